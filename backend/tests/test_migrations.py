@@ -22,7 +22,7 @@ from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0041_vm_traffic"
+NEWEST = "0042_timestamp_source"
 
 
 @dataclass

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use crate::backend::Client;
+use crate::clocks::timestamps;
 use crate::config::{BackendUrl, Config, Layers, SETTINGS, Source};
 use crate::identity::Identity;
 use crate::state_dir::{StateDir, StateError};
@@ -85,6 +86,8 @@ fn findings(config: &Config) -> Vec<(&'static str, Finding)> {
         Err(error) => findings.push(("address", Finding::Wrong(error.to_string()))),
         Ok((listen, probe_address)) => {
             findings.push(("address", address(listen.address, probe_address)));
+            let own_address = listen.own_address(probe_address);
+            findings.push(("timestamps", Finding::Note(timestamps(config, own_address))));
             let ports = [
                 ("event_port", listen.event_port),
                 ("general_port", listen.general_port),

@@ -19,6 +19,8 @@ pub enum Task {
     Enrol { force: bool },
     /// Report whether this machine is ready to run.
     Check,
+    /// Report the clocks and timestamps of this machine.
+    Clocks,
     /// Write the settings of the command line to the file.
     Set,
     /// Write an artifact to standard output, each block as soon as it is here.
@@ -74,6 +76,11 @@ pub fn command() -> Command {
                 .after_help("Exit codes: 0 ready, 1 not ready, 2 a setting is wrong"),
         ))
         .subcommand(with_settings(
+            Command::new("clocks")
+                .about("Show the clocks and timestamps of this machine, and why a better one is not used; changes nothing")
+                .after_help("Exit codes: 0 shown, 2 a setting is wrong"),
+        ))
+        .subcommand(with_settings(
             Command::new("set")
                 .about("Write the settings of the command line to the file and keep everything else in it")
                 .after_help("Exit codes: 0 written, 2 a setting is wrong or the file cannot be written"),
@@ -94,7 +101,7 @@ pub fn task_and_settings(
     let Some((name, matches)) = matches.subcommand() else {
         return Err(ConfigError::new(
             "the command",
-            "must be run, enrol, check, set or read",
+            "must be run, enrol, check, clocks, set or read",
         ));
     };
     let task = match name {
@@ -102,6 +109,7 @@ pub fn task_and_settings(
             force: matches.get_flag("force"),
         },
         "check" => Task::Check,
+        "clocks" => Task::Clocks,
         "set" => Task::Set,
         "read" => Task::Read,
         _ => Task::Run,
@@ -269,6 +277,7 @@ mod tests {
             Task::Enrol { force: true }
         );
         assert_eq!(parse(&["check"], &[]).unwrap().0, Task::Check);
+        assert_eq!(parse(&["clocks"], &[]).unwrap().0, Task::Clocks);
         assert_eq!(parse(&["set"], &[]).unwrap().0, Task::Set);
     }
 

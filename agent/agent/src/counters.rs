@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::clock::TimestampSource;
+
 /// Counters since the start of the process, and gauges of the present state.
 ///
 /// Any thread may write any field; writes of different fields have no order.
@@ -39,6 +41,8 @@ pub struct Counters {
     pub memory_mib_cap: AtomicU64,
     /// Gauge: error bound of the hardware clock in use, ns; 0 is none.
     pub hardware_error_ns: AtomicU64,
+    /// Gauge: error bound of converted timestamps of the network card, ns; 0 is none.
+    pub card_error_ns: AtomicU64,
     /// Windows passed to reporting.
     pub windows_closed: AtomicU64,
     /// Gauge: peers of the plan in force, in either role.
@@ -66,31 +70,19 @@ pub struct Counters {
     pub events: EventQueue,
 }
 
-/// The origin of packet timestamps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimestampSource {
-    /// The kernel, when the packet passes the driver.
-    Kernel,
-    /// This process, after waking: late by scheduling, with a larger error.
-    User,
-}
-
 impl Counters {
     pub fn set_timestamp_source(&self, source: TimestampSource) {
-        let code = match source {
-            TimestampSource::Kernel => 1,
-            TimestampSource::User => 2,
-        };
-        self.timestamp_source.store(code, Relaxed);
+        self.timestamp_source.store(source as u8, Relaxed);
     }
 
-    /// Returns `kernel` or `user`; empty until a socket is open.
+    /// Returns `hardware`, `kernel` or `user`; empty until a socket is open.
     pub fn timestamp_source(&self) -> &'static str {
-        match self.timestamp_source.load(Relaxed) {
-            1 => "kernel",
-            2 => "user",
-            _ => "",
-        }
+        use TimestampSource::{Hardware, Kernel, User};
+        let code = self.timestamp_source.load(Relaxed);
+        let source = [User, Kernel, Hardware]
+            .into_iter()
+            .find(|source| *source as u8 == code);
+        source.map_or("", TimestampSource::as_str)
     }
 
     /// Sets the kernel's clock source, for example `tsc` or `kvm-clock`.

@@ -110,6 +110,37 @@ impl HardwareClock for BoundedClock {
     }
 }
 
+/// Returns each hardware clock of this machine, and in words whether it can be used.
+pub fn survey(choice: &ClockChoice, stated_ns: Option<u64>) -> Vec<(PtpDevice, String)> {
+    let describe = |device: &PtpDevice| {
+        let read = PtpClock::open(device).and_then(|clock| Ok((clock.read()?, clock.bound_ns())));
+        let (reading, bound_ns) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                return format!("cannot be read ({error}); a udev rule can make it readable");
+            }
+        };
+        let read_ns = reading.error_ns;
+        let use_of = match (choice, stated_ns.or(bound_ns)) {
+            (ClockChoice::None, _) => "not used, because hardware_clock is off".to_owned(),
+            (ClockChoice::Device(path), _) if *path != device.path => {
+                format!("not used, because hardware_clock is {}", path.display())
+            }
+            (_, None) => {
+                "not used, because its error bound is unknown; set hardware_clock_error".to_owned()
+            }
+            (_, Some(bound_ns)) => format!("can be used, error bound {bound_ns} ns"),
+        };
+        format!(
+            "({:?}): read to {read_ns} ns; {use_of}",
+            ClockDomain::of(&device.name)
+        )
+    };
+    let described = |device: PtpDevice| (describe(&device), device);
+    let devices = ptp_devices().into_iter().map(described);
+    devices.map(|(state, device)| (device, state)).collect()
+}
+
 /// Opens the hardware clock to use. `stated_ns` is the error bound stated by the operator.
 pub fn find(choice: &ClockChoice, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
     let devices = match choice {

@@ -10,6 +10,7 @@ use signal_hook::iterator::Signals;
 use sinemora_agent::artifacts::read_artifact;
 use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
+use sinemora_agent::clocks::clocks;
 use sinemora_agent::config::{Config, LogFormat, find, host_name, write_settings};
 use sinemora_agent::run::{Ended, RunError, enrol_only, run};
 use sinemora_agent::stop::Stop;
@@ -43,6 +44,11 @@ fn main() -> ExitCode {
                 // A reader that stops early (`| head`) is not an error.
                 Ok(false) | Err(_) => ExitCode::FAILURE,
             };
+        }
+        Task::Clocks => {
+            // Ignore a closed standard output.
+            let _ = clocks(&config, &mut std::io::stdout().lock());
+            Ok(())
         }
         Task::Enrol { force } => enrol_only(&config, force).map(|identity| {
             // Ignore a closed standard output.

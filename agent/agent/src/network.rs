@@ -13,6 +13,17 @@ pub struct Listen {
     pub flow_port: u16,
 }
 
+impl Listen {
+    /// Returns the address of this VM that packets pass: `probe_address` where it listens at all.
+    pub fn own_address(&self, probe_address: IpAddr) -> IpAddr {
+        if self.address.is_unspecified() {
+            probe_address
+        } else {
+            self.address
+        }
+    }
+}
+
 /// An address range in CIDR notation, or one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {

@@ -439,6 +439,7 @@ fn hardware_clocks_at_both_ends_show_the_longer_direction() {
     let shared = || Options {
         standard_clients: Arc::new([]),
         hardware: Some(Box::new(Shared)),
+        card: None,
         on_demand: None,
     };
     let a = Agent::start_by(listen("127.77.14.1"), shared());

@@ -28,6 +28,7 @@ fn bytes_and_json_of_every_golden_file_say_the_same() {
         "flows",
         "window_time",
         "traffic",
+        "timestamp_source",
     ] {
         let (bytes, text) = golden(name);
         let report = Report::decode(bytes.as_slice()).unwrap();
@@ -96,6 +97,10 @@ fn window_json(window: &MeshWindow) -> Value {
             longs(&window.clock_offset_error_ns),
         ),
         ("clock_skew_ppb", json!(window.clock_skew_ppb)),
+        (
+            "timestamp_source",
+            json!((window.timestamp_source != 0).then_some(window.timestamp_source)),
+        ),
         ("outbound_flows", flows_json(&window.outbound_flows)),
         ("inbound_flows", flows_json(&window.inbound_flows)),
     ])

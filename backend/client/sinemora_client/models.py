@@ -3177,7 +3177,8 @@ class PathRead(TypedDict):
 
     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot
     choose its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null
-    with one flow.
+    with one flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if
+    not told.
     """
 
     source: PathEnd
@@ -3192,6 +3193,7 @@ class PathRead(TypedDict):
     by_flow: list[FlowRead]
     slowest_outbound_ns: int | None
     slowest_inbound_ns: int | None
+    timestamp_source: Literal["user", "kernel", "hardware"] | None
     no_service: NoServiceRead | None
     estimate: PathEstimate | None
 
@@ -3763,8 +3765,10 @@ Resource: TypeAlias = Literal["vms", "paths", "windows_per_s", "raw_days", "minu
 """Limited resource."""
 
 
-Responder: TypeAlias = Literal["agent", "ieee1588"]
-"""Program that responds to probes on a VM: our agent, or a standard IEEE 1588 master without an agent."""
+Responder: TypeAlias = Literal["agent", "ieee1588", "sptp"]
+"""Program that responds to probes on a VM: our agent, or without one a standard IEEE 1588 master that negotiates
+unicast, or a server of SPTP (Meta's Simple PTP).
+"""
 
 
 Risk: TypeAlias = Literal["mean", "p99", "cvar"]
@@ -5149,7 +5153,8 @@ class VmCreate(TypedDict):
     """VM. Without an address it is not probed; the enrolment of its agent sets the address.
 
     Where no agent can run, set `responder` to `ieee1588`: the agents of its meshes then measure against the unicast
-    IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`.
+    IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`. `sptp`: they measure a server of SPTP
+    (ptp4u).
     """
 
     event_port: NotRequired[int]

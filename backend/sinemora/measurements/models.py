@@ -52,8 +52,11 @@ probe_frames = Table(
     *_block_of_a_window(),
     Column("sketch", LargeBinary, nullable=False),
     Column("received_at", _AT, nullable=False, server_default=func.now()),
+    # Of the VM's packets: `TIMESTAMP_SOURCES`, from 1; null is not told.
+    Column("timestamp_source", SmallInteger),
     CheckConstraint("n BETWEEN 1 AND 256", name="n"),
     CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
+    CheckConstraint("timestamp_source BETWEEN 1 AND 3", name="timestamp_source"),
     **_BY_TIME,
 )
 

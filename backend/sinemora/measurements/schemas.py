@@ -56,6 +56,10 @@ class StateName(StrEnum):
 AsymmetrySource = Literal["assumed", "mesh", "hardware"]
 """Basis of the correction of a one-way delay."""
 
+TimestampSource = Literal["user", "kernel", "hardware"]
+"""Origin of packet timestamps: the agent after waking, the kernel at the driver, the network card at the wire."""
+
+TIMESTAMP_SOURCES: tuple[TimestampSource, ...] = ("user", "kernel", "hardware")
 SOURCE_NAMES: tuple[AsymmetrySource, ...] = ("assumed", "mesh", "hardware")
 STATE_NAMES = {state: StateName(state.name.lower()) for state in State}
 
@@ -263,7 +267,7 @@ class PathRead(Read):
 
     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
     its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
-    flow.
+    flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if not told.
     """
 
     source: PathEnd
@@ -278,6 +282,7 @@ class PathRead(Read):
     by_flow: list[FlowRead]
     slowest_outbound_ns: int | None
     slowest_inbound_ns: int | None
+    timestamp_source: TimestampSource | None
     no_service: NoServiceRead | None
     estimate: PathEstimate | None
 

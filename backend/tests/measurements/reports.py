@@ -44,6 +44,7 @@ def add_window(
     """Add a window to a report."""
     window = report.windows.add()
     window.mesh_key, window.window_s = mesh_key, window_s
+    window.timestamp_source = 2
     window.started_at_s = window_start(1, window_s) if started_at_s is None else started_at_s
     keys = sorted(peers)
     window.peer_keys.extend(keys)

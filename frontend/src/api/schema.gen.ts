@@ -10641,7 +10641,7 @@ export interface components {
          *
          *     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
          *     its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
-         *     flow.
+         *     flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if not told.
          */
         PathRead: {
             source: components["schemas"]["PathEnd"];
@@ -10662,6 +10662,8 @@ export interface components {
             slowest_outbound_ns: number | null;
             /** Slowest Inbound Ns */
             slowest_inbound_ns: number | null;
+            /** Timestamp Source */
+            timestamp_source: ("user" | "kernel" | "hardware") | null;
             no_service: components["schemas"]["NoServiceRead"] | null;
             estimate: components["schemas"]["PathEstimate"] | null;
         };
@@ -10924,7 +10926,7 @@ export interface components {
              * Protocol
              * @enum {string}
              */
-            protocol: "compact" | "ieee1588";
+            protocol: "compact" | "ieee1588" | "sptp";
             /** Domain */
             domain: number;
             /** Flows */
@@ -11849,10 +11851,11 @@ export interface components {
         Resource: "vms" | "paths" | "windows_per_s" | "raw_days" | "minute_days" | "artifact_mib";
         /**
          * Responder
-         * @description Program that responds to probes on a VM: our agent, or a standard IEEE 1588 master without an agent.
+         * @description Program that responds to probes on a VM: our agent, or without one a standard IEEE 1588 master that negotiates
+         *     unicast, or a server of SPTP (Meta's Simple PTP).
          * @enum {string}
          */
-        Responder: "agent" | "ieee1588";
+        Responder: "agent" | "ieee1588" | "sptp";
         /**
          * Risk
          * @description Risk measure of a pair's latency distribution.
@@ -14448,7 +14451,7 @@ export interface components {
          * @description VM. Without an address it is not probed; the enrolment of its agent sets the address.
          *
          *     Where no agent can run, set `responder` to `ieee1588`: the agents of its meshes then measure against the unicast
-         *     IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`.
+         *     IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`. `sptp`: they measure a server of SPTP (ptp4u).
          */
         VmCreate: {
             /**
@@ -28576,6 +28579,7 @@ export interface operations {
                      *       ],
                      *       "slowest_outbound_ns": 91000,
                      *       "slowest_inbound_ns": 63000,
+                     *       "timestamp_source": "kernel",
                      *       "no_service": null,
                      *       "estimate": null
                      *     }

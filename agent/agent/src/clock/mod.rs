@@ -19,10 +19,12 @@ mod route_shift;
 mod sample;
 #[cfg(test)]
 mod simulated;
+mod timestamp_source;
 mod tracker;
 
 pub use direction::Direction;
 pub use peer_clock::{Change, Offset, PeerClock};
 pub use phc_tracker::{PhcOffset, PhcReading, PhcTracker};
 pub use raw_time::{Leg, RawTime};
+pub use timestamp_source::TimestampSource;
 pub use tracker::RouteChange;

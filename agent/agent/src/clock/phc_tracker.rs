@@ -88,6 +88,14 @@ impl PhcTracker {
             error_ns: last.error_ns + (rate_error * since_ns.abs()).ceil() as u64,
         })
     }
+
+    /// Returns the moment near the last reading at which the clock shows `shows_ns`, and its error, ns.
+    pub fn moment_of(&self, shows_ns: i64) -> Option<(RawTime, u64)> {
+        let raw_at = |ahead: PhcOffset| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
+        let first = raw_at(self.at(self.0.back()?.at)?);
+        let ahead = self.at(first)?;
+        Some((raw_at(ahead), ahead.error_ns))
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +135,24 @@ mod tests {
             }
         }
         assert_eq!(phc.at(RawTime(60 * S)), None, "not read for too long");
+    }
+
+    #[test]
+    fn the_moment_that_it_shows_a_time_is_found_within_what_is_admitted() {
+        let mut phc = PhcTracker::default();
+        assert_eq!(phc.moment_of(0), None);
+        (0..20).for_each(|second| phc.add(read(second * S)));
+        for ms in [-900, -1, 0, 1, 400, 2_000] {
+            let at = 19 * S + ms * 1_000_000;
+            let (found, error_ns) = phc.moment_of(shows(at)).unwrap();
+            let off_ns = found.since(RawTime(at)).unsigned_abs();
+            assert!(off_ns <= error_ns + 1, "{ms} ms: {off_ns} of {error_ns}");
+        }
+        assert_eq!(
+            phc.moment_of(shows(60 * S)),
+            None,
+            "too far from the last reading"
+        );
     }
 
     #[test]

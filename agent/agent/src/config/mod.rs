@@ -17,6 +17,7 @@ pub use values::{BackendUrl, LogFormat, TrafficChoice, Zone};
 
 use crate::cloud::METADATA_URL;
 use crate::hardware::ClockChoice;
+use crate::hardware_timestamps::CardChoice;
 use crate::network::{Listen, Network};
 
 /// Validated configuration of the agent.
@@ -42,6 +43,7 @@ pub struct Config {
     pub hardware_clock: ClockChoice,
     /// Error bound of that clock, from the operator.
     pub hardware_clock_error_ns: Option<u64>,
+    pub hardware_timestamps: CardChoice,
     pub traffic_counters: TrafficChoice,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
@@ -152,6 +154,12 @@ impl Config {
                 values::clock_error,
             )?
             .flatten(),
+            hardware_timestamps: values::get(
+                layers,
+                "hardware_timestamps",
+                values::hardware_timestamps,
+            )?
+            .unwrap_or(CardChoice::Auto),
             traffic_counters: values::get(layers, "traffic_counters", values::traffic_counters)?
                 .unwrap_or(TrafficChoice::Auto),
             state_dir: values::get(layers, "state_dir", values::path)?
@@ -202,6 +210,11 @@ impl Config {
             probe_address,
         ))
     }
+}
+
+/// Returns the address that the default route leaves from.
+pub fn default_address() -> Option<IpAddr> {
+    source_towards(ANYWHERE).ok()
 }
 
 /// Documentation address (RFC 5737), which only the default route matches.

@@ -129,6 +129,14 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "hardware_timestamps",
+        value_name: "USE",
+        default: Some("auto"),
+        help: "Timestamps of the network card: auto (where it takes them already), set (switch them on while the agent \
+               runs; needs CAP_NET_ADMIN), or off",
+        is_switch: false,
+    },
+    Setting {
         key: "traffic_counters",
         value_name: "INTERFACE",
         default: Some("auto"),

@@ -9,6 +9,7 @@ use ureq::http::Uri;
 use super::{ConfigError, Layers};
 use crate::cloud::METADATA_URL;
 use crate::hardware::ClockChoice;
+use crate::hardware_timestamps::CardChoice;
 use crate::network::Network;
 
 /// Zone of a VM, in the provider's words.
@@ -176,6 +177,16 @@ pub fn hardware_clock(text: &str) -> Result<ClockChoice, String> {
         "off" => Ok(ClockChoice::None),
         _ if text.starts_with('/') => Ok(ClockChoice::Device(text.into())),
         _ => Err("must be auto, off, or a device such as /dev/ptp0".to_owned()),
+    }
+}
+
+/// Parse `auto`, `set` or `off`.
+pub fn hardware_timestamps(text: &str) -> Result<CardChoice, String> {
+    match text {
+        "auto" => Ok(CardChoice::Auto),
+        "set" => Ok(CardChoice::Set),
+        "off" => Ok(CardChoice::Off),
+        _ => Err("must be auto, set or off".to_owned()),
     }
 }
 

@@ -177,6 +177,17 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
             hardware_error_ns as f64 / 1e9,
         );
     }
+    let card_error_ns = of(&c.card_error_ns);
+    if card_error_ns > 0 {
+        metric(
+            &mut text,
+            "gauge",
+            "card_clock_error_seconds",
+            "Error bound of the conversion of the network card's timestamps",
+            "",
+            card_error_ns as f64 / 1e9,
+        );
+    }
     if backend_clock.is_known() {
         let offset_s = backend_clock.offset_ns() as f64 / 1e9;
         metric(

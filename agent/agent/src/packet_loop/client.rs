@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use sinemora_wire::MeshWindow;
 
-use crate::clock::RawTime;
+use crate::clock::{RawTime, TimestampSource};
 use crate::paths::path_table::PathTable;
 use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
 use crate::paths::request::{Request, RequestId};
@@ -160,10 +160,15 @@ impl Client {
     }
 
     /// Records the departure of a request. Its timestamp may come after the response.
-    pub fn record_departure(&mut self, id: &RequestId, t3: RawTime) -> SessionUpdate {
+    pub fn record_departure(
+        &mut self,
+        id: &RequestId,
+        t3: RawTime,
+        source: TimestampSource,
+    ) -> SessionUpdate {
         let session = self.table.session_of(id);
         session.map_or_else(SessionUpdate::default, |s| {
-            s.record_departure(id.sequence_id, t3)
+            s.record_departure(id.sequence_id, t3, source)
         })
     }
 

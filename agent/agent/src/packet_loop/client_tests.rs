@@ -1,6 +1,7 @@
 //! Decisions of the client without any packet.
 
 use super::*;
+use crate::clock::TimestampSource;
 use crate::packet_loop::wakeup::WakeupIntervals;
 use crate::plan::{Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use crate::ptp::{PortIdentity, Verdict};
@@ -89,7 +90,8 @@ impl Simulation {
                         panic!("{:?}", request.message);
                     };
                     self.soon.push(soon);
-                    self.client.record_departure(&request.id(), now);
+                    self.client
+                        .record_departure(&request.id(), now, TimestampSource::Kernel);
                     if !self.deaf.contains(&request.to.port()) {
                         self.response(&request);
                     }
@@ -129,6 +131,7 @@ impl Simulation {
             let arrival = Arrival {
                 at: arrival,
                 stamp: Some(arrival),
+                source: TimestampSource::Kernel,
             };
             self.client.receive(request.to, &message, arrival);
         }
@@ -342,6 +345,7 @@ fn messages_from_unknown_addresses_are_ignored() {
     let arrival = Arrival {
         at: RawTime(0),
         stamp: None,
+        source: TimestampSource::Kernel,
     };
     let update = simulation
         .client

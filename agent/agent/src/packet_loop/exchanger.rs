@@ -14,8 +14,8 @@ use super::sockets::Sockets;
 use super::sockets::packet::{Departure, ReceivedMessage};
 use super::wakeup::{POLICY, WakeupIntervals};
 use super::{LoopError, Options};
-use crate::clock::RawTime;
-use crate::counters::{Counters, TimestampSource};
+use crate::clock::{RawTime, TimestampSource};
+use crate::counters::Counters;
 use crate::network::Listen;
 use crate::plan::{Caps, Plan, Role};
 use crate::ptp::{Responder, TokenBucket};
@@ -62,9 +62,9 @@ impl Exchanger {
         options: Options,
         counters: Arc<Counters>,
     ) -> Result<Self, LoopError> {
-        let sockets = Sockets::open(listen)?;
+        let sockets = Sockets::open(listen, options.card)?;
         let clock = random_identity();
-        let exchanger = Self {
+        let mut exchanger = Self {
             disruptions: Disruptions::watch(),
             client: Client::new(clock, sockets.wire_ns(RawTime(0))),
             responder: Responder::default(),
@@ -206,7 +206,7 @@ impl Exchanger {
         &mut self,
         polled_until: RawTime,
         backend_ns: impl Fn(RawTime) -> i64,
-    ) -> ClosedWindows {
+    ) -> io::Result<ClosedWindows> {
         let now = self.sockets.now();
         let at_ns = backend_ns(now);
         self.notice_disruption(now, at_ns);
@@ -221,6 +221,9 @@ impl Exchanger {
         if let Some(address) = grants.take_over_share() {
             self.event_log.over_share(address, at_ns);
         }
+        self.sockets.check_card()?;
+        let error_ns = self.sockets.card_error_ns().unwrap_or(0);
+        set(&self.counters.card_error_ns, error_ns);
         self.report_timestamp_source();
         let listen = self.sockets.listen();
         let standard_ports = (listen.event_port, listen.general_port) == STANDARD_PORTS;
@@ -234,7 +237,7 @@ impl Exchanger {
         }
         let settlement = self.client.settle(polled_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
-        self.with_ports(settlement.closed)
+        Ok(self.with_ports(settlement.closed))
     }
 
     /// Acts on a disruption of this machine since the last call, if there was one, and returns it.
@@ -243,6 +246,7 @@ impl Exchanger {
         self.client.disrupted(disruption == Disruption::Moved, now);
         self.responder.forget_requests();
         self.hardware_time.reset();
+        self.sockets.reset_card();
         self.event_log.disrupted(disruption, at_ns);
         Some(disruption)
     }
@@ -271,13 +275,16 @@ impl Exchanger {
         closed
     }
 
-    fn report_timestamp_source(&self) {
-        let source = if self.sockets.kernel_stamps() {
-            TimestampSource::Kernel
-        } else {
-            TimestampSource::User
-        };
-        self.counters.set_timestamp_source(source);
+    /// Reports the least precise origin of the latest timestamps; before the first one that of the kernel.
+    fn report_timestamp_source(&mut self) {
+        let latest = self.sockets.take_least_source();
+        if !self.sockets.kernel_stamps() {
+            self.counters.set_timestamp_source(TimestampSource::User);
+        } else if let Some(source) = latest.filter(|source| *source > TimestampSource::User) {
+            self.counters.set_timestamp_source(source);
+        } else if self.counters.timestamp_source().is_empty() {
+            self.counters.set_timestamp_source(TimestampSource::Kernel);
+        }
     }
 }
 

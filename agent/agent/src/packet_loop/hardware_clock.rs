@@ -1,6 +1,6 @@
 //! The offset of this agent's timestamps from its hardware clock, if it has one.
 
-use crate::clock::{PhcOffset, PhcTracker, RawTime};
+use crate::clock::{PhcTracker, RawTime};
 use crate::hardware::HardwareClock;
 use crate::ptp::HardwareClockTlv;
 
@@ -72,25 +72,19 @@ impl HardwareTime {
         })
     }
 
-    /// Returns the time on our raw clock at which a peer received a packet with its timestamp `wire_ns`, near `about`, and
-    /// the sum of both clocks' errors. `None` if the clocks are of different domains, or an offset is unknown.
+    /// Returns the time on our raw clock at which a peer received a packet with its timestamp `wire_ns`, and the sum of both
+    /// clocks' errors. `None` if the clocks are of different domains, or an offset is unknown.
     pub fn moment_of(
         &self,
         hardware_clock: &HardwareClockTlv,
         wire_ns: i64,
-        about: RawTime,
     ) -> Option<(RawTime, u64)> {
         if self.clock.as_deref()?.clock_domain() as u8 != hardware_clock.clock_domain {
             return None;
         }
         let shows_ns = wire_ns.checked_add(hardware_clock.ahead_ns)?;
-        let raw_at = |ahead: PhcOffset| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
-        let first = raw_at(self.phc.at(about)?);
-        let ahead = self.phc.at(first)?;
-        let error_ns = ahead
-            .error_ns
-            .saturating_add(hardware_clock.error_ns.into());
-        Some((raw_at(ahead), error_ns))
+        let (at, error_ns) = self.phc.moment_of(shows_ns)?;
+        Some((at, error_ns.saturating_add(hardware_clock.error_ns.into())))
     }
 }
 
@@ -158,8 +152,7 @@ mod tests {
         let there = raw(-7 * S, -20, arrived);
         let wire_ns = there.0 + 5 * S;
         let hardware_clock = theirs.hardware_clock(there, wire_ns).unwrap();
-        let about = raw(40 * S, 30, arrived + 50_000_000);
-        let (moment, error_ns) = ours.moment_of(&hardware_clock, wire_ns, about).unwrap();
+        let (moment, error_ns) = ours.moment_of(&hardware_clock, wire_ns).unwrap();
         let off_ns = moment.since(raw(40 * S, 30, arrived));
         assert!(
             off_ns.unsigned_abs() <= error_ns && error_ns < 5_000,
@@ -174,12 +167,9 @@ mod tests {
             hardware_time(0, 0, ClockDomain::Amazon),
         );
         let hardware_clock = theirs.hardware_clock(RawTime(9 * S), 9 * S).unwrap();
-        assert_eq!(ours.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)), None);
+        assert_eq!(ours.moment_of(&hardware_clock, 9 * S), None);
         let nothing = HardwareTime::default();
         assert_eq!(nothing.hardware_clock(RawTime(0), 0), None);
-        assert_eq!(
-            nothing.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)),
-            None
-        );
+        assert_eq!(nothing.moment_of(&hardware_clock, 9 * S), None);
     }
 }

@@ -29,9 +29,10 @@ use sinemora_wire as wire;
 use crate::clock::RawTime;
 use crate::counters::Counters;
 use crate::hardware::HardwareClock;
+use crate::hardware_timestamps::CardInUse;
 use crate::network::{Listen, Network};
 use crate::plan::{BackendClock, Plan};
-use crate::timestamp::{self, BindError, raw_now};
+use crate::timestamp::{self, BindError, CardClock, raw_now};
 use crate::window::OnDemandWindow;
 use client::ClosedWindows;
 use exchanger::Exchanger;
@@ -43,6 +44,8 @@ pub struct Options {
     pub standard_clients: Arc<[Network]>,
     /// The hardware clock that delays are measured with, if there is one.
     pub hardware: Option<Box<dyn HardwareClock>>,
+    /// The network card whose timestamps are used, and its clock.
+    pub card: Option<(CardInUse, Box<dyn CardClock>)>,
     /// Receiver of the windows of measurements on demand.
     pub on_demand: Option<mpsc::Sender<OnDemandWindow>>,
 }
@@ -139,7 +142,7 @@ pub fn run(
         }
         exchanger.turn(backend_ns)?;
         if complete && began >= settle_at {
-            report(exchanger.settle(polled_until, backend_ns))?;
+            report(exchanger.settle(polled_until, backend_ns)?)?;
             settle_at = began.plus(POLICY.settle_ns);
             intervals = exchanger.intervals(plan_intervals);
         }

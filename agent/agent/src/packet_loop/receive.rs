@@ -100,11 +100,7 @@ impl Exchanger {
             } => (response_tlv.receive_ns, hardware_clock),
             _ => return,
         };
-        let about = received.arrival.at;
-        if let Some((at, error_ns)) =
-            self.hardware_time
-                .moment_of(&hardware_clock, receive_ns, about)
-        {
+        if let Some((at, error_ns)) = self.hardware_time.moment_of(&hardware_clock, receive_ns) {
             self.client
                 .observe_hardware(received.from, at, receive_ns, error_ns);
         }

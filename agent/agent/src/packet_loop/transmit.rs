@@ -4,7 +4,7 @@ use std::io;
 
 use super::exchanger::{Exchanger, add};
 use super::sockets::packet::Departure;
-use crate::clock::RawTime;
+use crate::clock::{RawTime, TimestampSource};
 use crate::ptp::{Body, Correction, Message, Response, ResponseForm};
 
 /// A response whose Delay_Resp is not yet sent, and the departure of its Sync if known.
@@ -83,9 +83,11 @@ impl Exchanger {
         self.sockets.take_departures(&mut departures);
         let mut next = 0;
         for departure in departures.drain(..) {
-            match (departure.token, departure.at) {
+            let stamp = departure.stamp;
+            let source = stamp.map_or(TimestampSource::User, |stamp| stamp.source);
+            match (departure.token, stamp.map(|stamp| stamp.at)) {
                 (Departure::Request(id), Some(t3)) => {
-                    let update = self.client.record_departure(&id, t3);
+                    let update = self.client.record_departure(&id, t3, source);
                     self.record_update(update, id.to, backend_ns(t3));
                 }
                 (Departure::Sync(response), Some(t1)) if response.form == ResponseForm::Compact => {

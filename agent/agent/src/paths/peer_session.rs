@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::schedule::FlowKey;
-use crate::clock::{Change, PeerClock, RawTime};
+use crate::clock::{Change, PeerClock, RawTime, TimestampSource};
 use crate::ptp::{Arrival, Body, ExchangeTable, Message, Outcome, PortIdentity, Verdict};
 use crate::window::{Flow, WindowAggregator, WindowSlot};
 
@@ -43,8 +43,13 @@ impl PeerSession {
     }
 
     /// Records the departure of a request.
-    pub fn record_departure(&mut self, sequence_id: u16, t3: RawTime) -> SessionUpdate {
-        let verdict = self.exchanges.record_departure(sequence_id, t3);
+    pub fn record_departure(
+        &mut self,
+        sequence_id: u16,
+        t3: RawTime,
+        source: TimestampSource,
+    ) -> SessionUpdate {
+        let verdict = self.exchanges.record_departure(sequence_id, t3, source);
         let mut update = SessionUpdate::default();
         self.observe(verdict, &mut update);
         SessionUpdate {

@@ -1,7 +1,7 @@
 //! One exchange on the client's side: its timestamps and its outcome.
 
 use super::messages::{Body, Message};
-use crate::clock::{Leg, RawTime};
+use crate::clock::{Leg, RawTime, TimestampSource};
 
 /// A request that is about to leave.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,7 @@ pub struct Arrival {
     pub at: RawTime,
     /// Timestamp to measure with; `None` if none was taken.
     pub stamp: Option<RawTime>,
+    pub source: TimestampSource,
 }
 
 /// The outcome of a request. `None` means unknown.
@@ -44,6 +45,8 @@ pub struct Outcome<T> {
     pub outbound: Option<Leg>,
     /// t1 and t2.
     pub inbound: Option<Leg>,
+    /// The less precise origin of t2 and t3; `None` without either.
+    pub source: Option<TimestampSource>,
 }
 
 /// The effect of a message on an exchange.
@@ -78,6 +81,7 @@ pub(super) struct Exchange<T> {
     t2: Option<RawTime>,
     t3: Option<RawTime>,
     t4_ns: Option<i64>,
+    source: Option<TimestampSource>,
     correction_ns: i64,
     pub sync_arrived: bool,
     complete: bool,
@@ -97,6 +101,7 @@ impl<T: Copy> Exchange<T> {
             t2: None,
             t3: None,
             t4_ns: None,
+            source: None,
             correction_ns: 0,
             sync_arrived: false,
             complete: false,
@@ -115,9 +120,24 @@ impl<T: Copy> Exchange<T> {
     }
 
     /// Sets the departure of the request, t3.
-    pub fn record_departure(&mut self, t3: RawTime) -> Verdict {
+    pub fn record_departure(&mut self, t3: RawTime, source: TimestampSource) -> Verdict {
         self.t3 = Some(t3);
+        self.add_source(source);
         self.verdict()
+    }
+
+    /// Keeps the least precise origin of its timestamps.
+    fn add_source(&mut self, source: TimestampSource) {
+        self.source = Some(self.source.map_or(source, |known| known.min(source)));
+    }
+
+    /// Sets the arrival of its Sync, t2.
+    fn record_arrival(&mut self, arrival: Arrival) {
+        self.sync_arrived = true;
+        self.t2 = arrival.stamp;
+        if arrival.stamp.is_some() {
+            self.add_source(arrival.source);
+        }
     }
 
     /// Sets the departure of its Sync, t1, from a later response.
@@ -130,7 +150,7 @@ impl<T: Copy> Exchange<T> {
     }
 
     /// Adds a part of the response.
-    pub fn add_part(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
+    pub fn add_part(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let correction_ns = message.correction.nanos();
         if self.standard.is_none() || matches!(message.body, Body::DelayResp { .. }) {
             self.arrived = Some(true);
@@ -145,16 +165,14 @@ impl<T: Copy> Exchange<T> {
                 two_step,
                 origin_ns,
             } => {
-                self.sync_arrived = true;
-                self.t2 = stamp;
+                self.record_arrival(arrival);
                 self.correction_ns += correction_ns;
                 if !two_step {
                     self.t1_ns = Some(origin_ns);
                 }
             }
             Body::CompactResp { response_tlv, .. } => {
-                self.sync_arrived = true;
-                self.t2 = stamp;
+                self.record_arrival(arrival);
                 self.t4_ns = Some(response_tlv.receive_ns);
                 self.correction_ns += correction_ns;
             }
@@ -237,6 +255,7 @@ impl<T: Copy> Exchange<T> {
                 .map_or(Some(0), |standard| standard.syncs_missed),
             outbound: self.outbound(),
             inbound: self.inbound(),
+            source: self.source,
         }
     }
 }

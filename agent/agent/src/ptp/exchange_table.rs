@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::exchange::{Arrival, Exchange, Outcome, PendingRequest, Standard, Verdict};
 use super::messages::{Body, Message, PortIdentity, RECEIPT_BITS, RxReportTlv};
-use crate::clock::RawTime;
+use crate::clock::{RawTime, TimestampSource};
 
 /// Sequence ids are unambiguous over half their range.
 const MOST_OPEN: usize = 30_000;
@@ -82,9 +82,14 @@ impl<T: Copy> ExchangeTable<T> {
     }
 
     /// Sets the departure of a request. The kernel may report it after the response has arrived.
-    pub fn record_departure(&mut self, sequence_id: u16, t3: RawTime) -> Verdict {
+    pub fn record_departure(
+        &mut self,
+        sequence_id: u16,
+        t3: RawTime,
+        source: TimestampSource,
+    ) -> Verdict {
         match self.find(sequence_id) {
-            Some(open) => open.record_departure(t3),
+            Some(open) => open.record_departure(t3, source),
             None => Verdict::Late,
         }
     }
@@ -113,7 +118,7 @@ impl<T: Copy> ExchangeTable<T> {
         let verdict = match self.find(message.sequence_id) {
             Some(open) if arrival.at > open.pending.deadline => Verdict::Late,
             Some(open) => {
-                let verdict = open.add_part(message, arrival.stamp);
+                let verdict = open.add_part(message, arrival);
                 if verdict == Verdict::Duplicate && open.standard.is_some() {
                     self.explain_by_duplicate(message);
                 }

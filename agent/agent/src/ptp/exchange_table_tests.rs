@@ -44,7 +44,11 @@ impl Dialogue {
             tag,
         };
         assert_eq!(self.exchanges.open(pending), Some(tag));
-        assert_eq!(self.exchanges.record_departure(tag, at), Verdict::Taken);
+        assert_eq!(
+            self.exchanges
+                .record_departure(tag, at, TimestampSource::Kernel),
+            Verdict::Taken
+        );
         tag
     }
 
@@ -93,6 +97,7 @@ impl Dialogue {
             Arrival {
                 at,
                 stamp: Some(at),
+                source: TimestampSource::Kernel,
             },
         )
     }
@@ -186,6 +191,43 @@ fn one_exchange_gives_both_directions() {
 }
 
 #[test]
+fn an_exchange_has_the_less_precise_origin_of_its_own_timestamps() {
+    use TimestampSource::{Hardware, Kernel, User};
+    for (sent, arrived, expected) in [
+        (Hardware, Hardware, Hardware),
+        (Hardware, Kernel, Kernel),
+        (User, Hardware, User),
+    ] {
+        let mut open = Exchange::new(PendingRequest {
+            at: RawTime(0),
+            deadline: RawTime(DEADLINE),
+            hold_until: RawTime(DEADLINE),
+            t1_deadline: RawTime(DEADLINE),
+            tag: (),
+        });
+        assert_eq!(open.outcome().source, None);
+        open.record_departure(RawTime(0), sent);
+        let sync = Message {
+            domain: 0,
+            source: REQUESTER,
+            sequence_id: 0,
+            correction: Correction(0),
+            body: Body::Sync {
+                two_step: true,
+                origin_ns: 0,
+            },
+        };
+        let arrival = Arrival {
+            at: RawTime(1),
+            stamp: Some(RawTime(1)),
+            source: arrived,
+        };
+        open.add_part(&sync, arrival);
+        assert_eq!(open.outcome().source, Some(expected));
+    }
+}
+
+#[test]
 fn impossible_times_are_counted_and_not_measured() {
     // Sent before the request arrived; longer at the responder than the round trip; extreme times.
     for (t1_us, t4_us) in [
@@ -236,7 +278,9 @@ fn the_departure_may_be_known_last() {
     let id = dialogue.exchanges.open(pending).unwrap();
     dialogue.response(id);
     assert!(matches!(
-        dialogue.exchanges.record_departure(id, RawTime(0)),
+        dialogue
+            .exchanges
+            .record_departure(id, RawTime(0), TimestampSource::Kernel),
         Verdict::Complete(..)
     ));
 }
@@ -486,6 +530,7 @@ fn losing_at_random(request: Body) {
             let arrival = Arrival {
                 at: at.plus(US),
                 stamp: None,
+                source: TimestampSource::Kernel,
             };
             if request.body != Body::DelayReq {
                 let sync = responder
@@ -539,7 +584,7 @@ fn standard(exchanges: &mut ExchangeTable<u16>) -> u16 {
         tag: 1,
     };
     let id = exchanges.open_standard(pending, Some(0)).unwrap();
-    exchanges.record_departure(id, RawTime(0));
+    exchanges.record_departure(id, RawTime(0), TimestampSource::Kernel);
     id
 }
 
@@ -560,6 +605,7 @@ fn the_sync_of_a_standard_responder_may_leave_before_the_request() {
     let arrival = |us: i64| Arrival {
         at: RawTime(us * US),
         stamp: Some(RawTime(us * US)),
+        source: TimestampSource::Kernel,
     };
     let sync = Body::Sync {
         two_step: false,
@@ -594,6 +640,7 @@ fn an_unanswered_request_to_a_standard_responder_is_settled_at_its_deadline() {
     let arrival = Arrival {
         at: RawTime(0),
         stamp: Some(RawTime(0)),
+        source: TimestampSource::Kernel,
     };
     exchanges.receive(&message(id, sync), arrival);
     let mut outcome = Vec::new();

@@ -3,6 +3,7 @@
 mod address_watch;
 mod enrolment;
 mod error;
+mod network_card;
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -189,6 +190,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         spawn("artifact-server", move || server.run())?;
     }
     let options = Options {
+        card: network_card::find(config, listen.own_address(probe_address)),
         standard_clients: config.standard_clients.clone().into(),
         hardware: hardware::find(&config.hardware_clock, config.hardware_clock_error_ns),
         on_demand: Some(on_demand_sender),
@@ -266,8 +268,7 @@ fn counted_interface(config: &Config, listen: &Listen, probe_address: IpAddr) ->
     let address = match &config.traffic_counters {
         TrafficChoice::None => return None,
         TrafficChoice::Interface(name) => return Some(name.clone()),
-        TrafficChoice::Auto if listen.address.is_unspecified() => probe_address,
-        TrafficChoice::Auto => listen.address,
+        TrafficChoice::Auto => listen.own_address(probe_address),
     };
     // Loopback carries the traffic of this machine to itself, which no network shapes.
     if address.is_loopback() {

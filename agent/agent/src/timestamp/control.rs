@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::address::{in_addr, in6_addr, ipv4};
 use super::clock::RealTime;
+use super::stamp::{CardTime, PacketStamps};
 
 /// Buffer for the control messages of a received packet: timestamps 64, packet info 40, queue overflow 24, error 64 bytes.
 /// It consists of `u64` because `cmsghdr` must be aligned like one.
@@ -15,8 +16,8 @@ pub(super) type SourceRoom = [u64; 8];
 /// The control messages of a packet.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct ControlMessages {
-    /// `SCM_TIMESTAMPING`, software stamp.
-    pub stamp: Option<RealTime>,
+    /// `SCM_TIMESTAMPING`.
+    pub stamps: PacketStamps,
     /// `IP_PKTINFO`: the local address it was sent to.
     pub to: Option<IpAddr>,
     /// `SO_RXQ_OVFL`: packets this socket has dropped so far.
@@ -56,11 +57,14 @@ impl ControlMessages {
         unsafe {
             match (level, kind) {
                 (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
-                    // struct scm_timestamping: software, deprecated, hardware; zero is "none".
-                    let software: Option<libc::timespec> = get(data, len);
-                    self.stamp = software
-                        .filter(|time| (time.tv_sec, time.tv_nsec) != (0, 0))
-                        .map(|time| RealTime(time.tv_sec * 1_000_000_000 + time.tv_nsec));
+                    // struct scm_timestamping: software, deprecated, hardware.
+                    let all: Option<[libc::timespec; 3]> = get(data, len);
+                    if let Some([software, _, hardware]) = all {
+                        self.stamps = PacketStamps {
+                            kernel: nanos(software).map(RealTime),
+                            card: nanos(hardware).map(CardTime),
+                        };
+                    }
                 }
                 (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => self.overflows = get(data, len),
                 (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
@@ -86,6 +90,12 @@ impl ControlMessages {
             }
         }
     }
+}
+
+/// Returns a time in ns; zero is "none".
+fn nanos(time: libc::timespec) -> Option<i64> {
+    let ns = time.tv_sec.checked_mul(1_000_000_000)?;
+    ns.checked_add(time.tv_nsec).filter(|ns| *ns != 0)
 }
 
 /// # Safety
@@ -143,4 +153,47 @@ fn write<T>(level: i32, kind: i32, payload: T, room: &mut [u64]) -> usize {
         libc::CMSG_DATA(header).cast::<T>().write_unaligned(payload);
     }
     space
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(tv_sec: i64, tv_nsec: i64) -> libc::timespec {
+        libc::timespec { tv_sec, tv_nsec }
+    }
+
+    /// Reads a control message of timestamps as the kernel writes it.
+    fn stamps(all: [libc::timespec; 3]) -> PacketStamps {
+        let mut room: Room = [0; 32];
+        let used = write(libc::SOL_SOCKET, libc::SCM_TIMESTAMPING, all, &mut room);
+        // SAFETY: msghdr is plain pointers and integers, for which zero is a value.
+        let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+        header.msg_control = room.as_mut_ptr().cast();
+        header.msg_controllen = used as _;
+        // SAFETY: `used` bytes of `room` were written above.
+        unsafe { read(&header) }.stamps
+    }
+
+    #[test]
+    fn timestamps_of_the_kernel_and_of_the_card_are_told_apart() {
+        let none = time(0, 0);
+        let cases = [
+            ([none; 3], None, None),
+            ([time(7, 5), none, none], Some(7_000_000_005), None),
+            ([none, none, time(9, 1)], None, Some(9_000_000_001)),
+            (
+                [time(7, 5), time(1, 1), time(0, 3)],
+                Some(7_000_000_005),
+                Some(3),
+            ),
+        ];
+        for (all, kernel, card) in cases {
+            let expected = PacketStamps {
+                kernel: kernel.map(RealTime),
+                card: card.map(CardTime),
+            };
+            assert_eq!(stamps(all), expected);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Sockets with kernel timestamps, and the clocks of those timestamps.
 //!
 //! The kernel timestamps a packet when it passes the driver, so precision does not depend on the time at which this process
-//! wakes (`Documentation/networking/timestamping.rst`). Timestamps are of `CLOCK_REALTIME`; [`ClockMap`] converts them to
-//! `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts.
+//! wakes (`Documentation/networking/timestamping.rst`). Its timestamps are of `CLOCK_REALTIME`, those of a network card of the
+//! card's clock; a [`StampClock`] converts both to `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts.
 //!
 //! All unsafe code of the agent is in this module and in `traffic::interface`, each use with the contract of the kernel it relies on.
 //! Structures are those of 64-bit Linux.
@@ -11,6 +11,7 @@
 
 mod address;
 mod bind;
+mod card;
 mod clock;
 mod clock_map;
 mod control;
@@ -18,12 +19,15 @@ mod disruption;
 mod hardware;
 mod receive;
 mod socket;
+mod stamp;
+mod stamp_clocks;
 mod transmit;
 mod transmitter;
 
 use std::mem::MaybeUninit;
 
 pub use bind::BindError;
+pub use card::{Card, CardAbilities, CardSetting, NetworkCard};
 pub use clock::{
     CrossTimestamp, RealTime, boot_now_ns, clock_source, cpu_time_ns, cross_timestamp, raw_now,
 };
@@ -32,6 +36,8 @@ pub use disruption::{Disruption, Disruptions};
 pub use hardware::{PtpClock, PtpDevice, ptp_devices};
 pub use receive::{Datagram, Inbox};
 pub use socket::{Ready, Socket, Stamps, pace, return_icmp_errors, wait};
+pub use stamp::{CardTime, PacketStamps, Stamp, StampClock};
+pub use stamp_clocks::{CardClock, StampClocks};
 pub use transmit::Outgoing;
 pub use transmitter::{DepartureTimestamp, Transmitter};
 

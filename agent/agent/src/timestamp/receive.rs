@@ -4,9 +4,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use super::address::RawAddress;
-use super::clock::RealTime;
 use super::control::{self, ControlMessages, Room};
 use super::socket::Socket;
+use super::stamp::PacketStamps;
 use super::{BATCH, unwritten};
 
 /// Longest packet read, bytes; longer than any message of this agent. A longer packet is truncated and rejected.
@@ -22,8 +22,8 @@ pub struct Datagram<'a> {
     /// The local address that it was sent to, if the socket listens on all of them.
     pub to: Option<IpAddr>,
     pub bytes: &'a [u8],
-    /// Kernel timestamp of its arrival.
-    pub stamp: Option<RealTime>,
+    /// Timestamps of its arrival.
+    pub stamps: PacketStamps,
     /// Packets that the socket had dropped before this one because they were not read in time, since it was opened and
     /// modulo 2^32.
     pub overflows: u32,
@@ -64,17 +64,19 @@ impl Inbox {
                 from: slot.from.get()?,
                 to: slot.messages.to,
                 bytes: &slot.bytes[..slot.len],
-                stamp: slot.messages.stamp,
+                stamps: slot.messages.stamps,
                 overflows: slot.messages.overflows.unwrap_or(0),
             })
         })
     }
 
     /// Returns the departure timestamps in the first `count` slots, by packet number.
-    pub(super) fn departures(&self, count: usize) -> impl Iterator<Item = (u32, RealTime)> {
+    pub(super) fn departures(&self, count: usize) -> impl Iterator<Item = (u32, PacketStamps)> {
+        let numbered = |slot: &Slot| Some((slot.messages.departure_id?, slot.messages.stamps));
         self.slots[..count.min(BATCH)]
             .iter()
-            .filter_map(|slot| Some((slot.messages.departure_id?, slot.messages.stamp?)))
+            .filter_map(numbered)
+            .filter(|(_, stamps)| !stamps.is_empty())
     }
 
     /// Fills slots with packets, of which about `expected` wait. Returns how many.

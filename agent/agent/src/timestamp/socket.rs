@@ -24,6 +24,8 @@ pub struct Socket {
     socket: UdpSocket,
     local: SocketAddr,
     stamps_departures: bool,
+    /// True if it asks for timestamps of the network card in addition to the kernel's.
+    card_stamps: AtomicBool,
     segments: AtomicBool,
     /// Number of packets at its recent reads.
     expected_packets: AtomicUsize,
@@ -57,13 +59,15 @@ impl Socket {
                 libc::IP_PMTUDISC_DO,
             );
         }
-        let stamped = set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags(stamps)).is_ok();
+        let flags = flags(stamps, false);
+        let stamped = set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags).is_ok();
         // Only packets that are sent separately get departure timestamps.
         let segments =
             stamps == Stamps::Received && set(fd, libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok();
         Ok(Self {
             socket,
             local,
+            card_stamps: AtomicBool::new(false),
             segments: AtomicBool::new(segments),
             expected_packets: AtomicUsize::new(0),
             stamps_departures: stamped && stamps == Stamps::SentAndReceived,
@@ -103,9 +107,14 @@ impl Socket {
             .store(count.max(known - known.div_ceil(8)), Relaxed);
     }
 
+    /// Asks for timestamps of the network card, or no longer. Takes effect when departures are renumbered.
+    pub fn ask_card(&self, asks: bool) {
+        self.card_stamps.store(asks, Relaxed);
+    }
+
     /// Restarts the kernel's numbering of departures at 0: the counter starts when OPT_ID is switched on.
     pub(super) fn renumber_departures(&self) -> io::Result<()> {
-        let flags = flags(Stamps::SentAndReceived);
+        let flags = flags(Stamps::SentAndReceived, self.card_stamps.load(Relaxed));
         let without = flags & !libc::SOF_TIMESTAMPING_OPT_ID;
         set(self.fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, without)?;
         set(self.fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags)
@@ -116,9 +125,14 @@ impl Socket {
     }
 }
 
-/// Returns the flags for software timestamps. Of sent packets only the timestamp is returned (TSONLY), numbered (ID).
-fn flags(stamps: Stamps) -> u32 {
+/// Returns the flags for software timestamps, and for those of the card. Of sent packets only the timestamp is returned
+/// (TSONLY), numbered (ID): that of the card, or the software's of a packet that the card leaves out.
+fn flags(stamps: Stamps, card: bool) -> u32 {
     let received = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    let of_card = libc::SOF_TIMESTAMPING_RX_HARDWARE
+        | libc::SOF_TIMESTAMPING_TX_HARDWARE
+        | libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+    let received = received | if card { of_card } else { 0 };
     match stamps {
         Stamps::Received => received,
         Stamps::SentAndReceived => {

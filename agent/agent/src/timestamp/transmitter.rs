@@ -8,11 +8,11 @@ use std::io;
 
 use super::BATCH;
 use super::clock::raw_now;
-use super::clock_map::ClockMap;
 use super::receive::Inbox;
 use super::socket::Socket;
+use super::stamp::{Stamp, StampClock};
 use super::transmit::Outgoing;
-use crate::clock::RawTime;
+use crate::clock::{RawTime, TimestampSource};
 
 /// Time after which a missing timestamp is given up, ns.
 const PATIENCE_NS: i64 = 50_000_000;
@@ -31,7 +31,7 @@ const SLACK_NS: i64 = 100_000;
 pub struct DepartureTimestamp<T> {
     pub token: T,
     /// `None` if the timestamp was lost. Its exchange is then not measured.
-    pub at: Option<RawTime>,
+    pub stamp: Option<Stamp>,
 }
 
 /// Sends through one socket and matches timestamps with packets.
@@ -93,7 +93,7 @@ impl<T: Copy> Transmitter<T> {
         &mut self,
         socket: &Socket,
         packets: &[Outgoing<T>],
-        map: &ClockMap,
+        clock: &impl StampClock,
         mut each: impl FnMut(&Outgoing<T>, Result<(), &io::Error>),
     ) -> io::Result<()> {
         for batch in packets.chunks(BATCH) {
@@ -117,22 +117,23 @@ impl<T: Copy> Transmitter<T> {
                     .drain(first..)
                     .map(|waiting| DepartureTimestamp {
                         token: waiting.token,
-                        at: Some(halfway),
+                        stamp: Some(Stamp {
+                            at: halfway,
+                            source: TimestampSource::User,
+                        }),
                     });
                 self.departed.extend(own);
             } else if !all_left {
                 // Whether a packet that the system refused took a number depends on where it was refused.
-                self.collect(socket, map)?;
-                self.abandon_all();
-                socket.renumber_departures()?;
-                self.next_id = 0;
+                self.collect(socket, clock)?;
+                self.renumber(socket)?;
             }
         }
         Ok(())
     }
 
     /// Collects the timestamps that have arrived since.
-    pub fn collect(&mut self, socket: &Socket, map: &ClockMap) -> io::Result<()> {
+    pub fn collect(&mut self, socket: &Socket, clock: &impl StampClock) -> io::Result<()> {
         loop {
             // Packets without a timestamp are the newest.
             let awaited = self
@@ -142,8 +143,8 @@ impl<T: Copy> Transmitter<T> {
                 .take_while(|packet| !packet.stamped);
             let count = socket.receive_departures(&mut self.inbox, awaited.count())?;
             let now = raw_now();
-            for (id, stamp) in self.inbox.departures(count) {
-                let stamp = map.raw(stamp);
+            for (id, stamps) in self.inbox.departures(count) {
+                let stamp = clock.stamp(stamps);
                 pair(
                     &mut self.waiting,
                     &mut self.departed,
@@ -166,7 +167,7 @@ impl<T: Copy> Transmitter<T> {
             } else if now.since(waiting.sent_at) > PATIENCE_NS {
                 self.departed.push(DepartureTimestamp {
                     token: waiting.token,
-                    at: None,
+                    stamp: None,
                 });
                 self.missing += 1;
                 self.missing_in_a_row += 1;
@@ -181,12 +182,20 @@ impl<T: Copy> Transmitter<T> {
         }
     }
 
+    /// Gives up on all timestamps and restarts the numbering, also after a change of the timestamps that `socket` asks for.
+    pub fn renumber(&mut self, socket: &Socket) -> io::Result<()> {
+        self.abandon_all();
+        socket.renumber_departures()?;
+        self.next_id = 0;
+        Ok(())
+    }
+
     fn abandon_all(&mut self) {
         for waiting in self.waiting.drain(..).filter(|waiting| !waiting.stamped) {
             self.missing += 1;
             self.departed.push(DepartureTimestamp {
                 token: waiting.token,
-                at: None,
+                stamp: None,
             });
         }
     }
@@ -197,7 +206,7 @@ fn pair<T: Copy>(
     waiting: &mut VecDeque<Waiting<T>>,
     departed: &mut Vec<DepartureTimestamp<T>>,
     next_id: u32,
-    (id, stamp): (u32, Option<RawTime>),
+    (id, stamp): (u32, Option<Stamp>),
     now: RawTime,
 ) {
     let back = next_id.wrapping_sub(id) as usize;
@@ -209,13 +218,14 @@ fn pair<T: Copy>(
         return;
     };
     // If the numbering were wrong, the timestamp would be of another call.
-    let plausible =
-        |at: &RawTime| at.since(packet.sent_at) > -SLACK_NS && now.since(*at) > -SLACK_NS;
-    if let Some(at) = stamp.filter(plausible).filter(|_| !packet.stamped) {
+    let plausible = |stamp: &Stamp| {
+        stamp.at.since(packet.sent_at) > -SLACK_NS && now.since(stamp.at) > -SLACK_NS
+    };
+    if let Some(stamp) = stamp.filter(plausible).filter(|_| !packet.stamped) {
         packet.stamped = true;
         departed.push(DepartureTimestamp {
             token: packet.token,
-            at: Some(at),
+            stamp: Some(stamp),
         });
     }
 }

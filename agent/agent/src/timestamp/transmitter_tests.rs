@@ -1,5 +1,5 @@
 use super::super::RealTime;
-use super::super::{ClockMap, Stamps, cross_timestamp, wait};
+use super::super::{ClockMap, StampClocks, Stamps, cross_timestamp, wait};
 use super::*;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn received(
             (
                 u32::from_be_bytes(d.bytes[..4].try_into().unwrap()),
                 d.from,
-                d.stamp,
+                d.stamps.kernel,
             )
         }));
         if all.len() >= count {
@@ -85,8 +85,12 @@ fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTi
             let departure = departed
                 .iter()
                 .find(|d| d.token == token)
-                .and_then(|d| d.at);
-            (token, departure.unwrap(), map.raw(stamp.unwrap()).unwrap())
+                .and_then(|d| d.stamp);
+            (
+                token,
+                departure.unwrap().at,
+                map.raw(stamp.unwrap()).unwrap(),
+            )
         })
         .collect()
 }
@@ -100,6 +104,31 @@ fn every_departure_and_arrival_is_stamped_by_the_kernel() {
     for (i, (token, left, arrived)) in travelled.into_iter().enumerate() {
         assert_eq!(token, i as u32);
         assert!(before.plus(-SLACK_NS) < left && left <= arrived && arrived < after.plus(SLACK_NS));
+    }
+}
+
+#[test]
+fn a_socket_that_asks_a_card_gets_the_kernels_timestamps_where_there_is_none() {
+    let (sender, receiver) = (
+        bind("127.0.0.1:0", Stamps::SentAndReceived),
+        bind("127.0.0.1:0", Stamps::Received),
+    );
+    let mut transmitter = Transmitter::new(&sender);
+    let clocks = StampClocks::new(cross_timestamp(), None);
+    for asks in [true, false, true] {
+        sender.ask_card(asks);
+        transmitter.renumber(&sender).unwrap();
+        let packets = [outgoing(receiver.local(), 1), outgoing(receiver.local(), 2)];
+        transmitter
+            .send(&sender, &packets, &clocks, |_, left| left.unwrap())
+            .unwrap();
+        transmitter.collect(&sender, &clocks).unwrap();
+        let departed: Vec<_> = transmitter
+            .take_departures()
+            .map(|departure| (departure.token, departure.stamp.unwrap().source))
+            .collect();
+        let expected = [1, 2].map(|token| (token, TimestampSource::Kernel));
+        assert_eq!(departed, expected, "{asks}");
     }
 }
 
@@ -166,7 +195,7 @@ fn a_refused_packet_neither_stops_the_others_nor_shifts_their_stamps() {
     transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
     let stamped: Vec<_> = transmitter
         .take_departures()
-        .filter(|d| d.at.is_some())
+        .filter(|d| d.stamp.is_some())
         .map(|d| d.token)
         .collect();
     assert_eq!(stamped, [0, 2, 3, 5, 9, 9]);
@@ -185,8 +214,9 @@ fn without_stamps_from_the_kernel_it_takes_its_own() {
     transmitter
         .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
         .unwrap();
-    let at = transmitter.take_departures().next().unwrap().at.unwrap();
-    assert!(raw_now().since(at) >= 0);
+    let own = transmitter.take_departures().next().unwrap().stamp.unwrap();
+    assert!(raw_now().since(own.at) >= 0);
+    assert_eq!(own.source, TimestampSource::User);
 
     // And a kernel that accepts the request but never delivers is found out.
     transmitter.kernel_stamps = true;
@@ -196,7 +226,7 @@ fn without_stamps_from_the_kernel_it_takes_its_own() {
             .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
             .unwrap();
         transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
-        assert_eq!(transmitter.take_departures().next().unwrap().at, None);
+        assert_eq!(transmitter.take_departures().next().unwrap().stamp, None);
     }
     assert!(!transmitter.kernel_stamps());
     assert_eq!(transmitter.missing(), GIVE_UP);

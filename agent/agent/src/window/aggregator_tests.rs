@@ -1,5 +1,5 @@
 use super::*;
-use crate::clock::{Leg, RawTime};
+use crate::clock::{Leg, RawTime, TimestampSource};
 use crate::window::Flow;
 
 const S: i64 = NANOS_PER_S;
@@ -20,6 +20,7 @@ fn outcome(outbound_ns: i64, inbound_ns: i64) -> Outcome<()> {
             local: RawTime(1_000_000),
             remote_ns: 1_000_000 - inbound_ns,
         }),
+        source: Some(TimestampSource::Kernel),
     }
 }
 
@@ -149,6 +150,33 @@ fn a_new_length_starts_where_no_window_was() {
         .map(|summary| (summary.started_at_s, summary.window_s))
         .collect();
     assert_eq!(lengths, [(100, 10), (112, 4)]);
+}
+
+#[test]
+fn a_window_has_the_least_precise_origin_of_its_timestamps() {
+    use TimestampSource::{Hardware, Kernel, User};
+    let cases: [(&[Option<TimestampSource>], u32); 5] = [
+        (&[Some(Hardware), Some(Hardware)], 3),
+        (&[Some(Hardware), Some(Kernel)], 2),
+        (&[Some(User), None, Some(Hardware)], 1),
+        (&[None, Some(Hardware)], 3),
+        (&[None], 0),
+    ];
+    for (sources, expected) in cases {
+        let mut aggregator = WindowAggregator::new(1, 10);
+        for (peer_key, source) in (1..).zip(sources) {
+            let slot = aggregator.take_slot(S).unwrap();
+            let outcome = Outcome {
+                source: *source,
+                ..outcome(50_000, 50_000)
+            };
+            aggregator.record(&slot, peer_key, Flow::ONLY, &outcome);
+        }
+        let window = aggregator.close(30 * S).pop().unwrap();
+        let clock = clock();
+        let summary = aggregator.summarise(window, |_| Some(&clock), 500_000);
+        assert_eq!(summary.unwrap().timestamp_source, expected, "{sources:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use sinemora_wire::MeshWindow;
 use super::evidence::{Measured, around_spike};
 use super::exchanges::Exchanges;
 use super::statistics::{Loss, append, append_flow};
-use crate::clock::{Leg, PeerClock};
+use crate::clock::{Leg, PeerClock, TimestampSource};
 use crate::ptp::Outcome;
 
 /// Basis of the delays, as coded in reports.
@@ -34,6 +34,8 @@ pub struct PeerWindow {
     clock_error_ns: u64,
     /// True if some delay assumes that both routes are equally long.
     assumed: bool,
+    /// Least precise origin of this VM's timestamps.
+    source: Option<TimestampSource>,
     requests: u32,
     requests_lost: u32,
     request_unknown: bool,
@@ -72,6 +74,7 @@ impl PeerWindow {
     /// Records an exchange that started `at_ns` after the window did.
     pub fn record<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
         self.flows = self.flows.max(flow.of);
+        self.source = self.source.into_iter().chain(outcome.source).min();
         self.requests += 1;
         match outcome.request_arrived {
             Some(arrived) => self.requests_lost += u32::from(!arrived),
@@ -186,6 +189,12 @@ impl PeerWindow {
         let unless = |unknown: bool, count: u32| (!unknown).then_some(count);
         window.peer_keys.push(peer_key);
         window.flows.push(self.flows.into());
+        if let Some(source) = self.source.map(|source| source as u32) {
+            window.timestamp_source = match window.timestamp_source {
+                0 => source,
+                known => known.min(source),
+            };
+        }
         let source = if self.is_by_hardware() {
             HARDWARE
         } else {

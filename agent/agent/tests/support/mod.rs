@@ -106,6 +106,7 @@ impl Agent {
             Options {
                 standard_clients,
                 hardware: None,
+                card: None,
                 on_demand: None,
             },
         )

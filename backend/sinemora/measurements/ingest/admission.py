@@ -225,6 +225,7 @@ def _add(draft: _Draft, blocks: _Blocks) -> None:
             window.window_s,
             targets[number * frame.TARGETS_MAX : (number + 1) * frame.TARGETS_MAX],
             *block,
+            window.timestamp_source,
         )
         for number, block in enumerate(blocks)
     )

@@ -43,7 +43,7 @@ class TrafficWindow(_message.Message):
     def __init__(self, started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., elapsed_ns: _Optional[int] = ..., interface: _Optional[str] = ..., bytes_sent: _Optional[int] = ..., packets_sent: _Optional[int] = ..., bytes_received: _Optional[int] = ..., packets_received: _Optional[int] = ...) -> None: ...
 
 class MeshWindow(_message.Message):
-    __slots__ = ("mesh_key", "started_at_s", "window_s", "peer_keys", "flows", "outbound", "inbound", "round_trip", "evidence", "asymmetry_source", "clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb", "outbound_flows", "inbound_flows")
+    __slots__ = ("mesh_key", "started_at_s", "window_s", "peer_keys", "flows", "outbound", "inbound", "round_trip", "evidence", "asymmetry_source", "clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb", "outbound_flows", "inbound_flows", "timestamp_source")
     MESH_KEY_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_S_FIELD_NUMBER: _ClassVar[int]
     WINDOW_S_FIELD_NUMBER: _ClassVar[int]
@@ -59,6 +59,7 @@ class MeshWindow(_message.Message):
     CLOCK_SKEW_PPB_FIELD_NUMBER: _ClassVar[int]
     OUTBOUND_FLOWS_FIELD_NUMBER: _ClassVar[int]
     INBOUND_FLOWS_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_SOURCE_FIELD_NUMBER: _ClassVar[int]
     mesh_key: int
     started_at_s: int
     window_s: int
@@ -74,7 +75,8 @@ class MeshWindow(_message.Message):
     clock_skew_ppb: _containers.RepeatedScalarFieldContainer[int]
     outbound_flows: FlowColumns
     inbound_flows: FlowColumns
-    def __init__(self, mesh_key: _Optional[int] = ..., started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., peer_keys: _Optional[_Iterable[int]] = ..., flows: _Optional[_Iterable[int]] = ..., outbound: _Optional[_Union[Columns, _Mapping]] = ..., inbound: _Optional[_Union[Columns, _Mapping]] = ..., round_trip: _Optional[_Union[Columns, _Mapping]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., asymmetry_source: _Optional[_Iterable[int]] = ..., clock_offset_ns: _Optional[_Iterable[int]] = ..., clock_offset_error_ns: _Optional[_Iterable[int]] = ..., clock_skew_ppb: _Optional[_Iterable[int]] = ..., outbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ..., inbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ...) -> None: ...
+    timestamp_source: int
+    def __init__(self, mesh_key: _Optional[int] = ..., started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., peer_keys: _Optional[_Iterable[int]] = ..., flows: _Optional[_Iterable[int]] = ..., outbound: _Optional[_Union[Columns, _Mapping]] = ..., inbound: _Optional[_Union[Columns, _Mapping]] = ..., round_trip: _Optional[_Union[Columns, _Mapping]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., asymmetry_source: _Optional[_Iterable[int]] = ..., clock_offset_ns: _Optional[_Iterable[int]] = ..., clock_offset_error_ns: _Optional[_Iterable[int]] = ..., clock_skew_ppb: _Optional[_Iterable[int]] = ..., outbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ..., inbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ..., timestamp_source: _Optional[int] = ...) -> None: ...
 
 class Columns(_message.Message):
     __slots__ = ("count", "sent", "lost", "min_ns", "mean_ns", "max_ns", "m2", "clock_error_ns", "sketch_words", "sketch")

@@ -34,6 +34,8 @@ FLOWS_MAX = 64
 INT64_MAX = 2**63 - 1
 NO_CLOCK = -1
 TRAFFIC_MAX = 1_000
+# user, kernel, hardware.
+TIMESTAMP_SOURCE_MAX = 3
 WINDOW_S_MAX = 60
 WORD_MAX = 64
 _NS = 1_000_000_000
@@ -65,7 +67,7 @@ class Clocks:
 class Window:
     """One window of one mesh as it will be stored.
 
-    `asymmetry_source`, `by_flow` and `clocks` are None when the agent reports none.
+    `asymmetry_source`, `by_flow`, `clocks` and `timestamp_source` are None when the agent reports none.
     """
 
     mesh_key: int
@@ -77,6 +79,7 @@ class Window:
     by_flow: frame.Columns | None
     spikes: list[Spike]
     clocks: Clocks | None
+    timestamp_source: int | None
 
     @property
     def stats(self) -> Stats:
@@ -233,6 +236,9 @@ def _check_header(message: MeshWindow, path: str) -> None:
     if not 0 < message.mesh_key <= INT32_MAX:
         raise MalformedReport(f"{path}.mesh_key", f"{message.mesh_key} is no key of a mesh")
     _check_span(message, path)
+    if message.timestamp_source > TIMESTAMP_SOURCE_MAX:
+        complaint = f"0 (not told), 1 (user), 2 (kernel) or 3 (hardware), not {message.timestamp_source}"
+        raise MalformedReport(f"{path}.timestamp_source", complaint)
 
 
 def _check_span(message: MeshWindow | TrafficWindow, path: str) -> None:
@@ -259,6 +265,7 @@ def _window(message: MeshWindow, columns: native.WindowColumns, path: str) -> Wi
             for i, evidence in enumerate(message.evidence)
         ],
         _clocks(message, path, targets.size),
+        message.timestamp_source or None,
     )
 
 

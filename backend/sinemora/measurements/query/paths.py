@@ -24,6 +24,7 @@ from sinemora.measurements.query.ranges import check_range, check_time, tiers, u
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,
     STATE_NAMES,
+    TIMESTAMP_SOURCES,
     DirectionRead,
     FlowDirectionRead,
     FlowRead,
@@ -79,6 +80,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
         by_flow=[],
         slowest_outbound_ns=None,
         slowest_inbound_ns=None,
+        timestamp_source=None,
         no_service=None,
         estimate=None,
     )
@@ -101,6 +103,8 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
     path.by_flow = _flows(pairs.stats, outbound, inbound, at)
     path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
     path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
+    source_code = frames.timestamp_source(session, mesh.key, int(pairs.clients[at]), path.started_at)
+    path.timestamp_source = None if source_code is None else TIMESTAMP_SOURCES[source_code - 1]
     return path
 
 

@@ -61,6 +61,17 @@ def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime
     return list(session.scalars(text(sql), parameters))
 
 
+def timestamp_source(session: Session, mesh_key: int, vm_key: int, started_at: datetime) -> int | None:
+    """Return the origin of a VM's timestamps in a window (`TIMESTAMP_SOURCES`, from 1); None if not told."""
+    sql = (
+        "SELECT timestamp_source FROM probe_frames WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+        " AND started_at = :started_at AND vm_key = :vm_key AND block = 0"
+    )
+    key = {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "vm_key": vm_key, "started_at": started_at}
+    found: int | None = session.scalar(text(sql), key)
+    return found
+
+
 def frames(
     session: Session,
     mesh_key: int,

@@ -24,14 +24,16 @@ _ROSTER_KNOWN_S = 86_400.0
 _STORE = """
 WITH input AS MATERIALIZED (
     SELECT tenant_key, mesh_key, to_timestamp(started_at_s) AS started_at, vm_key, block,
-           window_s, roster_key, n, stats, sketch
+           window_s, roster_key, n, stats, sketch, timestamp_source
     FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
-                %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[])
-         AS i(tenant_key, mesh_key, started_at_s, vm_key, block, window_s, roster_key, n, stats, sketch)
+                %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::smallint[])
+         AS i(tenant_key, mesh_key, started_at_s, vm_key, block, window_s, roster_key, n, stats, sketch,
+              timestamp_source)
 ), stored AS (
     INSERT INTO probe_frames
-        (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch)
-    SELECT tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch FROM input
+        (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source)
+    SELECT tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source
+    FROM input
     ON CONFLICT DO NOTHING
     RETURNING tenant_key, mesh_key, started_at
 ), latest AS (
@@ -75,6 +77,7 @@ class FrameRow:
     targets: Ints
     stats: bytes
     sketch: bytes
+    timestamp_source: int | None = None
 
     @property
     def key(self) -> tuple[int, int, int, int, int]:
@@ -151,7 +154,8 @@ def store_frames(
         return 0, {}
     rows = sorted(frames, key=lambda row: row.key)
     ids, learnt = _roster_keys(session, rows, known)
-    stored = session.connection().exec_driver_sql(_STORE, _columns(rows, ids)).scalar_one()
+    sources = [row.timestamp_source for row in rows]
+    stored = session.connection().exec_driver_sql(_STORE, (*_columns(rows, ids), sources)).scalar_one()
     return int(stored), learnt
 
 

@@ -62,6 +62,15 @@ test.each([
   expect(healthFacts(health)).toEqual(facts)
 })
 
+test.each([
+  ['hardware', 'network card'],
+  ['kernel', 'kernel, at the driver'],
+  ['user', 'the agent itself: the kernel gives none'],
+  ['something newer', 'something newer'],
+])('the timestamp source %s reads %s', (source, shown) => {
+  expect(healthFacts({ timestamp_source: source })).toEqual([['Timestamp source', shown]])
+})
+
 test('events read as sentences', () => {
   expect(kindOf('rate_shed')).toBe('Rate reduced')
   expect(kindOf('window_time')).toBe('Window time uncertain')

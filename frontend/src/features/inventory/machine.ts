@@ -99,8 +99,16 @@ export function healthFacts(health: Words | null): Fact[] {
   return windowTime.concat(counterFacts(health))
 }
 
+const TIMESTAMP_SOURCES: Record<string, string> = {
+  hardware: strings.timestampsHardware,
+  kernel: strings.timestampsKernel,
+  user: strings.timestampsUser,
+}
+
 function counterFacts(health: Words | null): Fact[] {
-  return facts(words(health), [
+  const source = text(words(health).timestamp_source)
+  const known = source === null ? {} : { timestamp_source: TIMESTAMP_SOURCES[source] ?? source }
+  return facts({ ...words(health), ...known }, [
     ['timestamp_source', strings.timestampSource],
     ['packets_sent', strings.packetsSent],
     ['packets_received', strings.packetsReceived],

@@ -15,6 +15,13 @@ const SOURCES: Record<string, string> = {
   hardware: strings.sourceHardware,
 }
 
+/** Where the timestamps of the window were taken, as a sentence. */
+const TIMESTAMPS: Record<NonNullable<Path['timestamp_source']>, string> = {
+  hardware: strings.timestampsHardware,
+  kernel: strings.timestampsKernel,
+  user: strings.timestampsUser,
+}
+
 /** All values of a path in its newest window. */
 export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
   const { outbound, inbound, round_trip: roundTrip } = path
@@ -102,6 +109,11 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
           SOURCES[outbound.asymmetry_source] ?? strings.sourceOther(outbound.asymmetry_source),
         )}
       </p>
+      {path.timestamp_source ? (
+        <p className={styles.source}>
+          <Term>{strings.timestampSource}</Term> {TIMESTAMPS[path.timestamp_source]}
+        </p>
+      ) : null}
     </section>
   )
 }

@@ -38,6 +38,10 @@ export const strings = {
   noneOneClock: 'none: one clock',
   loss: 'Loss',
   samples: 'Samples',
+  timestampSource: 'Timestamp source',
+  timestampsHardware: 'by the network card, as packets pass the wire.',
+  timestampsKernel: 'by the kernel, as packets pass the driver of the network card.',
+  timestampsUser: 'by the agent itself, after it was woken: delays include the time that it waited for a processor.',
   sourceOther: (source: string) => `${source}.`,
   asymmetry: 'Asymmetry',
   asymmetrySummary: (asymmetry: string, source: string) =>

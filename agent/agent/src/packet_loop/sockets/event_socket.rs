@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::clock::RawTime;
 use crate::timestamp::{
-    BindError, ClockMap, DepartureTimestamp, Outgoing, Socket, Stamps, Transmitter,
+    BindError, DepartureTimestamp, Outgoing, Socket, StampClocks, Stamps, Transmitter,
 };
 
 /// A socket and the timestamps of its departures. `T` identifies a message.
@@ -26,19 +26,28 @@ impl<T: Copy> EventSocket<T> {
         })
     }
 
+    /// Asks for timestamps of the network card, or no longer.
+    pub fn ask_card(&mut self, asks: bool) -> io::Result<()> {
+        self.socket.ask_card(asks);
+        if self.transmitter.kernel_stamps() {
+            self.transmitter.renumber(&self.socket)?;
+        }
+        Ok(())
+    }
+
     /// Sends messages. Calls `each` with the result of every message.
     pub fn send(
         &mut self,
         messages: &[Outgoing<T>],
-        map: &ClockMap,
+        clocks: &StampClocks,
         each: impl FnMut(&Outgoing<T>, Result<(), &io::Error>),
     ) -> io::Result<()> {
-        self.transmitter.send(&self.socket, messages, map, each)
+        self.transmitter.send(&self.socket, messages, clocks, each)
     }
 
     /// Collects the departure timestamps available at `now`, and gives up on overdue ones.
-    pub fn collect(&mut self, map: &ClockMap, now: RawTime) -> io::Result<()> {
-        self.transmitter.collect(&self.socket, map)?;
+    pub fn collect(&mut self, clocks: &StampClocks, now: RawTime) -> io::Result<()> {
+        self.transmitter.collect(&self.socket, clocks)?;
         self.transmitter.expire(now);
         Ok(())
     }

@@ -11,12 +11,13 @@ use std::time::Duration;
 use super::LoopError;
 use super::time_scale::TimeScale;
 use super::wakeup::POLICY;
-use crate::clock::RawTime;
+use crate::clock::{RawTime, TimestampSource};
+use crate::hardware_timestamps::CardInUse;
 use crate::network::Listen;
 use crate::ptp::Message;
 use crate::timestamp::{
-    BATCH, BindError, ClockMap, DepartureTimestamp, Inbox, Outgoing, Ready, Socket, Stamps,
-    cross_timestamp, raw_now, wait,
+    BATCH, BindError, CardClock, DepartureTimestamp, Inbox, Outgoing, Ready, Socket, StampClocks,
+    Stamps, cross_timestamp, raw_now, wait,
 };
 use event_socket::EventSocket;
 use general_queue::GeneralQueue;
@@ -42,7 +43,11 @@ pub(super) struct Sockets {
     /// Time of its last read.
     general_at: RawTime,
     general_out: GeneralQueue,
-    map: ClockMap,
+    clocks: StampClocks,
+    /// The network card whose timestamps are used.
+    card: Option<CardInUse>,
+    /// Least precise origin of a timestamp since it was last taken.
+    least_source: Option<TimestampSource>,
     time_scale: TimeScale,
     unstamped_in_a_row: u32,
     inbox: Inbox,
@@ -54,9 +59,17 @@ impl Sockets {
         self.listen
     }
 
-    pub fn open(listen: Listen) -> Result<Self, LoopError> {
+    /// Opens the ports. Timestamps are those of `card`, if there is one, and the kernel's.
+    pub fn open(
+        listen: Listen,
+        card: Option<(CardInUse, Box<dyn CardClock>)>,
+    ) -> Result<Self, LoopError> {
         let at = |port| SocketAddr::new(listen.address, port);
-        let event = EventSocket::open(at(listen.event_port)).map_err(LoopError::Bind)?;
+        let (card, card_clock) = card.unzip();
+        let mut event = EventSocket::open(at(listen.event_port)).map_err(LoopError::Bind)?;
+        if card.is_some() {
+            event.ask_card(true)?;
+        }
         let general =
             Socket::bind(at(listen.general_port), Stamps::Received).map_err(LoopError::Bind)?;
         let now = cross_timestamp();
@@ -69,7 +82,9 @@ impl Sockets {
             general_overflows: 0,
             general_at: RawTime(0),
             general_out: GeneralQueue::default(),
-            map: ClockMap::new(now),
+            clocks: StampClocks::new(now, card_clock),
+            card,
+            least_source: None,
             time_scale: TimeScale::starting(now.real.0 - now.raw.0),
             unstamped_in_a_row: 0,
             inbox: Inbox::new(),
@@ -85,7 +100,12 @@ impl Sockets {
                 first => first.saturating_add(nth),
             };
             let at = SocketAddr::new(self.listen.address, port);
-            self.event_sockets.push(EventSocket::open(at)?);
+            let mut flow = EventSocket::open(at)?;
+            if self.card.is_some() {
+                flow.ask_card(true)
+                    .map_err(|source| BindError { at, source })?;
+            }
+            self.event_sockets.push(flow);
         }
         Ok(())
     }
@@ -149,12 +169,42 @@ impl Sockets {
 
     /// Reads the clocks. Returns the step of the wall clock since the last time, ns, if there was one.
     fn read_clocks(&mut self) -> Option<i64> {
-        self.map.update(cross_timestamp())
+        self.clocks.update(cross_timestamp())
+    }
+
+    /// Stops the use of the network card's timestamps if they cannot be trusted any more.
+    pub fn check_card(&mut self) -> io::Result<()> {
+        let (Some(card), Some(why)) = (&self.card, self.clocks.card_fault(self.now())) else {
+            return Ok(());
+        };
+        let card = card.name();
+        tracing::warn!(
+            "the timestamps of the network card {card} are not used any more, because {why}; those of the kernel are"
+        );
+        self.clocks.leave_card();
+        self.card = None;
+        let mut event_sockets = self.event_sockets.iter_mut();
+        event_sockets.try_for_each(|event_socket| event_socket.ask_card(false))
+    }
+
+    /// Discards the readings of the card's clock, because this machine was disrupted.
+    pub fn reset_card(&mut self) {
+        self.clocks.reset_card();
+    }
+
+    /// Returns the error bound of the card's timestamps, ns; `None` if none are used.
+    pub fn card_error_ns(&self) -> Option<u64> {
+        self.clocks.card_error_ns(self.now())
+    }
+
+    /// Removes and returns the least precise origin of the timestamps since the last call; `None` without any.
+    pub fn take_least_source(&mut self) -> Option<TimestampSource> {
+        self.least_source.take()
     }
 
     /// Returns the time of the last read of the clocks.
     pub fn now(&self) -> RawTime {
-        self.map.latest().raw
+        self.clocks.latest().raw
     }
 
     /// Converts a raw time to the time scale of messages, ns.
@@ -200,10 +250,10 @@ impl Sockets {
         if ready.first().is_some_and(|general| general.packets) {
             self.general_at = self.now();
         }
-        let now = self.map.latest().raw;
+        let now = self.clocks.latest().raw;
         for (event_socket, ready) in self.event_sockets.iter_mut().zip(ready.iter().skip(1)) {
             if ready.departures || event_socket.transmitter.is_due(now) {
-                event_socket.collect(&self.map, now)?;
+                event_socket.collect(&self.clocks, now)?;
             }
         }
         let general = (&self.general, Port::General, &mut self.general_overflows);
@@ -222,13 +272,17 @@ impl Sockets {
             while more {
                 let count = socket.receive(&mut self.inbox)?;
                 for datagram in self.inbox.datagrams(count) {
+                    let arrival = arrival(&datagram, &self.clocks, &mut self.unstamped_in_a_row);
+                    if by != Port::General {
+                        record_source(&mut self.least_source, arrival.source);
+                    }
                     let before = std::mem::replace(overflows, datagram.overflows);
                     received.push(ReceivedMessage {
                         from: datagram.from,
                         to: datagram.to,
                         by,
                         after_overflow: before != datagram.overflows,
-                        arrival: arrival(&datagram, &self.map, &mut self.unstamped_in_a_row),
+                        arrival,
                         message: Message::read(datagram.bytes),
                     });
                 }
@@ -273,10 +327,10 @@ impl Sockets {
         for together in self.event_flows.chunk_by(|flow, next| flow == next) {
             let (messages, after) = rest.split_at(together.len());
             if let Some(event_socket) = self.event_sockets.get_mut(usize::from(together[0])) {
-                event_socket.send(messages, &self.map, &mut each)?;
+                event_socket.send(messages, &self.clocks, &mut each)?;
                 // Other timestamps are collected with the next reception.
                 if messages.iter().any(|packet| packet.token.is_awaited()) {
-                    event_socket.collect(&self.map, raw_now())?;
+                    event_socket.collect(&self.clocks, raw_now())?;
                 }
             }
             rest = after;
@@ -291,6 +345,10 @@ impl Sockets {
         for event_socket in &mut self.event_sockets {
             event_socket.take_departures(known);
         }
+        let sources = known.iter().filter_map(|departure| departure.stamp);
+        if let Some(least) = sources.map(|stamp| stamp.source).min() {
+            record_source(&mut self.least_source, least);
+        }
     }
 
     /// Sends the queued general messages. Follow_Ups may wait for the next turn if it comes `soon`. Returns how many left.
@@ -298,4 +356,9 @@ impl Sockets {
         let now = self.now();
         self.general_out.send(&self.general, soon, now)
     }
+}
+
+/// Keeps the less precise of two origins.
+fn record_source(least: &mut Option<TimestampSource>, source: TimestampSource) {
+    *least = Some(least.map_or(source, |known| known.min(source)));
 }

@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use crate::clock::TimestampSource;
 use crate::paths::request::RequestId;
 use crate::ptp::{Arrival, ClientAddress, Correction, MAX_LEN, Malformed, Message, Response};
-use crate::timestamp::{ClockMap, Datagram, Outgoing};
+use crate::timestamp::{Datagram, Outgoing, StampClock, StampClocks};
 
 /// Consecutive packets without a receive timestamp after which the kernel is assumed to give none.
 pub(crate) const UNSTAMPED_LIMIT: u32 = 64;
@@ -14,7 +15,7 @@ pub(crate) const UNSTAMPED_LIMIT: u32 = 64;
 pub(crate) enum Departure {
     Request(RequestId),
     Sync(Response),
-    /// A request that only proves the address of a client.
+    /// A request that belongs to no exchange: it proves the address of a client, or that a server answers.
     Challenge,
     /// A granted Sync: its sequence id, and the address of its Follow_Up.
     Granted(u16, ClientAddress),
@@ -54,22 +55,25 @@ pub(crate) struct ReceivedMessage {
     pub message: Result<Message, Malformed>,
 }
 
-/// Returns the arrival of a packet, by the kernel's timestamp if there is one.
+/// Returns the arrival of a packet, by its most precise timestamp if there is one.
 pub(crate) fn arrival(
     datagram: &Datagram<'_>,
-    map: &ClockMap,
+    clocks: &StampClocks,
     unstamped_in_a_row: &mut u32,
 ) -> Arrival {
-    let read_at = map.latest().raw;
-    *unstamped_in_a_row = match datagram.stamp {
-        Some(_) => 0,
-        None => unstamped_in_a_row.saturating_add(1),
+    let read_at = clocks.latest().raw;
+    *unstamped_in_a_row = if datagram.stamps.is_empty() {
+        unstamped_in_a_row.saturating_add(1)
+    } else {
+        0
     };
-    let stamp = datagram.stamp.and_then(|stamp| map.raw(stamp));
-    let own = (*unstamped_in_a_row > UNSTAMPED_LIMIT).then_some(read_at);
+    let stamp = clocks.stamp(datagram.stamps);
+    let at = stamp.map_or(read_at, |stamp| stamp.at);
+    let is_own = stamp.is_none() && *unstamped_in_a_row > UNSTAMPED_LIMIT;
     Arrival {
-        at: stamp.unwrap_or(read_at),
-        stamp: stamp.or(own),
+        at,
+        stamp: (stamp.is_some() || is_own).then_some(at),
+        source: stamp.map_or(TimestampSource::User, |stamp| stamp.source),
     }
 }
 

@@ -1,0 +1,35 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import type { Direction, Path } from '~/api/types'
+import { mockApi } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { NewestWindow } from './NewestWindow'
+
+const DIRECTION = { p50_ns: 84_200, clock_error_ns: 2_500, asymmetry_source: 'assumed', sent: 80, lost: 0, count: 80 }
+const PATH = {
+  source: { id: 'a', name: 'a-1' },
+  target: { id: 'b', name: 'b-1' },
+  started_at: '2026-11-20T23:10:20Z',
+  window_s: 10,
+  outbound: DIRECTION as Direction,
+  inbound: DIRECTION as Direction,
+  round_trip: { p50_ns: 168_400, count: 80 },
+} as Path
+
+test.each([
+  ['hardware', 'by the network card, as packets pass the wire.'],
+  ['kernel', 'by the kernel, as packets pass the driver of the network card.'],
+  ['user', 'by the agent itself, after it was woken: delays include the time that it waited for a processor.'],
+] as const)('timestamps of source %s are explained', async (source, sentence) => {
+  mockApi({})
+  await showPage(<NewestWindow path={{ ...PATH, timestamp_source: source }} clock="utc" />)
+  expect(screen.getByText('Timestamp source').closest('p')?.textContent).toBe(`Timestamp source ${sentence}`)
+})
+
+test('a window of an agent that tells no source has no such line', async () => {
+  mockApi({})
+  await showPage(<NewestWindow path={{ ...PATH, timestamp_source: null }} clock="utc" />)
+  expect(screen.getByText('Newest window')).toBeTruthy()
+  expect(screen.queryByText('Timestamp source')).toBeNull()
+})
