@@ -1,4 +1,4 @@
-"""Standard PTP daemons in a laboratory: Debian's ptpd and linuxptp, and facebook/time's ptp4u. None sets a clock."""
+"""Standard PTP daemons in a laboratory: ptpd and linuxptp of Debian, ptp4u and sptp of Facebook. None sets a clock."""
 
 import re
 import subprocess
@@ -172,18 +172,59 @@ class Ptp4lClient:
         return [int(offset) for offset in re.findall(r"master offset +(-?\d+)", self.process.output())]
 
 
-def ptp4u(host: Host) -> Process:
+def ptp4u(host: Host, interface: str = "e0", address: str | None = None) -> Process:
     """Start a ptp4u server with software timestamps and a UTC offset, which it requires."""
-    builds = Path(__file__).resolve().parents[2] / ".tools" / "ptp4u"
-    binary = max(builds.glob("*/ptp4u"), default=None)
-    if binary is None:
-        raise LabError("ptp4u is not built.\nWhat to do: make test-interop")
+    binary = _built("ptp4u")
     config = host.lab.folder / f"ptp4u-{host.name}.yaml"
     config.write_text(
         "clockaccuracy: 0x21\nclockclass: 6\ndraininterval: 30s\nmaxsubduration: 1h\nmetricinterval: 1m\n"
         "minsubinterval: 1ms\nutcoffset: 37s\n",
         "utf-8",
     )
-    flags = ["-iface", "e0", "-ip", host.address, "-timestamptype", "software", "-config", str(config)]
+    flags = ["-iface", interface, "-ip", address or host.address, "-timestamptype", "software", "-config", str(config)]
     flags += ["-monitoringport", "0", "-workers", "2", "-recvworkers", "2", "-pidfile", f"{config}.pid"]
     return host.start([binary, *flags], "ptp4u")
+
+
+def _built(name: str) -> Path:
+    """Return the newest build of a program of facebook/time."""
+    builds = Path(__file__).resolve().parents[2] / ".tools" / "ptp4u"
+    binary = max(builds.glob(f"*/{name}"), key=lambda path: path.stat().st_mtime, default=None)
+    if binary is None:
+        raise LabError(f"{name} is not built.\nWhat to do: make test-interop")
+    return binary
+
+
+@dataclass
+class SptpClient:
+    """A running sptp and what it measures."""
+
+    process: Process
+
+    def exchanges(self) -> list[tuple[int, int]]:
+        """Return the exchanges that it completed: offset of the server and mean path delay, ns."""
+        found = re.findall(r"CF2 \S+\] offset (\S+) delay ([0-9.a-zµ]+)", self.process.output())
+        return [(_go_duration_ns(offset), _go_duration_ns(delay)) for offset, delay in found]
+
+    def timeouts(self) -> int:
+        """Return the number of exchanges without a complete answer."""
+        return len(re.findall(r"deadline exceeded|result missing", self.process.output()))
+
+
+def sptp(host: Host, server: str, interval_s: float = 0.1, interface: str = "e0") -> SptpClient:
+    """Start an sptp that measures `server` and leaves the clock alone."""
+    config = host.lab.folder / f"sptp-{host.name}.yaml"
+    config.write_text(
+        f"iface: {interface}\ntimestamping: software\nfreerunning: true\ninterval: {round(interval_s * 1000)}ms\n"
+        f"exchangetimeout: {round(interval_s * 800)}ms\nmonitoringport: 4269\nlistenaddress: 0.0.0.0\n"
+        f"servers:\n  {server}: 0\nmaxclockclass: 58\nmaxclockaccuracy: 0x31\n",
+        "utf-8",
+    )
+    return SptpClient(host.start([_built("sptp"), "-verbose", "-config", str(config)], "sptp"))
+
+
+def _go_duration_ns(text: str) -> int:
+    """Return a duration as Go prints it (`1.5ms`, `-2m3.5s`), in ns."""
+    units = {"h": 3600e9, "m": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "us": 1e3, "ns": 1}
+    parts = re.findall(r"([0-9.]+)(h|ms|m|s|µs|us|ns)", text)
+    return round(sum(float(number) * units[unit] for number, unit in parts)) * (-1 if text.startswith("-") else 1)

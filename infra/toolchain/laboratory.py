@@ -46,13 +46,13 @@ def missing(tools: str) -> list[str]:
 
 
 def ptp4u(log: Log) -> str:
-    """Build facebook/time's ptp4u in `.tools/ptp4u` unless the pinned version is there; it alone needs Go."""
+    """Build facebook/time's ptp4u and sptp in `.tools/ptp4u` unless the pinned version is there; they alone need Go."""
     pin = VERSIONS["ptp4u"]
     folder = TOOLS / "ptp4u" / pin["pinned"]
-    if (folder / "ptp4u").exists():
+    if all((folder / module.rsplit("/", 1)[1]).exists() for module in pin["modules"]):
         return "unchanged"
     log.run(
-        [remembered()["go"], "install", f"{pin['module']}@{pin['pinned']}"],
+        [remembered()["go"], "install", *(f"{module}@{pin['pinned']}" for module in pin["modules"])],
         "check that this machine reaches its Go module proxy (GOPROXY), then again",
         TOOLS,
         GOBIN=str(folder),

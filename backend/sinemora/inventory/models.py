@@ -26,10 +26,13 @@ GENERAL_PORT = 320
 
 
 class Responder(StrEnum):
-    """Program that responds to probes on a VM: our agent, or a standard IEEE 1588 master without an agent."""
+    """Program that responds to probes on a VM: our agent, or without one a standard IEEE 1588 master that negotiates
+    unicast, or a server of SPTP (Meta's Simple PTP).
+    """
 
     AGENT = "agent"
     IEEE1588 = "ieee1588"
+    SPTP = "sptp"
 
 
 class Zone(Identified, Versioned, TenantOwned, Base):
@@ -61,7 +64,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
         CheckConstraint("event_port BETWEEN 1 AND 65535", name="event_port"),
         CheckConstraint("general_port BETWEEN 1 AND 65535", name="general_port"),
         CheckConstraint("general_port <> event_port", name="ports_differ"),
-        CheckConstraint("responder IN ('agent', 'ieee1588')", name="responder"),
+        CheckConstraint("responder IN ('agent', 'ieee1588', 'sptp')", name="responder"),
         CheckConstraint("ptp_domain BETWEEN 0 AND 127", name="ptp_domain"),
     )
 

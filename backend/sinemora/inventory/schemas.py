@@ -74,7 +74,7 @@ class VmCreate(_Ports, Write):
     """VM. Without an address it is not probed; the enrolment of its agent sets the address.
 
     Where no agent can run, set `responder` to `ieee1588`: the agents of its meshes then measure against the unicast
-    IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`.
+    IEEE 1588 master at its address (ptpd, ptp4l …), in its `ptp_domain`. `sptp`: they measure a server of SPTP (ptp4u).
     """
 
     name: Name
@@ -86,8 +86,8 @@ class VmCreate(_Ports, Write):
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
-        if self.responder is Responder.IEEE1588 and self.probe_address is None:
-            raise ValueError("probe_address is needed to measure against an IEEE 1588 master")
+        if self.responder is not Responder.AGENT and self.probe_address is None:
+            raise ValueError("probe_address is needed to measure against a PTP server")
         return self
 
 

@@ -91,7 +91,7 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
             setattr(vm, field, value)
     if vm.event_port == vm.general_port:
         raise ProductError("ports_equal", 409, "Ports equal: general_port must differ from event_port.")
-    if vm.responder == Responder.IEEE1588:
+    if vm.responder != Responder.AGENT:
         _check_master(vm)
     session.flush()
     audit.record(session, actor, "vm.updated", vm.id, vm.name, fields=sorted(changes))

@@ -54,8 +54,8 @@ class Member:
 
     @property
     def is_master(self) -> bool:
-        """Return whether a standard IEEE 1588 master responds in place of an agent."""
-        return self.responder == "ieee1588" and not self.has_agent
+        """Return whether a standard IEEE 1588 master or a server of SPTP responds in place of an agent."""
+        return self.responder != "agent" and not self.has_agent
 
     @property
     def can_probe(self) -> bool:
@@ -251,7 +251,7 @@ def _peer(vm_key: int, peer: Member, flows: int) -> dict[str, object]:
         "event_port": peer.event_port,
         "general_port": peer.general_port,
         "role": "client" if peer.is_master or is_client(vm_key, peer.key) else "responder",
-        "protocol": "ieee1588" if peer.is_master else "compact",
+        "protocol": peer.responder if peer.is_master else "compact",
         "domain": peer.ptp_domain if peer.is_master else 0,
         "flows": flows,
         "turns": None,

@@ -300,7 +300,7 @@ class PlanPeer(Read):
     event_port: int
     general_port: int
     role: Literal["client", "responder"]
-    protocol: Literal["compact", "ieee1588"]
+    protocol: Literal["compact", "ieee1588", "sptp"]
     domain: int
     flows: int
     turns: list[int] | None

@@ -101,12 +101,13 @@ def test_equal_ports_by_two_changes_are_refused(owner: Member, vm: dict[str, Any
     assert (answer.status_code, answer.json()["code"]) == (409, "ports_equal")
 
 
-def test_a_stock_master_is_declared_where_no_agent_runs(owner: Member, zone: dict[str, Any]):
-    body = {"name": "clock-1", "zone_id": zone["id"], "responder": "ieee1588"}
+@pytest.mark.parametrize("responder", ["ieee1588", "sptp"])
+def test_a_stock_master_is_declared_where_no_agent_runs(owner: Member, zone: dict[str, Any], responder: str):
+    body = {"name": "clock-1", "zone_id": zone["id"], "responder": responder}
     refused = owner.post("/v1/vms", json=body)
     assert (refused.status_code, refused.json()["code"]) == (422, "request_invalid")
     vm = owner.created("/v1/vms", body | {"probe_address": "10.0.0.9"})
-    assert vm["responder"] == "ieee1588"
+    assert vm["responder"] == responder
     refused = owner.patch(f"/v1/vms/{vm['id']}", json={"probe_address": None})
     assert (refused.status_code, refused.json()["code"]) == (409, "probe_address_missing")
     assert owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "agent"}).json()["responder"] == "agent"

@@ -112,8 +112,17 @@ def test_a_stock_master_is_asked_in_its_domain():
     assert {peer["vm_key"]: peer["domain"] for peer in peers} == {3: 0, 2: 24}
 
 
-def test_an_agent_answers_for_itself_whatever_was_declared():
-    assert not replace(member(1), responder="ieee1588").is_master
+def test_a_server_of_sptp_is_asked_by_sptp():
+    server = replace(member(2, has_agent=False), responder="sptp", ptp_domain=3)
+    state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, (member(1), member(3), server))
+    peers = {peer["vm_key"]: peer for peer in plan_for(uuid4(), 1, [state], 0)["meshes"][0]["peers"]}
+    assert (peers[2]["protocol"], peers[2]["role"], peers[2]["domain"]) == ("sptp", "client", 3)
+    assert peers[3]["protocol"] == "compact"
+
+
+@pytest.mark.parametrize("responder", ["ieee1588", "sptp"])
+def test_an_agent_answers_for_itself_whatever_was_declared(responder):
+    assert not replace(member(1), responder=responder).is_master
 
 
 def test_the_revision_names_the_plan_and_not_the_time():

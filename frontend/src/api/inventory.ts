@@ -169,6 +169,7 @@ export interface MasterInput {
   name: string
   zone_id: string
   probe_address: string
+  responder: 'ieee1588' | 'sptp'
   ptp_domain: number
 }
 
@@ -178,7 +179,7 @@ export const useAddMaster = () =>
     (body: MasterInput, key) =>
       unwrap(
         client.POST('/v1/vms', {
-          body: { ...body, responder: 'ieee1588', event_port: 319, general_port: 320 },
+          body: { ...body, event_port: 319, general_port: 320 },
           headers: once(key),
         }),
       ),

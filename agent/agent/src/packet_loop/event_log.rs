@@ -192,6 +192,7 @@ impl EventLog {
             at,
             reason,
             domain,
+            is_sptp,
         } = *without;
         let why = match reason {
             NoService::Ports => {
@@ -202,6 +203,9 @@ impl EventLog {
             NoService::Refused => {
                 "it refuses the grants: configure it to grant Announce, Sync and Delay_Resp at the rate of the mesh".into()
             }
+            NoService::Silent if is_sptp => "it answers no request of SPTP: check that it serves SPTP, and that UDP 319 and 320 \
+                                             are open in both directions"
+                .into(),
             NoService::Silent => format!(
                 "it answers no request in any PTP domain: check that it negotiates unicast, and that UDP 319 and 320 are \
                  open in both directions (the domain of the plan is {domain})"
@@ -209,6 +213,9 @@ impl EventLog {
             NoService::Domain(other) => format!(
                 "it answers in PTP domain {other} and the plan has domain {domain}: set the same domain at both"
             ),
+            NoService::Closed if is_sptp => {
+                "its host answers that no program listens on its event port: start the server there".into()
+            }
             NoService::Closed => {
                 "its host answers that no program listens on its general port: start the responder there".into()
             }

@@ -110,6 +110,12 @@ impl Exchanger {
 
     /// Returns the intervals of the plan, shortened while standard clients are served.
     pub fn intervals(&self, of_plan: WakeupIntervals) -> WakeupIntervals {
+        let expected_until = self.unicast_service.sptp_at.plus(POLICY.sptp_expected_ns);
+        let of_plan = if self.sockets.now() < expected_until {
+            of_plan.serving_sptp()
+        } else {
+            of_plan
+        };
         if self.unicast_service.grants.is_empty() {
             of_plan
         } else {

@@ -35,6 +35,10 @@ impl Exchanger {
         for action in standard {
             match action {
                 Action::Request(request) => queue_request(&mut self.sockets, &request),
+                Action::Probe(to, message) => {
+                    self.sockets
+                        .queue_event(&message, to, None, Departure::Challenge, 0);
+                }
                 Action::Signal(signal) => {
                     self.sockets.queue_general(&signal.message, signal.to, None);
                 }

@@ -178,6 +178,7 @@ impl Exchanger {
         if !self.take_budget(2, false, self.sockets.now()) {
             return self.event_log.shed();
         }
+        self.unicast_service.sptp_at = self.sockets.now();
         let address = ClientAddress {
             client: from.ip(),
             event_port: from.port(),

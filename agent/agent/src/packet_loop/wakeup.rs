@@ -28,6 +28,10 @@ pub(super) struct WakeupPolicy {
     pub granted_message_ns: i64,
     pub shortest_service_turn_ns: i64,
     pub longest_service_turn_ns: i64,
+    /// Longest time between turns after which a request of SPTP is answered: sptp waits 100 ms for an answer.
+    pub sptp_turn_ns: i64,
+    /// Time after a request of SPTP that another one is expected.
+    pub sptp_expected_ns: i64,
     /// Longest time and largest number of responses to own requests that may wait to be read. Nothing depends on them
     /// sooner, their timestamps are the kernel's, and reading them together costs less.
     pub longest_gather_ns: i64,
@@ -57,6 +61,8 @@ pub(super) const POLICY: WakeupPolicy = WakeupPolicy {
     granted_message_ns: 300,
     shortest_service_turn_ns: 100_000,
     longest_service_turn_ns: 1_000_000_000 / 256,
+    sptp_turn_ns: 5_000_000,
+    sptp_expected_ns: 30_000_000_000,
     longest_gather_ns: 50_000_000,
     gathered_exchanges: 64,
     longest_sleep_ns: 200_000_000,
@@ -103,7 +109,7 @@ impl WakeupIntervals {
                 };
                 let interval_ns = match peer.protocol {
                     Protocol::Compact => rhythm(mesh.rate_hz).0,
-                    Protocol::Ieee1588 => 1_000_000_000 / i64::from(mesh.rate_hz),
+                    Protocol::Ieee1588 | Protocol::Sptp => 1_000_000_000 / i64::from(mesh.rate_hz),
                 };
                 let share_ns = (share * interval_ns as f64) as i64;
                 longest_ns = longest_ns.min(share_ns);
@@ -136,6 +142,14 @@ impl WakeupIntervals {
         Self {
             turn_ns,
             poll_ns: turn_ns,
+        }
+    }
+
+    /// Returns the intervals while requests of SPTP are expected. Between packets the agent sleeps as before.
+    pub fn serving_sptp(self) -> Self {
+        Self {
+            turn_ns: self.turn_ns.min(POLICY.sptp_turn_ns),
+            poll_ns: self.poll_ns.min(POLICY.sptp_turn_ns),
         }
     }
 

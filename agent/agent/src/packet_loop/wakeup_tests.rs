@@ -188,3 +188,18 @@ fn it_rests_no_longer_than_a_nap_and_no_longer_than_until_the_next_request() {
     assert_eq!(sleep(Some(RawTime(290 * MS))), at(160, 200));
     assert_eq!(sleep(Some(RawTime(900 * MS))), at(160, 200));
 }
+
+#[test]
+fn a_request_of_sptp_is_answered_in_time_without_more_wakeups_while_none_comes() {
+    let usual = intervals(1, 1, 1);
+    let serving = usual.serving_sptp();
+    let sleep = serving.sleep(RawTime(0), None);
+    let at_most = RawTime(POLICY.sptp_turn_ns);
+    assert_eq!(
+        sleep.sleep_until, at_most,
+        "a packet that came is read then"
+    );
+    assert_eq!(sleep.poll_until, usual.sleep(RawTime(0), None).poll_until);
+    let fast = intervals(64, 128, 1).serving_sptp();
+    assert!(fast.turn_ns <= intervals(64, 128, 1).turn_ns);
+}

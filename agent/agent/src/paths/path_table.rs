@@ -66,8 +66,8 @@ impl PathTable {
     pub fn new(clock_identity: u64) -> Self {
         Self {
             clock_identity,
-            // Port 1 is the responder's.
-            sessions_opened: 1,
+            // Port 1 is the responder's. SPTP servers answer to the port of a request if its identity has a number above 10.
+            sessions_opened: 10,
             paths: HashMap::new(),
             schedule: Schedule::default(),
             sessions: HashMap::new(),
@@ -93,8 +93,8 @@ impl PathTable {
                 self.addresses.insert(peer.general_address(), address);
                 let flows = match peer.protocol {
                     Protocol::Compact => most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX)),
-                    // The Syncs of the peer start exchanges, not slots of ours.
-                    Protocol::Ieee1588 => 0,
+                    // The Syncs of the peer start exchanges, or the client of standard responders does, not slots.
+                    Protocol::Ieee1588 | Protocol::Sptp => 0,
                 };
                 let kept = before.get(&key).filter(|path| path.keeps(mesh, flows));
                 let slots = kept.map(|path| path.slots.clone());

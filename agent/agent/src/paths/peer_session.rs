@@ -34,6 +34,22 @@ pub(crate) struct SessionUpdate {
     pub change: Option<Change>,
 }
 
+impl SessionUpdate {
+    /// Returns the effect of two messages one after the other. The verdict is that of the one that was not merely taken.
+    pub fn and(self, after: Self) -> Self {
+        let is_taken = matches!(after.verdict, None | Some(Verdict::Taken));
+        Self {
+            verdict: if is_taken {
+                self.verdict
+            } else {
+                after.verdict
+            },
+            completed: self.completed + after.completed,
+            change: after.change.or(self.change),
+        }
+    }
+}
+
 impl PeerSession {
     pub fn new(requester: PortIdentity) -> Self {
         Self {

@@ -56,6 +56,9 @@ pub enum Protocol {
     /// Unicast negotiation (IEEE 1588-2019, 16.1) with a standard responder, which has no agent.
     #[serde(rename = "ieee1588")]
     Ieee1588,
+    /// SPTP (Meta's Simple PTP) with a server that has no agent: no negotiation, a request for every exchange.
+    #[serde(rename = "sptp")]
+    Sptp,
 }
 
 /// Defect of a plan; the plan before it stays in force.

@@ -74,6 +74,11 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
+    /// Returns true if a request with this sequence id is open.
+    pub fn is_open(&self, sequence_id: u16) -> bool {
+        usize::from(sequence_id.wrapping_sub(self.first)) < self.open.len()
+    }
+
     /// Withdraws a request that never left this machine. Returns its tag if it was open.
     pub fn withdraw(&mut self, sequence_id: u16) -> Option<T> {
         let open = self.find(sequence_id)?;

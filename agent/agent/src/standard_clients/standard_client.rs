@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use super::search::{LAST_DOMAIN, Search};
+use super::sptp_session::PROBE_ID;
 use super::standard_peer::StandardPeer;
 use crate::clock::RawTime;
 use crate::paths::path_table::PathTable;
@@ -41,11 +42,15 @@ pub(crate) struct WithoutService {
     pub reason: NoService,
     /// The domain of the plan.
     pub domain: u8,
+    /// It is to be measured by SPTP.
+    pub is_sptp: bool,
 }
 
 /// A message to send, or the update of a session.
 pub(crate) enum Action {
     Request(Request),
+    /// A request that belongs to no exchange.
+    Probe(SocketAddr, Message),
     Signal(Signal),
     Update(SocketAddr, SessionUpdate),
 }
@@ -97,9 +102,9 @@ impl StandardClient {
         standard_ports: bool,
         now: RawTime,
     ) -> Option<WithoutService> {
-        for peer in self.peers.values_mut() {
-            if standard_ports && peer.must_search(now) {
-                self.signals.extend(search(peer, now));
+        for (address, peer) in &mut self.peers {
+            if peer.must_search(standard_ports, now) {
+                self.signals.extend(search(*address, peer, now));
             }
         }
         self.peers.iter_mut().find_map(|(address, peer)| {
@@ -122,6 +127,7 @@ impl StandardClient {
                 at: *address,
                 reason: reason?,
                 domain: peer.domain,
+                is_sptp: peer.sptp.is_some(),
             })
         })
     }
@@ -140,7 +146,7 @@ impl StandardClient {
         for mesh in &plan.meshes {
             for peer in &mesh.peers {
                 let (key, address) = ((mesh.key, peer.vm_key), peer.event_address());
-                if peer.role != Role::Client || peer.protocol != Protocol::Ieee1588 {
+                if peer.role != Role::Client || peer.protocol == Protocol::Compact {
                     continue;
                 }
                 let Some(session) = table.sessions.get(&address) else {
@@ -151,10 +157,12 @@ impl StandardClient {
                 let kept = before
                     .remove(&address)
                     .filter(|kept| kept.path == key && kept.requester == requester)
-                    .filter(|kept| kept.domain == peer.domain);
+                    .filter(|kept| kept.domain == peer.domain)
+                    .filter(|kept| kept.sptp.is_some() == (peer.protocol == Protocol::Sptp));
                 let mut standard = kept.unwrap_or_else(|| {
                     let general = peer.general_address();
-                    StandardPeer::new(key, requester, general, (peer.domain, mesh.rate_hz), now)
+                    let settings = (peer.protocol, peer.domain, mesh.rate_hz);
+                    StandardPeer::new(key, requester, general, settings, now)
                 });
                 standard.follow(deadline_ns, mesh.rate_hz, now);
                 self.peers.entry(address).or_insert(standard);
@@ -177,7 +185,27 @@ impl StandardClient {
             return SessionUpdate::default();
         };
         if message.domain != peer.domain {
+            // An SPTP server answers in its own domain, whatever that of the request.
+            if peer.sptp.is_some() && matches!(message.body, Body::Sync { .. }) {
+                peer.other_domain = Some(message.domain);
+            }
             return SessionUpdate::default();
+        }
+        if let Some(sptp) = &mut peer.sptp {
+            let is_probe = message.sequence_id == PROBE_ID && !session.exchanges.is_open(PROBE_ID);
+            return match message.body {
+                Body::Sync { .. } | Body::Announce { .. } => {
+                    let parts = sptp.receive(message);
+                    let mut update = SessionUpdate {
+                        verdict: Some(Verdict::Taken),
+                        ..SessionUpdate::default()
+                    };
+                    let parts = parts.iter().filter(|_| !is_probe);
+                    parts.for_each(|part| update = update.and(session.receive(part, arrival)));
+                    update
+                }
+                _ => session.receive(message, arrival),
+            };
         }
         match message.body {
             Body::Announce { utc_offset_s, .. } => peer.unicast.receive_announce(utc_offset_s),
@@ -262,7 +290,17 @@ impl StandardClient {
         }
         let peers = self.peers.iter_mut();
         for (&address, peer) in peers.filter(|(_, peer)| peer.due() <= now) {
-            let tlvs = peer.unicast.due_requests(now);
+            if peer.sptp.is_some() && !peer.serves() {
+                if allowed() {
+                    turn.actions.push(Action::Probe(address, probe(peer)));
+                }
+                peer.postpone(now);
+                continue;
+            }
+            let tlvs = match peer.sptp {
+                Some(_) => Tlvs::default(),
+                None => peer.unicast.due_requests(now),
+            };
             if !tlvs.is_empty() && allowed() {
                 let signal = Signal::new(peer, tlvs);
                 turn.actions.push(Action::Signal(signal));
@@ -309,7 +347,7 @@ impl Turn<'_> {
             };
             missed = count;
         }
-        if !peer.unicast.serves() {
+        if !peer.serves() {
             peer.postpone(self.now);
             return None;
         }
@@ -333,7 +371,11 @@ impl Turn<'_> {
             },
         };
         let exchanges = &mut self.table.sessions.get_mut(&address)?.exchanges;
-        let open = || exchanges.open_standard(pending, missed);
+        let is_sptp = peer.sptp.is_some();
+        let open = || match is_sptp {
+            true => exchanges.open(pending),
+            false => exchanges.open_standard(pending, missed),
+        };
         let Some(exchange) = allowed().then(open).flatten() else {
             aggregator.release_slot(&slot);
             return None;
@@ -346,7 +388,11 @@ impl Turn<'_> {
                 source: peer.requester,
                 sequence_id: exchange,
                 correction: Correction(0),
-                body: Body::DelayReq,
+                body: if is_sptp {
+                    Body::SptpReq
+                } else {
+                    Body::DelayReq
+                },
             },
         }));
         if let Some((sync, arrival)) = sync {
@@ -379,8 +425,26 @@ impl Turn<'_> {
     }
 }
 
-/// Begins the search for the reason of a silence. Returns requests for the shortest service in every other domain.
-fn search(peer: &mut StandardPeer, now: RawTime) -> Vec<Signal> {
+/// Returns a request of SPTP that belongs to no exchange.
+fn probe(peer: &StandardPeer) -> Message {
+    Message {
+        domain: peer.domain,
+        source: peer.requester,
+        sequence_id: PROBE_ID,
+        correction: Correction(0),
+        body: Body::SptpReq,
+    }
+}
+
+/// Begins the search for the reason of a silence. Returns requests for the shortest service in every other domain, where
+/// these need an answer in their own.
+fn search(address: SocketAddr, peer: &mut StandardPeer, now: RawTime) -> Vec<Signal> {
+    let mut bytes = [0; MAX_LEN];
+    if peer.sptp.is_some() {
+        let length = probe(peer).write(&mut bytes);
+        peer.search = Some(Search::begin(address, &bytes[..length], now));
+        return Vec::new();
+    }
     let request = |domain| {
         let shortest = Tlv::Request {
             service: Service::Announce,
@@ -391,7 +455,6 @@ fn search(peer: &mut StandardPeer, now: RawTime) -> Vec<Signal> {
         signal.message.domain = domain;
         signal
     };
-    let mut bytes = [0; MAX_LEN];
     let length = request(peer.domain).message.write(&mut bytes);
     let others = (0..=LAST_DOMAIN).filter(|domain| *domain != peer.domain);
     let requests = others.map(request).collect();

@@ -7,9 +7,11 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use super::search::Search;
+use super::sptp_session::SptpSession;
 use super::sync_count::{Missed, SyncCount};
 use crate::clock::RawTime;
 use crate::paths::schedule::PathKey;
+use crate::plan::Protocol;
 use crate::ptp::{Arrival, Body, Message, NoService, PortIdentity, UnicastSession};
 
 /// Syncs whose Follow_Up may still come.
@@ -33,6 +35,9 @@ pub(crate) struct StandardPeer {
     pub responder: PortIdentity,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
+    /// Set for a server that is measured by SPTP, without grants.
+    pub(super) sptp: Option<SptpSession>,
+    rate_hz: u32,
     pub domain: u8,
     /// Another domain that it answers in.
     pub other_domain: Option<u8>,
@@ -56,9 +61,10 @@ impl StandardPeer {
         path: PathKey,
         requester: PortIdentity,
         general: SocketAddr,
-        (domain, rate_hz): (u8, u32),
+        (protocol, domain, rate_hz): (Protocol, u8, u32),
         now: RawTime,
     ) -> Self {
+        let sptp = (protocol == Protocol::Sptp).then(|| SptpSession::new(requester, now));
         Self {
             path,
             requester,
@@ -72,7 +78,13 @@ impl StandardPeer {
             search: None,
             no_service: None,
             // Long enough for the negotiation with a responder that is up.
-            next: now.plus(SILENT_NS),
+            next: if sptp.is_some() {
+                now
+            } else {
+                now.plus(SILENT_NS)
+            },
+            sptp,
+            rate_hz,
             heard_at: now,
             syncs: SyncCount::default(),
             exchanges: VecDeque::new(),
@@ -83,6 +95,7 @@ impl StandardPeer {
     /// Sets the rate and the deadline of the plan.
     pub fn follow(&mut self, deadline_ns: i64, rate_hz: u32, now: RawTime) {
         self.deadline_ns = deadline_ns;
+        self.rate_hz = rate_hz;
         self.unicast.set_interval(interval_of(rate_hz), now);
     }
 
@@ -104,8 +117,8 @@ impl StandardPeer {
 
     /// Returns the reason why nothing can be measured at `now`; `None` if there is none, or not yet.
     pub fn reason(&self, standard_ports: bool, now: RawTime) -> Option<NoService> {
-        let reason = self.unicast.no_service(now)?;
-        if !standard_ports {
+        let reason = self.unmeasured(now)?;
+        if !standard_ports && self.sptp.is_none() {
             return Some(NoService::Ports);
         }
         if self.authenticates {
@@ -118,9 +131,25 @@ impl StandardPeer {
         }
     }
 
-    /// Returns true if the reason of a silence that lasts is not searched yet.
-    pub fn must_search(&self, now: RawTime) -> bool {
-        self.search.is_none() && self.unicast.no_service(now) == Some(NoService::Silent)
+    /// Returns why nothing is measured, as far as its answers show it.
+    fn unmeasured(&self, now: RawTime) -> Option<NoService> {
+        match &self.sptp {
+            Some(sptp) => sptp.no_service(now),
+            None => self.unicast.no_service(now),
+        }
+    }
+
+    /// Returns true if requests have an answer or are lost.
+    pub fn serves(&self) -> bool {
+        let sptp = self.sptp.as_ref();
+        sptp.map_or_else(|| self.unicast.serves(), SptpSession::serves)
+    }
+
+    /// Returns true if the reason of a silence that lasts is not searched yet. A responder of the standard answers to the
+    /// standard ports only.
+    pub fn must_search(&self, standard_ports: bool, now: RawTime) -> bool {
+        let may_answer = standard_ports || self.sptp.is_some();
+        may_answer && self.search.is_none() && self.unmeasured(now) == Some(NoService::Silent)
     }
 
     /// Counts a Sync by its sequence id. Returns the Syncs that it shows to be lost; `None` for a duplicate.
@@ -137,6 +166,17 @@ impl StandardPeer {
 
     /// Sets the time of the next request after one that leaves at `now`. It waits a limited time for a Sync.
     pub fn requested(&mut self, now: RawTime, with_sync: bool) {
+        if self.sptp.is_some() {
+            // At an even rate, unless the agent woke too late.
+            let interval_ns = 1_000_000_000 / i64::from(self.rate_hz.max(1));
+            let next = self.next.plus(interval_ns);
+            self.next = if next > now {
+                next
+            } else {
+                now.plus(interval_ns)
+            };
+            return;
+        }
         let interval_ns = self.unicast.interval_ns();
         let percent = if with_sync { SYNC_WAIT_PERCENT } else { 100 };
         self.next = now.plus(interval_ns / 100 * percent);
@@ -176,6 +216,9 @@ impl StandardPeer {
 
     /// Returns when the next request or negotiation is due.
     pub fn due(&self) -> RawTime {
+        if self.sptp.is_some() {
+            return self.next;
+        }
         self.next.min(self.unicast.next_due())
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct UnicastService {
     /// Also of agents' requests.
     pub receipts: Receipts,
     standard_clients: Arc<[Network]>,
+    /// Time of the last request of SPTP that was answered.
+    pub sptp_at: RawTime,
 }
 
 impl UnicastService {
@@ -27,6 +29,7 @@ impl UnicastService {
             grants: Grants::default(),
             receipts: Receipts::default(),
             standard_clients,
+            sptp_at: RawTime(i64::MIN / 2),
         }
     }
 

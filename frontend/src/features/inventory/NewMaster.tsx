@@ -23,6 +23,7 @@ export function NewMaster() {
         name: text('name'),
         zone_id: text('zone_id'),
         probe_address: text('probe_address'),
+        responder: text('responder') === 'sptp' ? 'sptp' : 'ieee1588',
         ptp_domain: Number(text('ptp_domain')),
       },
       { onSuccess: () => element.reset() },
@@ -58,6 +59,16 @@ export function NewMaster() {
           required
           error={field('probe_address')}
           w={150}
+        />
+        <NativeSelect
+          name="responder"
+          label={strings.ptpProtocol}
+          data={[
+            { value: 'ieee1588', label: strings.unicastNegotiation },
+            { value: 'sptp', label: strings.sptp },
+          ]}
+          error={field('responder')}
+          w={190}
         />
         <NumberInput
           name="ptp_domain"

@@ -174,11 +174,16 @@ function ProbeAddress({ vm }: { vm: Vm }) {
   )
 }
 
-const ptpServer = (domain: number) => (domain === 0 ? strings.ptpServer : strings.ptpServerIn(domain))
+function serverWords({ responder, ptp_domain: domain }: Vm): string {
+  if (responder === 'agent') return strings.noAgentStatus
+  const [plain, inDomain] =
+    responder === 'sptp' ? [strings.sptpServer, strings.sptpServerIn] : [strings.ptpServer, strings.ptpServerIn]
+  return domain === 0 ? plain : inDomain(domain)
+}
 
 function statusWords(vm: Vm, agent: Vm['agent'] | undefined): string {
   const status = agent && AGENT_STATUS[agent.status]
-  return status?.word ?? (vm.responder === 'ieee1588' ? ptpServer(vm.ptp_domain) : strings.noAgentStatus)
+  return status?.word ?? serverWords(vm)
 }
 
 function Responder({ vm, agent }: { vm: Vm; agent: Vm['agent'] | undefined }) {

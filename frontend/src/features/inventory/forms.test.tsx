@@ -81,7 +81,10 @@ test('a refused zone keeps the typed values and shows the reason at the field', 
   expect(field(/^Region/).value).toBe('eu-west-1')
 })
 
-test('a PTP server is added to a zone', async () => {
+test.each([
+  ['Unicast negotiation', 'ieee1588'],
+  ['SPTP', 'sptp'],
+])('a PTP server with the protocol %s is added to a zone', async (protocol, responder) => {
   const sent = mockApi({
     'GET /v1/zones': [{ id: 'z', name: 'eu-west-1a' }],
     'POST /v1/vms': () => reply(201, { id: 'v' }),
@@ -92,8 +95,9 @@ test('a PTP server is added to a zone', async () => {
   await userEvent.type(field(/^Address/), '10.0.0.9')
   await userEvent.clear(field(/^PTP domain/))
   await userEvent.type(field(/^PTP domain/), '24')
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: /^Protocol/ }), protocol)
   await press('Add')
   expect(bodiesOf(sent, 'POST /v1/vms')).toMatchObject([
-    { name: 'clock-1', zone_id: 'z', probe_address: '10.0.0.9', ptp_domain: 24 },
+    { name: 'clock-1', zone_id: 'z', probe_address: '10.0.0.9', responder, ptp_domain: 24 },
   ])
 })

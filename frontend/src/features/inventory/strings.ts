@@ -58,7 +58,7 @@ export const strings = {
   settings: 'Settings',
   addMaster: 'Add PTP server',
   addMasterLead:
-    'A machine without an agent that serves unicast PTP (ptpd, ptp4l) on ports 319 and 320. Add it to a mesh in the mesh settings to measure it.',
+    'A machine without an agent that serves unicast PTP on ports 319 and 320: by unicast negotiation (ptpd, ptp4l) or by SPTP (ptp4u). Add it to a mesh in the mesh settings to measure it.',
   name: 'Name',
   masterNameExample: 'clock-1',
   address: 'Address',
@@ -141,6 +141,11 @@ export const strings = {
   revoke: 'Revoke',
   ptpServer: 'PTP server',
   ptpDomain: 'PTP domain',
+  ptpProtocol: 'Protocol',
+  unicastNegotiation: 'Unicast negotiation',
+  sptp: 'SPTP',
+  sptpServer: 'SPTP server',
+  sptpServerIn: (domain: number) => `SPTP server, domain ${domain}`,
   ptpServerIn: (domain: number) => `PTP server, domain ${domain}`,
   noAgentStatus: 'No agent',
   revokeEffect:

@@ -145,7 +145,7 @@ fn refuses_an_unknown_protocol_and_names_the_known_protocols() {
     let error = Plan::from_json(plan.to_string().as_bytes())
         .unwrap_err()
         .to_string();
-    let expected = "unknown variant `lean`, expected `compact` or `ieee1588`";
+    let expected = "unknown variant `lean`, expected one of `compact`, `ieee1588`, `sptp`";
     assert!(error.contains(expected), "{error}");
 }
 
