@@ -15,7 +15,18 @@ from lab.benchmarks import figures  # noqa: E402
 
 from laboratory import LabError  # noqa: E402
 
-GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox", "outage", "stock_loss", "amplification")
+GROUPS = (
+    "clock",
+    "cpu",
+    "loss",
+    "packets",
+    "footprint",
+    "delaybox",
+    "outage",
+    "stock_loss",
+    "amplification",
+    "egress_guard",
+)
 
 
 def main() -> int:

@@ -166,6 +166,17 @@ class Host:
         """Run a command here to its end and return what it printed; raises LabError when it fails."""
         return self.lab._run(self.holder.pid, *command)
 
+    def try_as_root(self, *command: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end as `serve` does, whether it fails or not. Needs root."""
+        return subprocess.run(
+            [*_within(self.holder.pid), *map(str, command)],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=None if env is None else os.environ | env,
+            check=False,
+        )
+
 
 class Lab:
     """A bridge and the hosts on it. Use as a context: leaving it stops every process and removes the namespaces."""
@@ -266,8 +277,7 @@ class Lab:
         return self._begin([*_enter(pid), tool(str(command[0])), *command[1:]], name, env)
 
     def _serve(self, pid: int, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
-        within = [tool("nsenter"), "--target", str(pid), "--net", *_mortal(), tool(str(command[0]))]
-        return self._begin([*within, *command[1:]], name, env)
+        return self._begin([*_within(pid), tool(str(command[0])), *command[1:]], name, env)
 
     def _begin(self, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
         self._logs += 1
@@ -290,6 +300,10 @@ class Lab:
 
 def _enter(pid: int) -> list[str]:
     return [tool("nsenter"), "--target", str(pid), "--user", "--net", "--preserve-credentials", *_mortal()]
+
+
+def _within(pid: int) -> list[str]:
+    return [tool("nsenter"), "--target", str(pid), "--net", *_mortal()]
 
 
 def _mortal() -> list[str]:

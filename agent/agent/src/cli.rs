@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use crate::config::{
     ConfigError, DEFAULT_CONFIG_FILE, ENV_PREFIX, Layers, SETTINGS, Setting, Source,
 };
+use crate::egress_guard;
 
 /// Command of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub fn command() -> Command {
                 .args(artifact_arguments())
                 .after_help("Exit codes: 0 written, 1 unknown, or a block does not arrive in time"),
         ))
+        // Of the settings it uses the ports of measurements, from the file and the environment.
+        .subcommand(egress_guard::command().arg(config_flag().global(true)))
 }
 
 /// Return the command, and the settings of flags, environment and file.
@@ -114,9 +117,19 @@ pub fn task_and_settings(
         "read" => Task::Read,
         _ => Task::Run,
     };
+    Ok((task, settings(matches, environment, task == Task::Set)?))
+}
+
+/// Return the settings of the flags of a command, the environment and the file; `may_lack_file`: it may be missing.
+pub fn settings(
+    matches: &ArgMatches,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+    may_lack_file: bool,
+) -> Result<Layers, ConfigError> {
     let mut layers = Layers::default();
     for setting in SETTINGS {
-        if let Some(text) = matches.get_one::<String>(setting.key) {
+        // The egress guard has no flags for settings.
+        if let Ok(Some(text)) = matches.try_get_one::<String>(setting.key) {
             layers.add(setting, text, Source::Flag);
         }
     }
@@ -131,9 +144,9 @@ pub fn task_and_settings(
     layers.add_environment(environment)?;
     layers.add_file(
         file.as_deref()
-            .filter(|path| task != Task::Set || path.exists()),
+            .filter(|path| !may_lack_file || path.exists()),
     )?;
-    Ok((task, layers))
+    Ok(layers)
 }
 
 /// Return the command line without its token, and the token: every user of a VM can read the former (proc(5)).
@@ -279,6 +292,20 @@ mod tests {
         assert_eq!(parse(&["check"], &[]).unwrap().0, Task::Check);
         assert_eq!(parse(&["clocks"], &[]).unwrap().0, Task::Clocks);
         assert_eq!(parse(&["set"], &[]).unwrap().0, Task::Set);
+    }
+
+    #[test]
+    fn the_egress_guard_reads_the_settings_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("agent.toml");
+        std::fs::write(&file, "event_port = 10319").unwrap();
+        let file = file.to_str().unwrap();
+        let matches = command()
+            .try_get_matches_from(["sinemora-agent", "egress-guard", "off", "--config", file])
+            .unwrap();
+        let (_, matches) = matches.subcommand().unwrap();
+        let layers = settings(matches, [], false).unwrap();
+        assert_eq!(layers.get("event_port").unwrap().text, "10319");
     }
 
     #[test]

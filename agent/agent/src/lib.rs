@@ -11,6 +11,7 @@ pub mod clocks;
 pub mod cloud;
 pub mod config;
 pub mod counters;
+pub mod egress_guard;
 pub mod enrol;
 pub mod hardware;
 pub mod hardware_timestamps;

@@ -12,11 +12,15 @@ use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
 use sinemora_agent::clocks::clocks;
 use sinemora_agent::config::{Config, LogFormat, find, host_name, write_settings};
+use sinemora_agent::egress_guard::{self, GuardError};
 use sinemora_agent::run::{Ended, RunError, enrol_only, run};
 use sinemora_agent::stop::Stop;
 
 fn main() -> ExitCode {
     let matches = cli::command().get_matches();
+    if let Some(("egress-guard", matches)) = matches.subcommand() {
+        return guard_egress(matches);
+    }
     let settings =
         cli::task_and_settings(&matches, std::env::vars_os()).and_then(|(task, layers)| {
             Config::resolve(&layers, &host_name()).map(|config| (task, layers, config))
@@ -97,6 +101,25 @@ fn read(config: &Config, matches: &clap::ArgMatches) -> ExitCode {
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "sinemora-agent: {error}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// Starts, removes or shows the egress guard.
+fn guard_egress(matches: &clap::ArgMatches) -> ExitCode {
+    let ports = || {
+        cli::settings(matches, std::env::vars_os(), false)
+            .and_then(|layers| Config::resolve(&layers, &host_name()))
+            .map(|config| config.measurement_ports())
+            .map_err(|error| GuardError::Usage(error.to_string()))
+    };
+    let done = egress_guard::action(matches)
+        .and_then(|action| egress_guard::execute(&action, ports, &mut std::io::stdout()));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "sinemora-agent: {error}");
+            ExitCode::from(error.exit_code())
         }
     }
 }

@@ -4630,6 +4630,8 @@ class TailOutcomeRead(TypedDict):
     else `boundaries` are log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class
     first. `tail_means_s`: mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`:
     at every percent of the flows, time over that on an empty network. `packets`: null on a single link.
+    `egress_guard`: the command that puts these classes in force on a VM; null for exact priorities, for policies
+    that know sizes, and in a network.
     """
 
     policy: PacketPolicy
@@ -4643,6 +4645,7 @@ class TailOutcomeRead(TypedDict):
     boundaries: list[float]
     class_shares: list[float]
     packets: TailPacketsRead | None
+    egress_guard: str | None
 
 
 class TailPacketsRead(TypedDict):

@@ -13504,6 +13504,8 @@ export interface components {
          *     `boundaries` are log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class first.
          *     `tail_means_s`: mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every
          *     percent of the flows, time over that on an empty network. `packets`: null on a single link.
+         *     `egress_guard`: the command that puts these classes in force on a VM; null for exact priorities, for policies that
+         *     know sizes, and in a network.
          */
         TailOutcomeRead: {
             policy: components["schemas"]["PacketPolicy"];
@@ -13525,6 +13527,8 @@ export interface components {
             /** Class Shares */
             class_shares: number[];
             packets: components["schemas"]["TailPacketsRead"] | null;
+            /** Egress Guard */
+            egress_guard: string | null;
         };
         /**
          * TailPacketsRead
@@ -13666,6 +13670,7 @@ export interface components {
             id: string;
             /** Name */
             name: string;
+            /** @default single_link */
             topology: components["schemas"]["TailTopology"];
             workload: components["schemas"]["WorkloadKey"];
             /** Workload Name */
@@ -56984,7 +56989,8 @@ export interface operations {
                      *           ],
                      *           "boundaries": [],
                      *           "class_shares": [],
-                     *           "packets": null
+                     *           "packets": null,
+                     *           "egress_guard": null
                      *         },
                      *         {
                      *           "policy": "las",
@@ -57029,7 +57035,8 @@ export interface operations {
                      *           ],
                      *           "boundaries": [],
                      *           "class_shares": [],
-                     *           "packets": null
+                     *           "packets": null,
+                     *           "egress_guard": null
                      *         },
                      *         {
                      *           "policy": "d_tail_blind",
@@ -57083,7 +57090,8 @@ export interface operations {
                      *           ],
                      *           "boundaries": [],
                      *           "class_shares": [],
-                     *           "packets": null
+                     *           "packets": null,
+                     *           "egress_guard": null
                      *         },
                      *         {
                      *           "policy": "d_tail_blind",
@@ -57146,7 +57154,8 @@ export interface operations {
                      *             0.25013738671367897,
                      *             0.24999068166434957
                      *           ],
-                     *           "packets": null
+                     *           "packets": null,
+                     *           "egress_guard": "sudo sinemora-agent egress-guard on --interface eth0 --rate 10gbit --mode strict-priority --boundaries=286160,1616220,4266120"
                      *         }
                      *       ],
                      *       "searches": [

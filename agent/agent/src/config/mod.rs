@@ -178,6 +178,16 @@ impl Config {
         })
     }
 
+    /// Return the UDP ports of measurements: the standard ones, which peers may use, and those of this agent.
+    pub fn measurement_ports(&self) -> Vec<u16> {
+        let own = [self.event_port, self.general_port, self.flow_port];
+        let mut ports = vec![319, 320];
+        ports.extend(own.iter().filter(|port| **port != 0));
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
     /// Return where to receive packets, and the address the other VMs send to.
     ///
     /// Unless set, the address is the one from which this machine reaches `backend`. A connected UDP socket reads it

@@ -4,7 +4,8 @@
 //! wakes (`Documentation/networking/timestamping.rst`). Its timestamps are of `CLOCK_REALTIME`, those of a network card of the
 //! card's clock; a [`StampClock`] converts both to `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts.
 //!
-//! All unsafe code of the agent is in this module and in `traffic::interface`, each use with the contract of the kernel it relies on.
+//! All unsafe code of the agent is in this module, in `traffic::interface` and in `egress_guard::kernel`, each use with the
+//! contract of the kernel it relies on.
 //! Structures are those of 64-bit Linux.
 
 #![expect(unsafe_code, reason = "system calls that the standard library lacks")]

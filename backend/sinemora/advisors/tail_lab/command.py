@@ -160,4 +160,9 @@ def _text(study: TailStudyRead) -> str:
         ]  # fmt: skip
         parts.append(table(("gain", "source", "here", ""), beside))
         parts += sorted({f"{row.verdict.value}: {row.why}" for row in study.beside_source if row.verdict != "agrees"})
+    parts += [
+        f"These {outcome.classes} classes on a VM (docs/egress-guard.md):\n  {outcome.egress_guard}"
+        for outcome in study.outcomes
+        if outcome.egress_guard
+    ]
     return "\n\n".join(parts) + "\n"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from sinemora.advisors.tail_lab.core.egress_guard import command_of
 from sinemora.advisors.tail_lab.core.fabric import Fabric
 from sinemora.advisors.tail_lab.core.link import Link
 from sinemora.advisors.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology
@@ -89,6 +90,7 @@ def _outcome(outcome: Outcome, study: Study) -> TailOutcomeRead:
         boundaries=outcome.boundaries,
         class_shares=outcome.class_shares,
         packets=None if outcome.packets is None else TailPacketsRead.model_validate(outcome.packets),
+        egress_guard=command_of(outcome.policy, outcome.alpha, outcome.boundaries, study.question.link.mbit),
     )
 
 

@@ -171,6 +171,8 @@ class TailOutcomeRead(Read):
     `boundaries` are log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class first.
     `tail_means_s`: mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every
     percent of the flows, time over that on an empty network. `packets`: null on a single link.
+    `egress_guard`: the command that puts these classes in force on a VM; null for exact priorities, for policies that
+    know sizes, and in a network.
     """
 
     policy: PacketPolicy
@@ -183,7 +185,9 @@ class TailOutcomeRead(Read):
     slowdown: list[float]
     boundaries: list[float]
     class_shares: list[float]
-    packets: TailPacketsRead | None
+    # Studies that were stored before these fields existed lack them.
+    packets: TailPacketsRead | None = None
+    egress_guard: str | None = None
 
 
 class TailEvaluationRead(Read):
@@ -228,7 +232,7 @@ class TailStudyRead(Read):
 
     id: UUID
     name: str
-    topology: TailTopology
+    topology: TailTopology = TailTopology.SINGLE_LINK
     workload: WorkloadKey
     workload_name: str
     load: float
