@@ -11,10 +11,11 @@ const withAlpha = (percent: number, alpha: number | null) =>
   `${threeDigits(percent)} %${alpha === null ? '' : `, α = ${showAlpha(alpha)}`}`
 
 /** Gains that the source prints beside those found here, with what agrees, what cannot, and why. */
-export function BesideSource({ rows }: { rows: Row[] }) {
+export function BesideSource({ rows, topology }: { rows: Row[]; topology: TailStudy['topology'] }) {
+  const reasons = [...new Set(rows.filter(({ verdict }) => verdict !== 'agrees').map(({ why }) => why))]
   return (
     <Panel title={strings.source}>
-      <p className={pageStyles.lead}>{strings.sourceLead}</p>
+      <p className={pageStyles.lead}>{strings.sourceLeads[topology ?? 'single_link']}</p>
       <Records
         label={strings.source}
         rows={rows}
@@ -38,9 +39,13 @@ export function BesideSource({ rows }: { rows: Row[] }) {
             as: 'number',
           },
           { title: strings.verdict, cell: ({ verdict }) => strings.verdicts[verdict] },
-          { title: strings.why, cell: ({ verdict, why }) => (verdict === 'agrees' ? '' : why), as: 'wrap' },
         ]}
       />
+      <ul className={pageStyles.lead}>
+        {reasons.map((why) => (
+          <li key={why}>{why}</li>
+        ))}
+      </ul>
     </Panel>
   )
 }

@@ -6,7 +6,19 @@ import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import { useMissing } from '~/ui/useMissing'
 import advisors from '../advisors.module.css'
-import { BASELINES, FIGURES, FIRST, POLICIES, policiesOf, SPREADS, type TailSearch, WORKLOADS } from './question'
+import {
+  againstOf,
+  BASELINES_OF,
+  FIGURES,
+  FIRST,
+  POLICIES_OF,
+  policiesOf,
+  SPREADS,
+  type TailSearch,
+  TOPOLOGIES,
+  type Topology,
+  WORKLOADS,
+} from './question'
 import { strings } from './strings'
 
 interface Props {
@@ -24,6 +36,8 @@ type OptionalName = 'flows' | 'alpha'
 /** The question of a study; the address holds all of it but imported sizes. */
 export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart }: Props) {
   const workload = search.workload ?? FIRST.workload
+  const topology = search.topology ?? FIRST.topology
+  const isLink = topology === 'single_link'
   const policies = policiesOf(search)
   const missing = useMissing({ sizes: workload === 'own' && sizes.trim() === '' ? strings.noSizes : null })
   const number = (field: NumberName, label: string, least: number, most: number, step: number | 'any' = 'any') => (
@@ -65,13 +79,21 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
     <form onSubmit={submit}>
       <div className={pageStyles.form}>
         <NativeSelect
+          label={strings.topology}
+          value={topology}
+          data={TOPOLOGIES.map((value) => ({ value, label: strings.topologies[value] }))}
+          onChange={({ currentTarget }) =>
+            onSearch({ topology: currentTarget.value as Topology, policies: undefined, against: undefined })
+          }
+        />
+        <NativeSelect
           label={strings.workload}
           value={workload}
           data={WORKLOADS.map((value) => ({ value, label: strings.workloads[value] }))}
           onChange={({ currentTarget }) => onSearch({ workload: currentTarget.value as (typeof WORKLOADS)[number] })}
         />
         {number('load', strings.load, 5, 95)}
-        {number('link', strings.link, 1, 400_000)}
+        {isLink && number('link', strings.link, 1, 400_000)}
         <NativeSelect
           label={<Term of="tail mean">{strings.objective}</Term>}
           value={search.objective ?? FIRST.objective}
@@ -93,12 +115,13 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
         />
         <MultiSelect
           label={strings.policies}
-          data={POLICIES.map((value) => ({ value, label: strings.names[value] }))}
+          data={POLICIES_OF[topology].map((value) => ({ value, label: strings.names[value] }))}
           value={policies}
           onChange={(chosen) => onSearch({ policies: chosen.length > 0 ? chosen.join(',') : undefined })}
           className={advisors.wide}
         />
       </div>
+      {!isLink && <p className={pageStyles.lead}>{strings.leafSpineHelp}</p>}
       {workload === 'own' && (
         <>
           <Textarea
@@ -129,27 +152,29 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
         <div className={pageStyles.form}>
           <NativeSelect
             label={strings.against}
-            value={search.against ?? ''}
+            value={againstOf(search) ?? ''}
             data={[
-              { value: '', label: strings.byKnowledge },
-              ...BASELINES.map((value) => ({ value, label: strings.names[value] })),
+              { value: '', label: isLink ? strings.byKnowledge : strings.sameTransport },
+              ...BASELINES_OF[topology].map((value) => ({ value, label: strings.names[value] })),
             ]}
             onChange={({ currentTarget }) =>
               onSearch({ against: (currentTarget.value || undefined) as TailSearch['against'] })
             }
           />
-          <NativeSelect
-            label={<Term of="priority class">{strings.classes}</Term>}
-            value={search.classes ?? ''}
-            data={[
-              { value: '', label: strings.noClasses },
-              ...[2, 4, 8].map((value) => ({ value: String(value), label: String(value) })),
-            ]}
-            onChange={({ currentTarget }) =>
-              onSearch({ classes: currentTarget.value ? Number(currentTarget.value) : undefined })
-            }
-          />
-          {search.classes !== undefined && (
+          {isLink && (
+            <NativeSelect
+              label={<Term of="priority class">{strings.classes}</Term>}
+              value={search.classes ?? ''}
+              data={[
+                { value: '', label: strings.noClasses },
+                ...[2, 4, 8].map((value) => ({ value: String(value), label: String(value) })),
+              ]}
+              onChange={({ currentTarget }) =>
+                onSearch({ classes: currentTarget.value ? Number(currentTarget.value) : undefined })
+              }
+            />
+          )}
+          {isLink && search.classes !== undefined && (
             <NativeSelect
               label={strings.spread}
               value={search.spread ?? FIRST.spread}
@@ -159,7 +184,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
           )}
           {optional('alpha', strings.alpha, strings.bySearch, 0, 1e15)}
           {number('evaluations', strings.evaluations, 5, 96, 1)}
-          {number('packet', strings.packet, 64, 65_535, 1)}
+          {isLink && number('packet', strings.packet, 64, 65_535, 1)}
           {optional('flows', strings.flows, strings.automatic, 1_000, 1_000_000)}
           {number('seed', strings.seed, 0, 2 ** 31 - 1, 1)}
         </div>

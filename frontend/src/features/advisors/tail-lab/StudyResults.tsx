@@ -6,12 +6,13 @@ import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { type Column, Records } from '~/ui/Records'
+import { Notice } from '~/ui/State'
 import advisors from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { AlphaSearch } from './AlphaSearch'
 import { BesideSource } from './BesideSource'
 import { nameOf, type Outcome, seconds, showAlpha } from './outcomes'
-import { BASELINES, FIGURES, type Figure, type TailSearch } from './question'
+import { BASELINES_OF, FIGURES, type Figure, type TailSearch } from './question'
 import { strings } from './strings'
 
 interface Props {
@@ -34,6 +35,7 @@ export function StudyResults({ study, gains, onGains }: Props) {
           )}{' '}
           {study.searches.length > 0 && strings.foundOn}
         </p>
+        {study.topology === 'leaf_spine' && <Notice tone="info">{strings.simplified}</Notice>}
         <Anchor href={`/v1/jobs/${study.id}/output`} download="tail-study.json" size="sm">
           {strings.download}
         </Anchor>
@@ -42,16 +44,19 @@ export function StudyResults({ study, gains, onGains }: Props) {
       {study.searches.map((search) => (
         <AlphaSearch key={search.policy} search={search} objective={study.objective} />
       ))}
-      <Slowdown outcomes={study.outcomes} />
+      {study.topology === 'leaf_spine' && <FabricPackets outcomes={study.outcomes} />}
+      <Slowdown outcomes={study.outcomes} topology={study.topology} />
       <Sizes outcomes={study.outcomes} />
-      {study.beside_source.length > 0 && <BesideSource rows={study.beside_source} />}
+      {study.beside_source.length > 0 && <BesideSource rows={study.beside_source} topology={study.topology} />}
     </div>
   )
 }
 
 function Outcomes({ study, gains, onGains }: Props) {
-  const there = BASELINES.filter((baseline) => study.outcomes.some(({ policy }) => policy === baseline))
-  const baseline = gains && there.includes(gains) ? gains : there.includes('las') ? 'las' : there[0]
+  const there = BASELINES_OF[study.topology ?? 'single_link'].filter((baseline) =>
+    study.outcomes.some(({ policy }) => policy === baseline),
+  )
+  const baseline = there.find((each) => each === gains) ?? there.find((each) => each === 'las') ?? there[0]
   const figure = (of: Figure): Column<Outcome> => ({
     title: strings.figures[of],
     ...(of === 'tail_mean' ? { term: 'tail mean' } : {}),
@@ -112,7 +117,33 @@ function change(gain: number): string {
   return gain < -100 ? strings.times(threeDigits(1 - gain / 100)) : strings.higher((-gain).toFixed(1))
 }
 
-function Slowdown({ outcomes }: { outcomes: Outcome[] }) {
+/** What became of the packets in the network. */
+function FabricPackets({ outcomes }: { outcomes: Outcome[] }) {
+  const number = (of: keyof NonNullable<Outcome['packets']>): Column<Outcome> => ({
+    title: strings.packets[of],
+    cell: ({ packets }) => (packets ? formatCount(packets[of]) : NO_VALUE),
+    as: 'number',
+  })
+  return (
+    <Panel title={strings.fabricPackets}>
+      <p className={pageStyles.lead}>{strings.fabricPacketsLead}</p>
+      <Records
+        label={strings.fabricPackets}
+        rows={outcomes}
+        id={nameOf}
+        columns={[
+          { title: strings.policy, cell: nameOf, as: 'head' },
+          number('dropped'),
+          number('duplicates'),
+          number('marked'),
+          number('hops'),
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Slowdown({ outcomes, topology }: { outcomes: Outcome[]; topology: TailStudy['topology'] }) {
   const lines = outcomes.map((outcome, n) => ({
     key: nameOf(outcome),
     label: nameOf(outcome),
@@ -124,7 +155,7 @@ function Slowdown({ outcomes }: { outcomes: Outcome[] }) {
   const most = Math.max(1, ...lines.flatMap(({ x }) => x))
   return (
     <Panel title={strings.slowdown}>
-      <p className={pageStyles.lead}>{strings.slowdownLead}</p>
+      <p className={pageStyles.lead}>{strings.slowdownLeads[topology ?? 'single_link']}</p>
       <Legend lines={lines} />
       <CurveChart
         label={strings.slowdown}

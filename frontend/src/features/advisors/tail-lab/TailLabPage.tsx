@@ -23,7 +23,7 @@ interface Props {
   onSearch: (patch: Patch<TailSearch>) => void
 }
 
-/** Which order of packets at a bottleneck link spares the slowest flows. */
+/** Which order of packets at a bottleneck link or in a leaf-spine network spares the slowest flows. */
 export function TailLabPage({ search, onSearch }: Props) {
   const run = useRunTailStudy()
   const [sizes, setSizes] = useState('')

@@ -8,9 +8,9 @@ import { strings } from './strings'
 export type Outcome = TailStudy['outcomes'][number]
 export type Search = TailStudy['searches'][number]
 
-/** Return the name of an outcome: its policy, and the number of classes where it has some. */
-export const nameOf = ({ policy, classes }: Outcome): string =>
-  classes === null ? strings.names[policy] : strings.classed(strings.names[policy], classes)
+/** Return the name of an outcome: its policy, and the number of classes where a link has some. */
+export const nameOf = ({ policy, classes, packets }: Outcome): string =>
+  classes === null || packets ? strings.names[policy] : strings.classed(strings.names[policy], classes)
 
 export function showAlpha(alpha: number | null): string {
   if (alpha === null) return NO_VALUE

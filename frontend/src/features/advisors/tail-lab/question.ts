@@ -7,17 +7,44 @@ import { identifier, integer, number, searchParser } from '~/lib/searchParams'
 export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'own'] as const
 export const FIGURES = ['tail_mean', 'p99', 'mean', 'small_p99'] as const
 export const SPREADS = ['bytes', 'packets'] as const
-export const BASELINES = ['fcfs', 'ps', 'las', 'srpt'] as const
-export const POLICIES = ['fcfs', 'ps', 'las', 'srpt', 'pbs', 'd_tail_blind', 'd_tail_aware'] as const
+export const TOPOLOGIES = ['single_link', 'leaf_spine'] as const
+export const BASELINES_OF = {
+  single_link: ['fcfs', 'ps', 'las', 'srpt'],
+  leaf_spine: ['tcp', 'dctcp', 'pfabric_las', 'pfabric', 'homa'],
+} as const
+const BASELINES = [...BASELINES_OF.single_link, ...BASELINES_OF.leaf_spine] as const
+export const POLICIES_OF = {
+  single_link: ['fcfs', 'ps', 'las', 'srpt', 'pbs', 'd_tail_blind', 'd_tail_aware'],
+  leaf_spine: [
+    'tcp',
+    'dctcp',
+    'dctcp_d_tail_blind',
+    'dctcp_d_tail_aware',
+    'pfabric_las',
+    'pfabric',
+    'pfabric_d_tail_blind',
+    'pfabric_d_tail_aware',
+    'homa',
+    'homa_d_tail_aware',
+  ],
+} as const
+const POLICIES: readonly PacketPolicy[] = [...POLICIES_OF.single_link, ...POLICIES_OF.leaf_spine]
+/** The policies that are compared unless others are chosen. */
+const USUAL_OF = {
+  single_link: ['fcfs', 'ps', 'las', 'srpt', 'd_tail_blind', 'd_tail_aware'],
+  leaf_spine: ['dctcp', 'dctcp_d_tail_aware', 'pfabric', 'pfabric_d_tail_aware', 'homa', 'homa_d_tail_aware'],
+} as const
 /** Stands for infinity, where bytes alone decide. */
 export const ALPHA_MAX = 1e15
 
 export type Figure = (typeof FIGURES)[number]
+export type Topology = (typeof TOPOLOGIES)[number]
 
 export interface TailSearch {
   study?: string
   /** Baseline of the gains on screen. */
   gains?: (typeof BASELINES)[number]
+  topology?: Topology
   workload?: (typeof WORKLOADS)[number]
   load?: number
   link?: number
@@ -35,12 +62,12 @@ export interface TailSearch {
 }
 
 export const FIRST = {
+  topology: 'single_link',
   workload: 'w5',
   load: 80,
   link: 10_000,
   packet: 1_460,
   seed: 1,
-  policies: 'fcfs,ps,las,srpt,d_tail_blind,d_tail_aware',
   objective: 'tail_mean',
   limit: 3,
   evaluations: 25,
@@ -49,14 +76,24 @@ export const FIRST = {
 
 const isPolicy = (name: string): name is PacketPolicy => (POLICIES as readonly string[]).includes(name)
 
-/** Return the policies of the address, in the order of the product. */
-export const policiesOf = (search: TailSearch): PacketPolicy[] =>
-  POLICIES.filter((policy) => (search.policies ?? FIRST.policies).split(',').includes(policy))
+/** Return the policies of the address that its network has, in the order of the product; the usual ones without any. */
+export function policiesOf(search: TailSearch): PacketPolicy[] {
+  const topology = search.topology ?? FIRST.topology
+  const named = search.policies?.split(',') ?? []
+  const chosen = POLICIES_OF[topology].filter((policy) => named.includes(policy))
+  return chosen.length > 0 ? chosen : [...USUAL_OF[topology]]
+}
+
+/** Return the baseline of the address if its network has it. */
+export function againstOf({ topology = FIRST.topology, against }: TailSearch): TailSearch['against'] {
+  return (BASELINES_OF[topology] as readonly string[]).includes(against ?? '') ? against : undefined
+}
 
 export const tailSearch = searchParser<TailSearch>(
   {
     study: identifier,
     gains: v.picklist(BASELINES),
+    topology: v.picklist(TOPOLOGIES),
     workload: v.picklist(WORKLOADS),
     load: v.pipe(number(5), v.maxValue(95)),
     link: v.pipe(number(1), v.maxValue(400_000)),
@@ -81,23 +118,26 @@ export const tailSearch = searchParser<TailSearch>(
 /** Return the request of a question; `sizes` are the imported flow sizes, read with the workload `own` alone. */
 export function requestOf(search: TailSearch, sizes: string): TailStudyQuestion {
   const asked = { ...FIRST, ...search }
+  const isLink = asked.topology === 'single_link'
+  const name = asked.workload === 'own' ? 'Own flow sizes' : asked.workload.toUpperCase()
   return {
-    name: asked.workload === 'own' ? 'Own flow sizes' : asked.workload.toUpperCase(),
-    topology: 'single_link',
+    name: isLink ? name : `${name}, leaf-spine`,
+    topology: asked.topology,
     workload: asked.workload,
     sizes_csv: asked.workload === 'own' ? sizes : null,
     load: asked.load / 100,
-    link_mbit: asked.link,
-    packet_bytes: asked.packet,
+    // The leaf-spine network is the source's.
+    link_mbit: isLink ? asked.link : FIRST.link,
+    packet_bytes: isLink ? asked.packet : FIRST.packet,
     flows: search.flows ?? null,
     seed: asked.seed,
     policies: policiesOf(search),
     objective: asked.objective,
-    against: search.against ?? null,
+    against: againstOf(search) ?? null,
     mean_loss_max: asked.limit < 0 ? null : asked.limit,
     alpha: search.alpha ?? null,
     evaluations: asked.evaluations,
-    classes: search.classes ?? null,
+    classes: isLink ? (search.classes ?? null) : null,
     spread: asked.spread,
   }
 }

@@ -2,8 +2,12 @@
 
 export const strings = {
   title: 'Tail lab',
-  lead: 'Orders of packets at a bottleneck link, simulated packet by packet: what each does to the mean and to the slowest flows.',
+  lead: 'Orders of packets at a bottleneck link or in a leaf-spine network, simulated packet by packet: what each does to the mean and to the slowest flows.',
   question: 'Study',
+  topology: 'Network',
+  topologies: { single_link: 'Single link', leaf_spine: 'Leaf-spine, 144 hosts' },
+  leafSpineHelp:
+    'The network of the source: 9 racks of 16 hosts at 10 Gbit/s, 4 spines at 40 Gbit/s, ECMP, 8 priority classes. Flows go between racks. TCP, DCTCP, pFabric and Homa are simplified forms with the constants of their publications, so they are named “-like”.',
   workload: 'Flow sizes',
   workloads: {
     w1: 'W1 Facebook Memcached',
@@ -25,6 +29,7 @@ export const strings = {
   anyRise: 'by any amount',
   against: 'Baseline of the search',
   byKnowledge: 'LAS or SRPT, by what is known',
+  sameTransport: 'The same transport without α',
   policies: 'Policies',
   names: {
     fcfs: 'FCFS',
@@ -96,6 +101,11 @@ export const strings = {
   results: 'Policies',
   summary: (workload: string, flows: string, packets: string, load: string) =>
     `${workload}: ${flows} flows, ${packets} packets, load ${load}.`,
+  simplified:
+    'The transports are simplified forms: compare them with one another, and do not read their times as those of the real ones.',
+  fabricPackets: 'Packets in the network',
+  fabricPacketsLead: 'Full buffers drop packets, which are sent again; long queues mark them (ECN).',
+  packets: { dropped: 'Dropped', duplicates: 'Delivered twice', marked: 'Marked', hops: 'Transmissions by all ports' },
   foundOn: 'α was found on other flows than these.',
   download: 'Download (JSON)',
   gainsOver: 'Gains over',
@@ -121,14 +131,21 @@ export const strings = {
   yes: 'yes',
   no: 'no',
   slowdown: 'Slowdown',
-  slowdownLead: 'Time of a flow over its time on an empty link. Share of flows of at most so much.',
+  slowdownLeads: {
+    single_link: 'Time of a flow over its time on an empty link. Share of flows of at most so much.',
+    leaf_spine: 'Time of a flow over its time in an empty network. Share of flows of at most so much.',
+  },
   slowdownAxis: 'Slowdown',
   sizes: 'p99 by size',
   sizesLead: 'Ten ranges of flow size, evenly spaced in the logarithm.',
   upTo: 'Up to',
   source: 'Next to the source',
-  sourceLead:
-    'Gains that the source prints for a leaf-spine network, and those found on one link. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
+  sourceLeads: {
+    single_link:
+      'Gains that the source prints for a leaf-spine network, and those found on one link. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
+    leaf_spine:
+      'Gains that the source prints for this network with ns-2, ns-3 and OMNeT++, and those found here with simplified transports. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
+  },
   protocol: 'Source',
   gain: 'Gain',
   gainIn: (figure: string, policy: string, against: string) => `${figure}: ${policy} below ${against}`,
@@ -136,5 +153,4 @@ export const strings = {
   here: 'Here',
   verdict: 'Comparison',
   verdicts: { agrees: 'agrees', lower: 'lower', cannot: 'cannot on one link' },
-  why: 'Why',
 }
