@@ -2756,6 +2756,15 @@ OriginInput: TypeAlias = Literal["published", "own"]
 """Origin of a curve: published by others, or measured by the tenant."""
 
 
+class OtherIncidentRead(TypedDict):
+    """An incident of the network at the same time, and what an application loses on its paths (a share of its best)."""
+
+    id: str
+    title: str
+    application: str
+    cost: float
+
+
 class OutdatedAgent(TypedDict):
     """An agent of an older version."""
 
@@ -3533,7 +3542,7 @@ Reason: TypeAlias = Literal["too_few_packets", "one_rate", "unsteady_rate", "no_
 """Reason for no finding."""
 
 
-ReasonCode: TypeAlias = Literal["one_way_up", "reverse_up", "reverse_unchanged", "reverse_down", "round_trip_changed", "round_trip_unchanged", "loss", "spikes", "clock_error", "silent", "bucket_empties", "delays_usual", "no_usual", "objective_missed", "applications_lose", "applications_unaffected", "applications_unknown", "no_applications"]
+ReasonCode: TypeAlias = Literal["one_way_up", "reverse_up", "reverse_unchanged", "reverse_down", "round_trip_changed", "round_trip_unchanged", "loss", "spikes", "clock_error", "silent", "bucket_empties", "other_incident", "delays_usual", "no_usual", "objective_missed", "applications_lose", "applications_unaffected", "applications_unknown", "no_applications"]
 """Kind of a reason; `verdict_of` says when each holds."""
 
 
@@ -5100,10 +5109,14 @@ are usual.
 
 
 class VerdictRead(TypedDict):
-    """Verdict: the network, a clock, an agent or an application is at fault, with the reasons."""
+    """Verdict: the network, a clock, an agent or an application is at fault, with the reasons.
+
+    `others`: incidents of the network that explain why an application misses its objective, costliest first.
+    """
 
     kind: VerdictKind
     reasons: list[sinemoraalertsincidentsschemasReasonRead]
+    others: list[OtherIncidentRead]
 
 
 class VerifiedOutcome(TypedDict):

@@ -9943,6 +9943,23 @@ export interface components {
          */
         "Origin-Input": "published" | "own";
         /**
+         * OtherIncidentRead
+         * @description An incident of the network at the same time, and what an application loses on its paths (a share of its best).
+         */
+        OtherIncidentRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Title */
+            title: string;
+            /** Application */
+            application: string;
+            /** Cost */
+            cost: number;
+        };
+        /**
          * OutdatedAgent
          * @description An agent of an older version.
          */
@@ -11440,7 +11457,7 @@ export interface components {
          * @description Kind of a reason; `verdict_of` says when each holds.
          * @enum {string}
          */
-        ReasonCode: "one_way_up" | "reverse_up" | "reverse_unchanged" | "reverse_down" | "round_trip_changed" | "round_trip_unchanged" | "loss" | "spikes" | "clock_error" | "silent" | "bucket_empties" | "delays_usual" | "no_usual" | "objective_missed" | "applications_lose" | "applications_unaffected" | "applications_unknown" | "no_applications";
+        ReasonCode: "one_way_up" | "reverse_up" | "reverse_unchanged" | "reverse_down" | "round_trip_changed" | "round_trip_unchanged" | "loss" | "spikes" | "clock_error" | "silent" | "bucket_empties" | "other_incident" | "delays_usual" | "no_usual" | "objective_missed" | "applications_lose" | "applications_unaffected" | "applications_unknown" | "no_applications";
         /**
          * ReceiverFields
          * @description A receiver of notifications.
@@ -14381,11 +14398,15 @@ export interface components {
         /**
          * VerdictRead
          * @description Verdict: the network, a clock, an agent or an application is at fault, with the reasons.
+         *
+         *     `others`: incidents of the network that explain why an application misses its objective, costliest first.
          */
         VerdictRead: {
             kind: components["schemas"]["VerdictKind"];
             /** Reasons */
             reasons: components["schemas"]["sinemora__alerts__incidents__schemas__ReasonRead"][];
+            /** Others */
+            others: components["schemas"]["OtherIncidentRead"][];
         };
         /**
          * VerifiedOutcome

@@ -98,7 +98,7 @@ def evidence_report(session: Session, row: Incident) -> EvidenceReport:
         mesh=EvidenceMesh(
             id=mesh.id, name=mesh.name, rate_hz=mesh.rate_hz, window_s=mesh.window_s, vms=len(mesh.members)
         ),
-        incident=_incident(row),
+        incident=_incident(session, row),
         before=EvidenceRange(from_=before.started_at or row.onset_at - _BEFORE, to=before.ended_at or row.onset_at),
         during=EvidenceRange(from_=during.started_at or row.onset_at, to=during.ended_at or end),
         vms=_vms(session, mesh, ends),
@@ -138,8 +138,8 @@ def evidence_keys() -> EvidenceKeys:
     )
 
 
-def _incident(row: Incident) -> EvidenceIncident:
-    found = verdict(row)
+def _incident(session: Session, row: Incident) -> EvidenceIncident:
+    found = verdict(session, row)
     return EvidenceIncident(
         id=row.id,
         title=row.title,

@@ -52,6 +52,9 @@ def _print_incident(client: Terminal, incident: Any) -> None:
     )
     client.print_line(f"{incident['paths']} paths; rules: {', '.join(incident['rules'])}")
     client.print_line(f"verdict: {incident['verdict']['kind']} ({_reasons(incident['verdict'])})")
+    for other in incident["verdict"]["others"]:
+        cost = percent(other["cost"])
+        client.print_line(f"  incident {other['id']}: {other['title']}; costs {other['application']} {cost}")
     for suspect in incident["evidence"]["hypotheses"]:
         paths = f"{suspect['bad']} of {suspect['known']} paths bad"
         explained = suspect["explained"]

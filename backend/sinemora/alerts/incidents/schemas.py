@@ -119,11 +119,24 @@ class ReasonRead(Read):
     applications: list[str]
 
 
+class OtherIncidentRead(Read):
+    """An incident of the network at the same time, and what an application loses on its paths (a share of its best)."""
+
+    id: UUID
+    title: str
+    application: str
+    cost: float
+
+
 class VerdictRead(Read):
-    """Verdict: the network, a clock, an agent or an application is at fault, with the reasons."""
+    """Verdict: the network, a clock, an agent or an application is at fault, with the reasons.
+
+    `others`: incidents of the network that explain why an application misses its objective, costliest first.
+    """
 
     kind: VerdictKind
     reasons: list[ReasonRead]
+    others: list[OtherIncidentRead]
 
 
 class Runbook(Read):

@@ -26,7 +26,7 @@ from sinemora.alerts.incidents.schemas import (
     TimelineEntry,
     VerdictRead,
 )
-from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, Verdict, verdict_of
+from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, OtherIncident, Verdict, explaining, verdict_of
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import (
@@ -125,7 +125,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     return IncidentRead(
         **_summary(row),
         evidence=EvidenceRead.model_validate(row.evidence),
-        verdict=VerdictRead.model_validate(verdict(row)),
+        verdict=VerdictRead.model_validate(verdict(session, row)),
         runbooks=_runbooks(session, row),
         applications=[AffectedRead.model_validate(one) for one in costs(row)],
         episodes=[_episode(*one) for one in row.episodes],
@@ -134,7 +134,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     )
 
 
-def verdict(row: Incident) -> Verdict:
+def verdict(session: Session, row: Incident) -> Verdict:
     """Return the verdict on an incident."""
     evidence = row.evidence
     shift, impact = evidence.get("shift"), evidence.get("impact")
@@ -146,8 +146,21 @@ def verdict(row: Incident) -> Verdict:
         spikes=bool(evidence.get("spikes")),
         clock_error=impact is not None and impact["metric"] == Metric.CLOCK_ERROR,
         applications=[AffectedApplication(one["name"], one.get("cost")) for one in costs(row)],
+        others=_others(session, row) if row.suspect == Suspect.APPLICATION else (),
     )
     return verdict_of(facts)
+
+
+def _others(session: Session, row: Incident) -> list[OtherIncident]:
+    """Return the incidents about paths, at the time of this one, on which its applications lose performance."""
+    names = {one["name"] for one in row.applications}
+    return [
+        OtherIncident(other.id, other.title, one["name"], one["cost"])
+        for other in queries.ongoing(session, row.mesh_id, row.onset_at, row.ended_at)
+        if other.suspect != Suspect.APPLICATION
+        for one in costs(other)
+        if one["name"] in names and explaining(one.get("cost"))
+    ]
 
 
 def _runbooks(session: Session, row: Incident) -> list[Runbook]:

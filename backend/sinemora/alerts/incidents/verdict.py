@@ -7,6 +7,7 @@ as it was. A change of the network changes the round trip, or loses packets.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from sinemora.alerts.evaluation.impact import Shift
 from sinemora.alerts.evaluation.root_cause import Suspect
@@ -46,6 +47,7 @@ class ReasonCode(StrEnum):
     clock_error = "clock_error"
     silent = "silent"
     bucket_empties = "bucket_empties"
+    other_incident = "other_incident"
     delays_usual = "delays_usual"
     no_usual = "no_usual"
     objective_missed = "objective_missed"
@@ -76,8 +78,21 @@ class AffectedApplication:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherIncident:
+    """An incident of the network at the same time; `cost`: share of its best that the application loses on it."""
+
+    id: UUID
+    title: str
+    application: str
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts about an incident. `loss`: median ratio of its paths. `clock_error`: only rules about clock errors fire."""
+    """Facts about an incident. `loss`: median ratio of its paths. `clock_error`: only rules about clock errors fire.
+
+    `others`: incidents that explain why an application misses its objective.
+    """
 
     suspect: Suspect
     paths: int
@@ -86,22 +101,33 @@ class Facts:
     spikes: bool = False
     clock_error: bool = False
     applications: Sequence[AffectedApplication] = ()
+    others: Sequence[OtherIncident] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict with its reasons, most important first."""
+    """Verdict with its reasons, most important first, and the other incidents that explain it, costliest first."""
 
     kind: VerdictKind
     reasons: tuple[Reason, ...]
+    others: tuple[OtherIncident, ...] = ()
 
 
 def verdict_of(facts: Facts) -> Verdict:
     """Return the verdict on an incident."""
     kind, reasons = _fault(facts)
+    if kind is VerdictKind.application and facts.others:
+        others = tuple(sorted(facts.others, key=lambda other: -other.cost))
+        reasons = [Reason(ReasonCode.other_incident), Reason(ReasonCode.objective_missed)]
+        return Verdict(VerdictKind.network, (*reasons, _applications(facts)), others)
     if facts.suspect is Suspect.BUCKET:  # on no path yet, so on those of no application
         return Verdict(kind, tuple(reasons))
     return Verdict(kind, (*reasons, _applications(facts)))
+
+
+def explaining(cost: float | None) -> bool:
+    """Return whether an application loses enough on the paths of an incident to be explained by it."""
+    return cost is not None and cost >= _COST_MIN
 
 
 def _fault(facts: Facts) -> tuple[VerdictKind, list[Reason]]:
@@ -166,7 +192,7 @@ def _applications(facts: Facts) -> Reason:
     """Return what the curves of the applications on the paths predict."""
     if not facts.applications:
         return Reason(ReasonCode.no_applications)
-    losing = [one for one in facts.applications if one.cost is not None and one.cost >= _COST_MIN]
+    losing = [one for one in facts.applications if explaining(one.cost)]
     if losing:
         losing.sort(key=lambda one: -(one.cost or 0.0))
         return Reason(ReasonCode.applications_lose, applications=tuple(one.name for one in losing))

@@ -6,11 +6,13 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import update
 
 from sinemora.alerts.evaluation.engine import Window
 from sinemora.alerts.incidents import presentation
 from sinemora.alerts.models import Incident
+from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import SLOW_NS, Watched, egress, later
 from tests.callers import Member
@@ -147,7 +149,7 @@ def test_people_acknowledge_assign_note_resolve_and_reopen(watched: Watched, oth
     assert other_owner.post(f"{path}/notes", json={"text": "x"}).status_code == 404
 
 
-def test_an_application_below_its_objective_is_an_incident(watched: Watched):
+def test_an_application_below_its_objective_is_an_incident(watched: Watched, monkeypatch: pytest.MonkeyPatch):
     owner = watched.owner
     tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
     cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
@@ -172,6 +174,16 @@ def test_an_application_below_its_objective_is_an_incident(watched: Watched):
         (affected,) = owner.get(f"/v1/incidents/{one['id']}").json()["applications"]
         assert (affected["name"], affected["objective"]) == ("cache", 0.9)
         assert affected["performance"] < 0.9
+    verdict = owner.get(f"/v1/incidents/{below['id']}").json()["verdict"]
+    assert (verdict["kind"], verdict["reasons"][0]["code"]) == ("network", "other_incident")
+    (other,) = verdict["others"]
+    slow = owner.get(f"/v1/incidents/{by_suspect['pair']['id']}").json()
+    assert (other["id"], other["application"]) == (slow["id"], "cache")
+    assert other["cost"] == slow["applications"][0]["cost"] > 0
+    assert slow["verdict"]["others"] == []
+    monkeypatch.setattr(settings(), "secret_key", SecretStr("of the tests"))
+    signed = owner.get(f"/v1/incidents/{below['id']}/evidence").json()["report"]["incident"]["verdict"]
+    assert (signed["kind"], signed["reasons"][0]) == ("network", "other_incident")
     silence = {
         "comment": "known",
         "matchers": [{"label": "application", "value": "cache"}],

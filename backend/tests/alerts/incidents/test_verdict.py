@@ -1,10 +1,12 @@
 """Verdicts: network, clock, agent or application, from what is known of an incident."""
 
+from uuid import uuid4
+
 import pytest
 
 from sinemora.alerts.evaluation.impact import Shift
 from sinemora.alerts.evaluation.root_cause import Suspect
-from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, verdict_of
+from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, OtherIncident, verdict_of
 
 UP = Shift(compared=5, slower=5, change_ns=300_000, reverse_change_ns=0, round_trip_change_ns=300_000)
 BOTH_UP = Shift(compared=5, slower=5, change_ns=300_000, reverse_change_ns=280_000, round_trip_change_ns=580_000)
@@ -41,6 +43,16 @@ def test_a_verdict_follows_from_both_directions_and_the_round_trip(facts: Facts,
     codes = [reason.code.value for reason in verdict.reasons]
     assert (verdict.kind.value, codes[: len(reasons)]) == (kind, reasons)
     assert codes[-1] == "no_applications"
+
+
+def test_another_incident_explains_a_missed_objective():
+    others = [OtherIncident(uuid4(), "slow zone", "cache", 0.1), OtherIncident(uuid4(), "slow pair", "cache", 0.4)]
+    for shift in (None, USUAL):
+        verdict = verdict_of(Facts(Suspect.APPLICATION, 5, shift, others=others))
+        assert (verdict.kind, verdict.reasons[0].code) == ("network", "other_incident")
+        assert [other.title for other in verdict.others] == ["slow pair", "slow zone"]  # the costliest first
+    clock = verdict_of(Facts(Suspect.APPLICATION, 5, CLOCK, others=others))
+    assert (clock.kind, clock.others) == ("clock", ())
 
 
 @pytest.mark.parametrize(

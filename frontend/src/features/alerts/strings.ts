@@ -382,7 +382,7 @@ export const strings = {
   verdictAgent: 'A VM or its agent is down; its network is unknown until it reports again.',
   verdictApplication: 'The network is not known to have changed.',
   verdictShaping: 'Shaping of the VM, not a change of the network.',
-  verdictOtherIncident: 'The network changed, by another incident:',
+  verdictOtherIncident: 'Another incident explains why the objective is missed.',
   costsApplication: (name: string, share: string) => `costs ${name} ${share} of its performance`,
   verdictUndecided: 'Not decided.',
   pathCount: (paths: number, count: string) => (paths === 1 ? '1 path' : `${count} paths`),

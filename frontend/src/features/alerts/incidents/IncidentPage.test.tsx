@@ -133,6 +133,7 @@ test('a clock is named as the fault where the round trip stayed', async () => {
   await showIncident({
     verdict: {
       kind: 'clock',
+      others: [],
       reasons: [
         { ...reason, code: 'reverse_down', change_ns: -300_000 },
         { ...reason, code: 'round_trip_unchanged', change_ns: 1_000 },
@@ -142,6 +143,21 @@ test('a clock is named as the fault where the round trip stayed', async () => {
   expect(screen.getByText('A clock changed, not the network.')).toBeTruthy()
   expect(screen.getByText('The reverse direction seems faster by 300 µs.')).toBeTruthy()
   expect(screen.getByText(/a clock offset adds to one direction what it takes from the other/)).toBeTruthy()
+})
+
+test('another incident that explains a missed objective is linked with what it costs', async () => {
+  const reason = { paths: null, compared: null, change_ns: null, loss: null, applications: [] }
+  await showIncident({
+    verdict: {
+      kind: 'network',
+      others: [{ id: 'j', title: 'zone eu-west-1a: delay increased', application: 'checkout', cost: 0.84 }],
+      reasons: [{ ...reason, code: 'other_incident' }],
+    },
+  })
+  const link = screen.getByRole('link', { name: 'Zone eu-west-1a: delay increased' })
+  expect(link.getAttribute('href')).toBe('/incidents/j')
+  expect(link.parentElement?.textContent).toMatch(/costs checkout 84.0 % of its performance$/)
+  expect(screen.getByText('Another incident explains why the objective is missed.')).toBeTruthy()
 })
 
 test('notifications are listed with their result', async () => {
@@ -176,7 +192,7 @@ test('an incident without paths, applications, notifications and similar ones sa
       impact: null,
       heatmap: { names: [], ids: [], unit: 'loss', values: [], changes_ns: null },
     },
-    verdict: { kind: 'agent', reasons: [] },
+    verdict: { kind: 'agent', others: [], reasons: [] },
     ended_at: '2026-11-23T10:54:00Z',
     state: 'resolved',
   })

@@ -1,12 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
-import { overviewQuery } from '~/api/overview'
 import { formatShare } from '~/lib/performance'
 import { sentenceCase } from '~/lib/text'
 import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
-import { causesOf } from './causes'
 import styles from './incidents.module.css'
 import { bucketSentence, reasonSentence, VERDICTS } from './verdictWords'
 
@@ -16,23 +13,20 @@ interface Props {
 }
 
 /** The verdict: network, clock, agent, application or shaping, with its reasons. */
-export function VerdictPanel({ incident, verdict: { kind, reasons } }: Props) {
-  const isOfApplication = kind === 'application' && incident.state !== 'resolved'
-  const overview = useQuery({ ...overviewQuery, enabled: isOfApplication })
-  const causes = isOfApplication ? causesOf(incident, overview.data?.meshes ?? []) : []
+export function VerdictPanel({ incident, verdict: { kind, reasons, others } }: Props) {
   return (
     <Panel title={strings.applicationOrNetwork}>
       <div className={styles.verdict}>
         <p>
-          <strong>{causes.length > 0 ? strings.verdictOtherIncident : VERDICTS[kind]}</strong>
+          <strong>{VERDICTS[kind]}</strong>
         </p>
         <ul className={pageStyles.bullets}>
-          {causes.map(({ id, title, name, cost }) => (
-            <li key={`${id} ${name}`}>
+          {others.map(({ id, title, application, cost }) => (
+            <li key={`${id} ${application}`}>
               <Link to="/incidents/$incidentId" params={{ incidentId: id }}>
                 {sentenceCase(title)}
               </Link>{' '}
-              {strings.costsApplication(name, formatShare(cost))}
+              {strings.costsApplication(application, formatShare(cost))}
             </li>
           ))}
           {reasons.map((reason) => (

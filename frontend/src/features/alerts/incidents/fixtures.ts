@@ -86,6 +86,7 @@ export const incident = (changes: Partial<Incident> = {}): Incident => ({
   },
   verdict: {
     kind: 'network',
+    others: [],
     reasons: [
       { code: 'one_way_up', paths: 5, compared: 5, change_ns: 391_000, loss: null, applications: [] },
       { code: 'reverse_unchanged', paths: null, compared: null, change_ns: 200, loss: null, applications: [] },

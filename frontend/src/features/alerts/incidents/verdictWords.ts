@@ -41,6 +41,8 @@ export function reasonSentence({ code, paths, compared, change_ns, loss, applica
       return strings.spikesOn(count)
     case 'clock_error':
       return strings.clockErrorUp(count)
+    case 'other_incident':
+      return strings.verdictOtherIncident
     case 'silent':
       return strings.agentSilent
     case 'bucket_empties':
