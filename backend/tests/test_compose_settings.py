@@ -19,7 +19,6 @@ ADDRESSES = {"database_url", "database_owner_url", "database_system_url", "redis
 
 # Settled by the images and the stack itself, or meant for the embedded default only.
 SETTLED = {
-    "worker_pulse_file",
     "data_dir",
     "demo_agents",
     "demo_story",
@@ -44,7 +43,7 @@ def test_a_service_has_the_secrets_that_it_reads_and_no_others(added: Path | Non
     stack = yaml.safe_load((added or STACK).read_text())
     for name, service in stack["services"].items():
         environment = (service.get("environment") or {}).items()
-        read = {str(value).rsplit("/", 1)[1] for key, value in environment if key.endswith("_FILE")}
+        read = {str(value).rsplit("/", 1)[1] for _, value in environment if str(value).startswith("/run/secrets/")}
         read |= set(re.findall(r"/run/secrets/(\w+)", str(service.get("entrypoint", ""))))
         if name == "database":  # the script of its roles reads them
             read |= {"database_password", "database_system_password"}
