@@ -48080,9 +48080,9 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "34181bb3-c080-4e81-889e-5ff8fdbbe5ef",
+                     *           "id": "52b92407-4071-40da-ba87-1c3bf6b8f31b",
                      *           "mesh": {
-                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
@@ -48091,7 +48091,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48101,9 +48101,9 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T13:05:20Z",
-                     *           "opened_at": "2026-11-26T13:05:40Z",
-                     *           "seen_at": "2026-11-26T13:05:50Z",
+                     *           "onset_at": "2026-11-26T16:39:00Z",
+                     *           "opened_at": "2026-11-26T16:39:20Z",
+                     *           "seen_at": "2026-11-26T16:39:30Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -48114,9 +48114,9 @@ export interface operations {
                      *           "version": 1
                      *         },
                      *         {
-                     *           "id": "f46ecc90-cc38-4aaf-8374-ce3a1afa3249",
+                     *           "id": "ab6a360f-7848-485e-b9fe-279f9b1d6405",
                      *           "mesh": {
-                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -48125,11 +48125,11 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8bd13547-0a29-4a24-b091-d88b1c533933",
+                     *               "id": "b76b5282-428f-4c98-b2f1-ade43ddb86ee",
                      *               "name": "a-1"
                      *             },
                      *             "other": {
-                     *               "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
+                     *               "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path a-1 to b-1"
@@ -48138,9 +48138,9 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T13:01:30Z",
-                     *           "opened_at": "2026-11-26T13:01:50Z",
-                     *           "seen_at": "2026-11-26T13:03:10Z",
+                     *           "onset_at": "2026-11-26T16:35:10Z",
+                     *           "opened_at": "2026-11-26T16:35:30Z",
+                     *           "seen_at": "2026-11-26T16:36:50Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -48151,9 +48151,9 @@ export interface operations {
                      *           "version": 2
                      *         },
                      *         {
-                     *           "id": "2418a727-f185-43e5-a9f3-d6358cbd8b8c",
+                     *           "id": "e6f6ff27-9fe9-4f33-b6e7-d3351b0d9c2e",
                      *           "mesh": {
-                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -48162,7 +48162,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48172,10 +48172,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T12:57:40Z",
-                     *           "opened_at": "2026-11-26T12:58:00Z",
-                     *           "seen_at": "2026-11-26T12:59:20Z",
-                     *           "ended_at": "2026-11-24T12:59:20Z",
+                     *           "onset_at": "2026-11-26T16:31:20Z",
+                     *           "opened_at": "2026-11-26T16:31:40Z",
+                     *           "seen_at": "2026-11-26T16:33:00Z",
+                     *           "ended_at": "2026-11-24T16:33:00Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -48281,9 +48281,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "34181bb3-c080-4e81-889e-5ff8fdbbe5ef",
+                     *       "id": "52b92407-4071-40da-ba87-1c3bf6b8f31b",
                      *       "mesh": {
-                     *         "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *         "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -48292,7 +48292,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *           "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -48302,9 +48302,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T13:05:20Z",
-                     *       "opened_at": "2026-11-26T13:05:40Z",
-                     *       "seen_at": "2026-11-26T13:07:00Z",
+                     *       "onset_at": "2026-11-26T16:39:00Z",
+                     *       "opened_at": "2026-11-26T16:39:20Z",
+                     *       "seen_at": "2026-11-26T16:40:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -48318,7 +48318,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48331,7 +48331,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48344,11 +48344,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
+                     *               "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -48360,11 +48360,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
+                     *               "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -48376,21 +48376,21 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "8bd13547-0a29-4a24-b091-d88b1c533933",
-                     *             "9a31820e-a5cc-49dd-8835-9a9085641b45"
+                     *             "b76b5282-428f-4c98-b2f1-ade43ddb86ee",
+                     *             "19b0b83d-96f6-4b92-8704-922c824c5b23"
                      *           ],
                      *           "names": [
                      *             "a-1",
                      *             "a-2"
                      *           ],
-                     *           "unit": "loss",
+                     *           "unit": "delay",
                      *           "values": [
                      *             [
                      *               null,
-                     *               0
+                     *               200000
                      *             ],
                      *             [
-                     *               0,
+                     *               200000,
                      *               null
                      *             ]
                      *           ],
@@ -48408,11 +48408,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
+                     *                 "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -48421,11 +48421,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
+                     *                 "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -48434,11 +48434,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "2a2a7c89-762a-4de2-be4b-3052766edecc",
+                     *                 "id": "6c513ffb-67df-4eb5-afa7-5483b26eb3ba",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -48447,11 +48447,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "309394f2-b184-4901-bfce-c95ec325028e",
+                     *                 "id": "256f2e41-3160-4f17-b3e3-72d616ac3e3c",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -48482,7 +48482,8 @@ export interface operations {
                      *             "loss": null,
                      *             "applications": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "others": []
                      *       },
                      *       "runbooks": [
                      *         {
@@ -48493,19 +48494,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T13:05:20Z",
+                     *           "started_at": "2026-11-26T16:39:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T13:05:40Z",
+                     *           "at": "2026-11-26T16:39:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:17:56.947885Z",
+                     *           "at": "2026-11-26T16:51:32.729497Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -48513,9 +48514,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "2418a727-f185-43e5-a9f3-d6358cbd8b8c",
+                     *           "id": "e6f6ff27-9fe9-4f33-b6e7-d3351b0d9c2e",
                      *           "mesh": {
-                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -48524,7 +48525,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48534,10 +48535,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T12:57:40Z",
-                     *           "opened_at": "2026-11-26T12:58:00Z",
-                     *           "seen_at": "2026-11-26T12:59:20Z",
-                     *           "ended_at": "2026-11-24T12:59:20Z",
+                     *           "onset_at": "2026-11-26T16:31:20Z",
+                     *           "opened_at": "2026-11-26T16:31:40Z",
+                     *           "seen_at": "2026-11-26T16:33:00Z",
+                     *           "ended_at": "2026-11-24T16:33:00Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -48657,9 +48658,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
+                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
                      *       "mesh": {
-                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
+                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -48668,7 +48669,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -48678,9 +48679,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T12:58:00Z",
-                     *       "opened_at": "2026-11-26T12:58:20Z",
-                     *       "seen_at": "2026-11-26T12:58:30Z",
+                     *       "onset_at": "2026-11-26T16:31:30Z",
+                     *       "opened_at": "2026-11-26T16:31:50Z",
+                     *       "seen_at": "2026-11-26T16:32:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -48694,7 +48695,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48707,7 +48708,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -48720,11 +48721,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -48736,11 +48737,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -48752,21 +48753,21 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
-                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
+                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
                      *           ],
                      *           "names": [
                      *             "a-1",
                      *             "a-2"
                      *           ],
-                     *           "unit": "loss",
+                     *           "unit": "delay",
                      *           "values": [
                      *             [
                      *               null,
-                     *               0
+                     *               200000
                      *             ],
                      *             [
-                     *               0,
+                     *               200000,
                      *               null
                      *             ]
                      *           ],
@@ -48784,11 +48785,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -48797,11 +48798,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -48832,7 +48833,8 @@ export interface operations {
                      *             "loss": null,
                      *             "applications": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "others": []
                      *       },
                      *       "runbooks": [
                      *         {
@@ -48843,19 +48845,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T12:58:00Z",
+                     *           "started_at": "2026-11-26T16:31:30Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T12:58:20Z",
+                     *           "at": "2026-11-26T16:31:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:18:02.285420Z",
+                     *           "at": "2026-11-26T16:51:39.802295Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -49020,9 +49022,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "34181bb3-c080-4e81-889e-5ff8fdbbe5ef",
+                     *       "id": "52b92407-4071-40da-ba87-1c3bf6b8f31b",
                      *       "mesh": {
-                     *         "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *         "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -49031,7 +49033,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *           "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -49041,9 +49043,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T13:05:20Z",
-                     *       "opened_at": "2026-11-26T13:05:40Z",
-                     *       "seen_at": "2026-11-26T13:07:00Z",
+                     *       "onset_at": "2026-11-26T16:39:00Z",
+                     *       "opened_at": "2026-11-26T16:39:20Z",
+                     *       "seen_at": "2026-11-26T16:40:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -49057,7 +49059,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49070,7 +49072,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49083,11 +49085,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
+                     *               "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -49099,11 +49101,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
+                     *               "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -49115,21 +49117,21 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "8bd13547-0a29-4a24-b091-d88b1c533933",
-                     *             "9a31820e-a5cc-49dd-8835-9a9085641b45"
+                     *             "b76b5282-428f-4c98-b2f1-ade43ddb86ee",
+                     *             "19b0b83d-96f6-4b92-8704-922c824c5b23"
                      *           ],
                      *           "names": [
                      *             "a-1",
                      *             "a-2"
                      *           ],
-                     *           "unit": "loss",
+                     *           "unit": "delay",
                      *           "values": [
                      *             [
                      *               null,
-                     *               0
+                     *               200000
                      *             ],
                      *             [
-                     *               0,
+                     *               200000,
                      *               null
                      *             ]
                      *           ],
@@ -49147,11 +49149,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "9a31820e-a5cc-49dd-8835-9a9085641b45",
+                     *                 "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -49160,11 +49162,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "a2360625-9d72-46fd-89f6-951b41d13d02",
+                     *                 "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -49173,11 +49175,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "2a2a7c89-762a-4de2-be4b-3052766edecc",
+                     *                 "id": "6c513ffb-67df-4eb5-afa7-5483b26eb3ba",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -49186,11 +49188,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "309394f2-b184-4901-bfce-c95ec325028e",
+                     *                 "id": "256f2e41-3160-4f17-b3e3-72d616ac3e3c",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -49221,7 +49223,8 @@ export interface operations {
                      *             "loss": null,
                      *             "applications": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "others": []
                      *       },
                      *       "runbooks": [
                      *         {
@@ -49232,19 +49235,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T13:05:20Z",
+                     *           "started_at": "2026-11-26T16:39:00Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T13:05:40Z",
+                     *           "at": "2026-11-26T16:39:20Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:17:56.947885Z",
+                     *           "at": "2026-11-26T16:51:32.729497Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -49252,9 +49255,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "2418a727-f185-43e5-a9f3-d6358cbd8b8c",
+                     *           "id": "e6f6ff27-9fe9-4f33-b6e7-d3351b0d9c2e",
                      *           "mesh": {
-                     *             "id": "fcafdf0c-b31a-4f6f-9c06-3ae3f995137b",
+                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -49263,7 +49266,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "46f3dd1f-f0d8-4a5a-a18e-07477b486f13",
+                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49273,10 +49276,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T12:57:40Z",
-                     *           "opened_at": "2026-11-26T12:58:00Z",
-                     *           "seen_at": "2026-11-26T12:59:20Z",
-                     *           "ended_at": "2026-11-24T12:59:20Z",
+                     *           "onset_at": "2026-11-26T16:31:20Z",
+                     *           "opened_at": "2026-11-26T16:31:40Z",
+                     *           "seen_at": "2026-11-26T16:33:00Z",
+                     *           "ended_at": "2026-11-24T16:33:00Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -49448,9 +49451,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
+                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
                      *       "mesh": {
-                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
+                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
                      *         "name": "demo"
                      *       },
                      *       "state": "open",
@@ -49459,7 +49462,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -49469,9 +49472,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T12:58:00Z",
-                     *       "opened_at": "2026-11-26T12:58:20Z",
-                     *       "seen_at": "2026-11-26T12:58:30Z",
+                     *       "onset_at": "2026-11-26T16:31:30Z",
+                     *       "opened_at": "2026-11-26T16:31:50Z",
+                     *       "seen_at": "2026-11-26T16:32:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -49485,7 +49488,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49498,7 +49501,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49511,11 +49514,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -49527,11 +49530,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -49543,21 +49546,21 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
-                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
+                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
                      *           ],
                      *           "names": [
                      *             "a-1",
                      *             "a-2"
                      *           ],
-                     *           "unit": "loss",
+                     *           "unit": "delay",
                      *           "values": [
                      *             [
                      *               null,
-                     *               0
+                     *               200000
                      *             ],
                      *             [
-                     *               0,
+                     *               200000,
                      *               null
                      *             ]
                      *           ],
@@ -49575,11 +49578,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -49588,11 +49591,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -49623,7 +49626,8 @@ export interface operations {
                      *             "loss": null,
                      *             "applications": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "others": []
                      *       },
                      *       "runbooks": [
                      *         {
@@ -49634,19 +49638,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T12:58:00Z",
+                     *           "started_at": "2026-11-26T16:31:30Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T12:58:20Z",
+                     *           "at": "2026-11-26T16:31:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:18:02.285420Z",
+                     *           "at": "2026-11-26T16:51:39.802295Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -49813,9 +49817,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
+                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
                      *       "mesh": {
-                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
+                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -49824,7 +49828,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -49834,9 +49838,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T12:58:00Z",
-                     *       "opened_at": "2026-11-26T12:58:20Z",
-                     *       "seen_at": "2026-11-26T12:58:30Z",
+                     *       "onset_at": "2026-11-26T16:31:30Z",
+                     *       "opened_at": "2026-11-26T16:31:50Z",
+                     *       "seen_at": "2026-11-26T16:32:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -49850,7 +49854,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49863,7 +49867,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49876,11 +49880,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -49892,11 +49896,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -49908,21 +49912,21 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
-                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
+                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
                      *           ],
                      *           "names": [
                      *             "a-1",
                      *             "a-2"
                      *           ],
-                     *           "unit": "loss",
+                     *           "unit": "delay",
                      *           "values": [
                      *             [
                      *               null,
-                     *               0
+                     *               200000
                      *             ],
                      *             [
-                     *               0,
+                     *               200000,
                      *               null
                      *             ]
                      *           ],
@@ -49940,11 +49944,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -49953,11 +49957,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -49988,7 +49992,8 @@ export interface operations {
                      *             "loss": null,
                      *             "applications": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "others": []
                      *       },
                      *       "runbooks": [
                      *         {
@@ -49999,31 +50004,31 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T12:58:00Z",
+                     *           "started_at": "2026-11-26T16:31:30Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T12:58:20Z",
+                     *           "at": "2026-11-26T16:31:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:18:02.285420Z",
+                     *           "at": "2026-11-26T16:51:39.802295Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:18:02.333790Z",
+                     *           "at": "2026-11-26T16:51:39.936615Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:18:02.351679Z",
+                     *           "at": "2026-11-26T16:51:39.977032Z",
                      *           "kind": "note",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "switch replaced"
@@ -50176,9 +50181,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7b5cfef7-8040-4db6-950e-5dcdb8116b4d",
+                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
                      *       "mesh": {
-                     *         "id": "db461105-82c0-44bf-aef4-2b64d3d9e8eb",
+                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -50187,7 +50192,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -50197,9 +50202,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T12:58:00Z",
-                     *       "opened_at": "2026-11-26T12:58:20Z",
-                     *       "seen_at": "2026-11-26T12:58:30Z",
+                     *       "onset_at": "2026-11-26T16:31:30Z",
+                     *       "opened_at": "2026-11-26T16:31:50Z",
+                     *       "seen_at": "2026-11-26T16:32:00Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -50213,7 +50218,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50226,7 +50231,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50239,11 +50244,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -50255,11 +50260,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -50271,21 +50276,21 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "6ad53888-18df-4343-b080-98360e45fb6a",
-                     *             "00b96eb4-8126-4a9b-a78e-68f099dd8c22"
+                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
                      *           ],
                      *           "names": [
                      *             "a-1",
                      *             "a-2"
                      *           ],
-                     *           "unit": "loss",
+                     *           "unit": "delay",
                      *           "values": [
                      *             [
                      *               null,
-                     *               0
+                     *               200000
                      *             ],
                      *             [
-                     *               0,
+                     *               200000,
                      *               null
                      *             ]
                      *           ],
@@ -50303,11 +50308,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6ad53888-18df-4343-b080-98360e45fb6a",
+                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -50316,11 +50321,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "e4ea5a55-3870-4e37-8de2-81d59afe2860",
+                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "00b96eb4-8126-4a9b-a78e-68f099dd8c22",
+                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -50351,7 +50356,8 @@ export interface operations {
                      *             "loss": null,
                      *             "applications": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "others": []
                      *       },
                      *       "runbooks": [
                      *         {
@@ -50362,25 +50368,25 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T12:58:00Z",
+                     *           "started_at": "2026-11-26T16:31:30Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T12:58:20Z",
+                     *           "at": "2026-11-26T16:31:50Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:18:02.285420Z",
+                     *           "at": "2026-11-26T16:51:39.802295Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T13:18:02.333790Z",
+                     *           "at": "2026-11-26T16:51:39.936615Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
@@ -50536,9 +50542,9 @@ export interface operations {
                      * @example {
                      *       "incidents": [
                      *         {
-                     *           "id": "a0d23157-af0c-4b5a-8b0a-7a3b4aa75d45",
+                     *           "id": "0e49c512-fcea-4e0b-adb9-c18083262069",
                      *           "mesh": {
-                     *             "id": "bb20970d-38d4-4163-852b-d2dd8c713b77",
+                     *             "id": "45f4465f-4c8f-4cd6-8c63-d213c2e4a409",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
@@ -50547,11 +50553,11 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "pair",
                      *             "at": {
-                     *               "id": "c3a931df-30e1-459b-bc03-aec574b194e4",
+                     *               "id": "9d81ffc5-bd33-4a89-a634-842fe1b1000d",
                      *               "name": "a-1"
                      *             },
                      *             "other": {
-                     *               "id": "6da0c4f0-e987-4056-b722-219047a91a74",
+                     *               "id": "6c6e3319-c4eb-4837-b174-0910537f1737",
                      *               "name": "b-1"
                      *             },
                      *             "words": "paths between a-1 and b-1"
@@ -50560,9 +50566,9 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T12:58:00Z",
-                     *           "opened_at": "2026-11-26T12:58:20Z",
-                     *           "seen_at": "2026-11-26T12:58:20Z",
+                     *           "onset_at": "2026-11-26T16:31:40Z",
+                     *           "opened_at": "2026-11-26T16:32:00Z",
+                     *           "seen_at": "2026-11-26T16:32:00Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -50573,9 +50579,9 @@ export interface operations {
                      *           "version": 1
                      *         },
                      *         {
-                     *           "id": "034357df-178f-41e1-bb81-7827de24346c",
+                     *           "id": "f4b7d0a1-a0e9-4074-9dee-817957e10286",
                      *           "mesh": {
-                     *             "id": "bb20970d-38d4-4163-852b-d2dd8c713b77",
+                     *             "id": "45f4465f-4c8f-4cd6-8c63-d213c2e4a409",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
@@ -50591,9 +50597,9 @@ export interface operations {
                      *           "rules": [
                      *             "Objective"
                      *           ],
-                     *           "onset_at": "2026-11-26T12:58:00Z",
-                     *           "opened_at": "2026-11-26T12:58:10Z",
-                     *           "seen_at": "2026-11-26T12:58:20Z",
+                     *           "onset_at": "2026-11-26T16:31:40Z",
+                     *           "opened_at": "2026-11-26T16:31:50Z",
+                     *           "seen_at": "2026-11-26T16:32:00Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -50741,22 +50747,22 @@ export interface operations {
                      *           ]
                      *         },
                      *         "mesh": {
-                     *           "id": "d6784041-0cf3-4cf1-aed9-17283c1a8e48",
+                     *           "id": "5189fb82-8a69-4730-a474-0a0c78a4322c",
                      *           "name": "demo",
                      *           "rate_hz": 8,
                      *           "window_s": 10,
                      *           "vms": 6
                      *         },
                      *         "incident": {
-                     *           "id": "7ce1bcaa-8c5e-4844-b233-0f02a642f386",
+                     *           "id": "373f224f-73d7-43e0-a412-39849f7490b6",
                      *           "title": "egress of c-1: delay increased",
                      *           "suspect": "egress of c-1",
                      *           "severity": "warning",
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T13:03:10Z",
-                     *           "detected_at": "2026-11-26T13:03:30Z",
+                     *           "onset_at": "2026-11-26T16:36:20Z",
+                     *           "detected_at": "2026-11-26T16:36:40Z",
                      *           "ended_at": null,
                      *           "verdict": {
                      *             "kind": "undecided",
@@ -50767,16 +50773,16 @@ export interface operations {
                      *           }
                      *         },
                      *         "before": {
-                     *           "from": "2026-11-26T12:03:00Z",
-                     *           "to": "2026-11-26T13:04:00Z"
+                     *           "from": "2026-11-26T15:36:00Z",
+                     *           "to": "2026-11-26T16:37:00Z"
                      *         },
                      *         "during": {
-                     *           "from": "2026-11-26T13:03:10Z",
-                     *           "to": "2026-11-26T13:04:30Z"
+                     *           "from": "2026-11-26T16:36:20Z",
+                     *           "to": "2026-11-26T16:37:40Z"
                      *         },
                      *         "vms": [
                      *           {
-                     *             "id": "cc2287ad-ed1c-40ad-bbd3-86fbed0d04f5",
+                     *             "id": "f9c6e3ed-e525-4958-995b-e4eb2d2502ca",
                      *             "name": "a-1",
                      *             "address": "10.0.0.1",
                      *             "zone": {
@@ -50787,7 +50793,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "id": "0222f209-3a00-40ed-af61-ec1ea326d291",
+                     *             "id": "36f4e805-80aa-4bc7-b324-6afb8bb2588d",
                      *             "name": "a-2",
                      *             "address": "10.0.0.4",
                      *             "zone": {
@@ -50801,12 +50807,12 @@ export interface operations {
                      *         "affected_paths": 5,
                      *         "paths": [
                      *           {
-                     *             "source": "413b0abe-10df-4515-b6e8-6411201e607f",
-                     *             "target": "cc2287ad-ed1c-40ad-bbd3-86fbed0d04f5",
+                     *             "source": "6cbe923b-e90a-443f-ab39-5c8ea29c3560",
+                     *             "target": "f9c6e3ed-e525-4958-995b-e4eb2d2502ca",
                      *             "usual": null,
                      *             "before": {
-                     *               "count": 280,
-                     *               "sent": 280,
+                     *               "count": 272,
+                     *               "sent": 272,
                      *               "lost": 0,
                      *               "loss_ppm": 0,
                      *               "min_ns": 200000,
@@ -50816,7 +50822,7 @@ export interface operations {
                      *               "clock_error_ns": 500,
                      *               "asymmetry_source": "assumed",
                      *               "round_trip": {
-                     *                 "count": 280,
+                     *                 "count": 272,
                      *                 "p50_ns": 400000,
                      *                 "p99_ns": 5200140
                      *               }
@@ -50840,12 +50846,12 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "source": "413b0abe-10df-4515-b6e8-6411201e607f",
-                     *             "target": "0222f209-3a00-40ed-af61-ec1ea326d291",
+                     *             "source": "6cbe923b-e90a-443f-ab39-5c8ea29c3560",
+                     *             "target": "36f4e805-80aa-4bc7-b324-6afb8bb2588d",
                      *             "usual": null,
                      *             "before": {
-                     *               "count": 280,
-                     *               "sent": 280,
+                     *               "count": 272,
+                     *               "sent": 272,
                      *               "lost": 0,
                      *               "loss_ppm": 0,
                      *               "min_ns": 200000,
@@ -50855,7 +50861,7 @@ export interface operations {
                      *               "clock_error_ns": 500,
                      *               "asymmetry_source": "assumed",
                      *               "round_trip": {
-                     *                 "count": 280,
+                     *                 "count": 272,
                      *                 "p50_ns": 400000,
                      *                 "p99_ns": 5200140
                      *               }
@@ -50881,9 +50887,9 @@ export interface operations {
                      *         ],
                      *         "spikes": [
                      *           {
-                     *             "source": "cc2287ad-ed1c-40ad-bbd3-86fbed0d04f5",
-                     *             "target": "413b0abe-10df-4515-b6e8-6411201e607f",
-                     *             "window_started_at": "2026-11-26T13:04:10Z",
+                     *             "source": "f9c6e3ed-e525-4958-995b-e4eb2d2502ca",
+                     *             "target": "6cbe923b-e90a-443f-ab39-5c8ea29c3560",
+                     *             "window_started_at": "2026-11-26T16:37:20Z",
                      *             "window_s": 10,
                      *             "max_ns": 9000000,
                      *             "median_ns": 5013504,
@@ -50906,7 +50912,7 @@ export interface operations {
                      *         "algorithm": "Ed25519",
                      *         "canonicalization": "RFC 8785",
                      *         "key_id": "b4e8bfafff188061",
-                     *         "value": "hVMOiaDdnPk6C4lsj5bWsd1h0GOSIZlUcWzCSHx3kpWvHVfyIezMjkExZsnomyt0tW0x9JnXo3GFiHEp0MDJDw=="
+                     *         "value": "6rwHhtUsAG/OWKCU3ovHMffz0qGVV4Q5opGDTH43Ze7ab1EBlnaDeJXPiydX5pnvldx81TVpvowpjtAsVjcxCw=="
                      *       }
                      *     }
                      */
@@ -51074,8 +51080,8 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "e0e838de-4767-4791-8e5f-0731b71f1b8c",
-                     *           "mesh_id": "3efdd69a-b3d6-46ed-bbf0-fe5f4d043dd2",
+                     *           "id": "20baf015-4123-4eb4-b9d2-83895103ec17",
+                     *           "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
                      *           "name": "Agent silent",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -51106,12 +51112,12 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "silent",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T13:17:54.139847Z",
-                     *           "updated_at": "2026-11-26T13:17:54.139847Z"
+                     *           "created_at": "2026-11-26T16:51:23.644281Z",
+                     *           "updated_at": "2026-11-26T16:51:23.644281Z"
                      *         },
                      *         {
-                     *           "id": "21e6fea6-25d7-4178-a0b3-d2815e489e76",
-                     *           "mesh_id": "3efdd69a-b3d6-46ed-bbf0-fe5f4d043dd2",
+                     *           "id": "89d24a4e-8edf-4000-96a6-9f7b3da817e9",
+                     *           "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
                      *           "name": "All packets lost",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -51142,8 +51148,8 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "lost",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T13:17:54.139847Z",
-                     *           "updated_at": "2026-11-26T13:17:54.139847Z"
+                     *           "created_at": "2026-11-26T16:51:23.644281Z",
+                     *           "updated_at": "2026-11-26T16:51:23.644281Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -51232,7 +51238,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "71695e01-3a27-4517-9c54-da71f33e9062",
+                 *       "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
                  *       "name": "Above a millisecond",
                  *       "condition": {
                  *         "kind": "threshold",
@@ -51261,8 +51267,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "9fdef487-7116-4c82-b4c1-f709dc2773c1",
-                     *       "mesh_id": "71695e01-3a27-4517-9c54-da71f33e9062",
+                     *       "id": "04abd1b5-51ff-447c-814e-31b92a2ad4bd",
+                     *       "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -51293,8 +51299,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T13:17:55.247220Z",
-                     *       "updated_at": "2026-11-26T13:17:55.247220Z"
+                     *       "created_at": "2026-11-26T16:51:23.791130Z",
+                     *       "updated_at": "2026-11-26T16:51:23.791130Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -51945,8 +51951,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "3e4c3d9a-5370-4fc5-aa19-d3ff971c0993",
-                     *       "mesh_id": "bb20970d-38d4-4163-852b-d2dd8c713b77",
+                     *       "id": "71a60b47-c4c3-4e78-b60e-35f563e36301",
+                     *       "mesh_id": "45f4465f-4c8f-4cd6-8c63-d213c2e4a409",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -51977,8 +51983,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T13:18:02.848197Z",
-                     *       "updated_at": "2026-11-26T13:18:03.138228Z"
+                     *       "created_at": "2026-11-26T16:51:42.873139Z",
+                     *       "updated_at": "2026-11-26T16:51:43.365487Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
