@@ -155,7 +155,8 @@ def of_cargo_audit(audit: Audit, printed: str, said: str) -> Audit:
 
 
 def _reason(text: str) -> str:
-    """Return the last line of a message, without addresses: they are those of this machine's registries."""
+    """Return the last line of a message, without colours and addresses: they are those of this machine's registries."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     line = re.sub(r"\S*(://|/)\S*", "…", lines[-1] if lines else "no answer")
     return line[:_REASON_CHARACTERS]

@@ -32,7 +32,9 @@ def pip(*dependencies: Mapping[str, object]) -> Audit:
         (pip(KNOWN, UNKNOWN), True, "none known; 1 packages not known to the source"),
         (pip(UNKNOWN), False, "**not audited**: the source knows none of the packages"),
         (
-            audit.of_pip_audit(Audit("backend", "PyPI"), "", "x\nERROR: cannot connect to https://host/x"),
+            audit.of_pip_audit(
+                Audit("backend", "PyPI"), "", "x\n\x1b[1m\x1b[31mERROR:\x1b[0m cannot connect to https://host/x"
+            ),
             False,
             "**not audited**: ERROR: cannot connect to …",
         ),
