@@ -11,6 +11,7 @@ import advisors from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { AlphaSearch } from './AlphaSearch'
 import { BesideSource } from './BesideSource'
+import { GuardCommand } from './GuardCommand'
 import { nameOf, type Outcome, seconds, showAlpha } from './outcomes'
 import { BASELINES_OF, FIGURES, type Figure, type TailSearch } from './question'
 import { strings } from './strings'
@@ -41,6 +42,7 @@ export function StudyResults({ study, gains, onGains }: Props) {
         </Anchor>
         <Outcomes study={study} gains={gains} onGains={onGains} />
       </Panel>
+      <GuardCommand outcomes={study.outcomes} />
       {study.searches.map((search) => (
         <AlphaSearch key={search.policy} search={search} objective={study.objective} />
       ))}

@@ -25,6 +25,7 @@ const outcome = (policy: string, mean: number, more: object = {}) => ({
   boundaries: [],
   class_shares: [],
   packets: null,
+  egress_guard: null,
   ...more,
 })
 const evaluation = (alpha: number, gain: number, mean_loss: number) => ({
@@ -34,6 +35,7 @@ const evaluation = (alpha: number, gain: number, mean_loss: number) => ({
   mean_loss,
   allowed: mean_loss <= 3,
 })
+const GUARD = 'sudo sinemora-agent egress-guard on --interface eth0 --rate 10gbit --boundaries=-2,1'
 const BEST = evaluation(1.5, 23.4, 1.2)
 const STUDY = {
   id: 'j',
@@ -57,7 +59,7 @@ const STUDY = {
       alpha: 1.5,
       gains: [{ against: 'las', gains: { mean: -2.25, p99: 7, tail_mean: 24.3, small_p99: -900 } }],
     }),
-    outcome('d_tail_blind', 0.0052, { alpha: 1.5, classes: 8 }),
+    outcome('d_tail_blind', 0.0052, { alpha: 1.5, classes: 8, egress_guard: GUARD }),
   ],
   searches: [
     {
@@ -117,6 +119,8 @@ test('a study is run, followed, and its results have gains, curve, and what the 
   expect(screen.getByText(/Tail mean 23.4 % below LAS, mean 1.2 % above/)).toBeTruthy()
   expect(screen.getByText('Gains below −100 % are drawn at −100 %.')).toBeTruthy()
   expect(screen.getByText('cannot on one link')).toBeTruthy()
+  expect(screen.getByRole('group', { name: 'Command of the egress guard' }).textContent).toContain(GUARD)
+  expect(screen.getByText(/puts these classes \(D-TAIL blind, 8 classes\) in force/)).toBeTruthy()
   expect(screen.getByText('No policy has a lower mean than SRPT.')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/advisors/tail-studies')).toMatchObject([
     {
