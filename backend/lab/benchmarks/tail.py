@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import sinemora_native
 
+from lab.benchmarks import leaf_spine
 from lab.benchmarks.figures import comment, finish, report
 from lab.benchmarks.queueing import served, simulated
 from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
@@ -135,7 +136,7 @@ def queue(seed: int) -> None:
     served.main(seed)
 
 
-GROUPS = {"packets": packets, "queue": queue}
+GROUPS = {"packets": packets, "leaf_spine": leaf_spine.main, "queue": queue}
 
 
 def main(seed: int, only: list[str]) -> None:
