@@ -152,10 +152,10 @@ pub fn choose(
     if covers(before, event_port) {
         return Ok((in_use, clock));
     }
+    let wanted = wanted(abilities, event_port)?;
     if choice == CardChoice::Auto {
         return Err(NotUsed::SwitchedOff(before, event_port));
     }
-    let wanted = wanted(abilities, event_port)?;
     let ours = in_use.card.set(wanted).map_err(NotUsed::SetRefused)?;
     in_use.changed = Some((before, ours));
     if covers(ours, event_port) {

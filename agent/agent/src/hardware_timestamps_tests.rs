@@ -194,6 +194,7 @@ fn every_other_card_is_refused_with_its_reason() {
             "timestamps sent packets only",
         ),
         (ptp_only, set, 10319, "event_port is 10319"),
+        (ptp_only, CardChoice::Auto, 10319, "event_port is 10319"),
         (all(), CardChoice::Off, 319, "hardware_timestamps is off"),
     ];
     for (abilities, choice, port, expected) in cases {
