@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
                 flow.receiver.granted_class
             };
         } else {
-            flow.sender.on_send(index, class, settings, now_ps);
+            flow.sender.on_send(index, settings, now_ps);
         }
         if let FlowOrder::Age { alpha, knows, .. } = order {
             flow.weight = Weight::new(counted_bytes(flow, *knows), *alpha);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::transport::{Settings, Transport};
 
-/// Packets sent later in the same class whose acknowledgement shows that one is lost (RFC 5681).
+/// Packets sent later whose acknowledgement lets one count as lost (RFC 5681).
 const LATER_ACKS: u8 = 3;
 /// Weight of the newest window in the share of marked packets (DCTCP: g).
 const NEWEST: f64 = 1.0 / 16.0;
@@ -14,7 +14,6 @@ struct InFlight {
     /// Number of the transmission, which ascends.
     number: u64,
     index: u32,
-    class: u8,
     later_acks: u8,
 }
 
@@ -76,14 +75,13 @@ impl Sender {
     }
 
     /// A packet is sent that will be acknowledged.
-    pub(super) fn on_send(&mut self, index: u32, class: u8, settings: &Settings, now_ps: u64) {
+    pub(super) fn on_send(&mut self, index: u32, settings: &Settings, now_ps: u64) {
         if self.in_flight.is_empty() {
             self.deadline_ps = now_ps + settings.timeout_ps * self.backoff;
         }
         self.in_flight.push_back(InFlight {
             number: self.transmissions,
             index,
-            class,
             later_acks: 0,
         });
         self.transmissions += 1;
@@ -115,7 +113,7 @@ impl Sender {
         if transport == Transport::Dctcp {
             self.count_marks(acked.number, is_marked);
         }
-        self.find_losses(at, acked.class);
+        self.find_losses(at);
     }
 
     fn grow(&mut self, transport: Transport, settings: &Settings) {
@@ -129,15 +127,13 @@ impl Sender {
         self.window = (self.window + more).min(most);
     }
 
-    /// Packets of a class stay in order on their path, so those sent before one that was acknowledged are lost.
-    fn find_losses(&mut self, sent_before: usize, class: u8) {
+    /// Packets sent before several that were acknowledged count as lost, as in TCP: also one that waits in a lower class.
+    fn find_losses(&mut self, sent_before: usize) {
         let mut newest_lost = None;
         let mut at = 0;
         for _ in 0..sent_before {
             let earlier = &mut self.in_flight[at];
-            if earlier.class == class {
-                earlier.later_acks += 1;
-            }
+            earlier.later_acks += 1;
             if earlier.later_acks < LATER_ACKS {
                 at += 1;
             } else if let Some(lost) = self.in_flight.remove(at) {

@@ -1,6 +1,7 @@
 //! Transports and orders: worked by hand, against the single link, and what holds for all of them.
 
 use super::network_tests::topology;
+use super::sender::Sender;
 use super::*;
 use crate::tail::tests::Draws;
 use crate::tail::{Flows, Knowledge, Policy, simulate};
@@ -205,6 +206,27 @@ fn a_full_buffer_drops_and_what_is_dropped_is_sent_again() {
         );
         assert!(outcome.finish_ps.iter().max() >= Some(&(30 * 1_200_000)));
     }
+}
+
+#[test]
+fn three_later_acknowledgements_show_a_loss() {
+    let settings = Transport::Dctcp.settings();
+    let mut sender = Sender::new(&settings, 20);
+    let sent: Vec<u32> = (0..10).map(|_| sender.take()).collect();
+    for index in &sent {
+        sender.on_send(*index, &settings, 0);
+    }
+    assert!(!sender.can_send(Transport::Dctcp), "the window is full");
+    let acknowledge = |sender: &mut Sender, index| {
+        sender.on_ack(Transport::Dctcp, &settings, index, false, 1_000);
+        sender.resend.iter().copied().collect::<Vec<u32>>()
+    };
+    assert_eq!(acknowledge(&mut sender, 2), []);
+    assert_eq!(acknowledge(&mut sender, 3), []);
+    assert_eq!(acknowledge(&mut sender, 4), [0, 1]);
+    // A packet that counted as lost and was late is not sent again.
+    assert_eq!(acknowledge(&mut sender, 1), [0]);
+    assert_eq!(sender.take(), 0);
 }
 
 #[test]
