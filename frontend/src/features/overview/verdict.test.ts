@@ -15,6 +15,12 @@ describe('only a mesh that is measured and evaluated as a whole is healthy', () 
     ['never measured', { ended_at: null, paths: { ...PATHS, measured: 0, no_data: 30 } }, 'waiting', 'info'],
     ['measured once', { paths: { ...PATHS, measured: 0, stale: 30 } }, 'blind', 'bad'],
     ['every packet lost', { paths: { ...PATHS, measured: 0, lost: 30 } }, 'partial', 'warn'],
+    [
+      'only packets sent while the agents started',
+      { evaluated_until: null, paths: { ...PATHS, measured: 0, lost: 30 } },
+      'waiting',
+      'info',
+    ],
     ['one path lost', { paths: { ...PATHS, measured: 29, lost: 1 } }, 'partial', 'warn'],
     ['one path without data', { paths: { ...PATHS, measured: 29, no_data: 1 } }, 'partial', 'warn'],
     ['a silent agent', { agents: { reporting: 5, silent: 1, enrolled: 0 } }, 'partial', 'warn'],

@@ -33,6 +33,8 @@ export function verdictOf(mesh: MeshHealth): Verdict {
   if (mesh.ended_at === null) return { kind: 'waiting' }
   if (measured === 0 && lost === 0) return { kind: 'blind', since: mesh.ended_at }
   const until = mesh.evaluated_until
+  // Windows that ended while the agents still started: their first packets found nobody.
+  if (measured === 0 && until === null) return { kind: 'waiting' }
   const isEvaluated = until !== null && Date.parse(mesh.ended_at) - Date.parse(until) <= EVALUATED_WITHIN_MS
   const { settling_paths, settled_s, settling_s } = mesh.learning
   if (isEvaluated && 2 * settling_paths > planned && mesh.agents.silent === 0) {
