@@ -111,8 +111,10 @@ known=$(certificate)
 configure
 nginx -c "$configuration" -g 'daemon off;' &
 server=$!
-trap 'kill -TERM "$server"' TERM INT QUIT
-while kill -0 "$server" 2>/dev/null; do
+# Finishes open requests: a report that an agent is sending is answered (worker_shutdown_timeout limits it).
+stopping=""
+trap 'stopping=yes; kill -QUIT "$server"' TERM INT QUIT
+while [ -z "$stopping" ] && kill -0 "$server" 2>/dev/null; do
     # In the background, so that a signal is heard at once.
     sleep 5 &
     wait $! || true
@@ -124,4 +126,9 @@ while kill -0 "$server" 2>/dev/null; do
         echo "proxy: new certificate" >&2
     fi
 done
-wait "$server"
+while :; do
+    status=0
+    wait "$server" || status=$?
+    kill -0 "$server" 2>/dev/null || break # else a second signal ended the wait early
+done
+exit "$status"
