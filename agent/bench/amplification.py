@@ -28,6 +28,7 @@ KINDS = (
     "compact requests of earlier agents",
     "requests for a Delay_Resp",
     "standard Delay_Req",
+    "requests of SPTP",
     "responses",
     "management",
     "malformed",
@@ -73,6 +74,8 @@ def message(nth):
         return request(0x4000, bytes(10), nth)
     if kind == "standard Delay_Req":
         return request(0, bytes(10), nth)
+    if kind == "requests of SPTP":
+        return request(0x2000, bytes(10), nth)
     if kind == "responses":
         type, port = ((0x0, EVENT), (0x8, GENERAL), (0x9, GENERAL), (0xb, GENERAL))[nth % 4]
         return port, ptp(type, 0x400, bytes(30), nth)

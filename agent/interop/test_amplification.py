@@ -13,3 +13,6 @@ def test_forged_packets_are_not_amplified(rate_hz: float) -> None:
     # Compact requests get the Sync that tells the identity, each of the same length; a busy machine drops some.
     sent, received = octets["compact requests"]
     assert received > sent / 2
+    # So are those of SPTP, about one of two.
+    sent, received = octets["requests of SPTP"]
+    assert received > sent / 2
