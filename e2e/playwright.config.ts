@@ -40,7 +40,8 @@ export default defineConfig({
     // No motion: on a busy machine a click misses a button of a dialog that slides in.
     contextOptions: { reducedMotion: 'reduce' },
     screenshot: 'only-on-failure',
-    trace: 'retain-on-failure',
+    // The page before and after each step, without a film of it: a failed test has a screenshot anyway.
+    trace: { mode: 'retain-on-failure', screenshots: false },
     launchOptions: browser(),
   },
   projects: [
