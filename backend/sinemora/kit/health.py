@@ -18,12 +18,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from sinemora.kit.config import settings
 from sinemora.kit.db import engine
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http.routes import operation_id
 from sinemora.kit.observability.telemetry import DEPENDENCY_UP
 from sinemora.kit.redis import client
 from sinemora.kit.schemas import Read
 
 log = structlog.get_logger(__name__)
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
 
 _ENGINE = (
     "SELECT current_setting('server_version') AS version,"

@@ -14,7 +14,7 @@ from sinemora.inventory.agents import AgentDep, AgentRoute
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.raw import body_of, text_of
-from sinemora.kit.http.routes import BoundedRoute, accepts
+from sinemora.kit.http.routes import BoundedRoute, accepts, operation_id
 from sinemora.kit.http.server_time import time_headers
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.ingest.payload import JSON, PROTOBUF
@@ -25,7 +25,11 @@ from sinemora.meshes.service import get_mesh
 from sinemora.tenants.access import SignedIn, Viewer, still_signed_in
 
 agent_router = APIRouter(
-    prefix="/v1/agents/self", route_class=AgentRoute, tags=["agent protocol"], responses=responses(401)
+    prefix="/v1/agents/self",
+    route_class=AgentRoute,
+    tags=["agent protocol"],
+    responses=responses(401),
+    generate_unique_id_function=operation_id,
 )
 router = APIRouter(
     prefix="/v1/meshes/{mesh_id}",

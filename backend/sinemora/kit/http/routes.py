@@ -74,6 +74,11 @@ def body_limit(endpoint: Callable[..., Any]) -> Callable[[Settings], int] | None
     return limit
 
 
+def operation_id(route: APIRoute) -> str:
+    """Return the id of an operation in the contract: the name of its endpoint."""
+    return route.name
+
+
 class StrictRequest(Request):
     """Request whose JSON body is parsed strictly."""
 
@@ -105,6 +110,7 @@ class BoundedRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         options["responses"] = {**(options.get("responses") or {}), 422: {"model": Problem}}
+        options["generate_unique_id_function"] = operation_id
         super().__init__(path, endpoint, **options)
         self._is_versioned = etag.has_version(self.response_model)
 
