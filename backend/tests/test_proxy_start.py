@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,13 +41,15 @@ def proxy(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     log, nginx = tmp_path / "log", tmp_path / "nginx"
     nginx.write_text(NGINX.format(python=sys.executable, log=log))
     nginx.chmod(0o755)
-    process = subprocess.Popen(["sh", START], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    process = subprocess.Popen(["sh", START], env=os.environ | path, start_new_session=True)
     until = time.monotonic() + 20
     while not log.exists():
         assert time.monotonic() < until
         time.sleep(0.02)
     yield process, log
-    process.kill()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # nginx too, where a test failed
     process.wait()
     if not was_there:
         shutil.rmtree(MADE, ignore_errors=True)
