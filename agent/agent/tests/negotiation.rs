@@ -380,7 +380,14 @@ fn a_standard_client_and_our_own_on_one_machine_each_get_their_response() {
 
 #[test]
 fn sptp_requests_get_sync_and_announce_and_no_more_octets_than_they_had() {
-    let (_responder, client) = pair(10);
+    for (net, domain) in [(10, 0), (20, 44)] {
+        answers_sptp(net, domain);
+    }
+}
+
+/// Checks the answers to ten requests of SPTP in a domain.
+fn answers_sptp(net: u8, domain: u8) {
+    let (_responder, client) = pair(net);
     // Its identity has a high port number: it awaits the Announce where it sends from.
     let source = PortIdentity {
         port: 4711,
@@ -388,7 +395,7 @@ fn sptp_requests_get_sync_and_announce_and_no_more_octets_than_they_had() {
     };
     for sequence_id in 0..10 {
         let request = Message {
-            domain: 0,
+            domain,
             source,
             sequence_id,
             correction: Correction(0x1_0000),
@@ -417,6 +424,7 @@ fn sptp_requests_get_sync_and_announce_and_no_more_octets_than_they_had() {
         let Body::Announce { origin_ns: t1, .. } = announce.body else {
             panic!("{announce:?}");
         };
+        assert_eq!((sync.domain, announce.domain), (domain, domain));
         assert_eq!(sync.sequence_id, announce.sequence_id);
         assert_eq!(announce.correction, Correction(0x1_0000));
         assert_eq!(sync.source, announce.source);
