@@ -141,9 +141,9 @@ def of_cargo_audit(audit: Audit, printed: str, said: str) -> Audit:
     try:
         answer: dict[str, Any] = json.loads(printed)
         audit.packages = answer["lockfile"]["dependency-count"]
-        audit.source += (
-            f", {answer['database']['advisory-count']} advisories of {str(answer['database']['last-updated'])[:10]}"
-        )
+        audit.source += f", {answer['database']['advisory-count']} advisories"
+        if updated := answer["database"]["last-updated"]:  # a copy may not tell
+            audit.source += f" of {updated[:10]}"
         found = answer["vulnerabilities"]["list"]
     except (ValueError, KeyError, TypeError):
         audit.failure = _reason(said)

@@ -62,9 +62,10 @@ def test_an_outcome_says_what_the_source_said(outcome: Audit, answered: bool, wo
     assert (outcome.answered, outcome.words) == (answered, words)
 
 
-def test_rust_advisories_are_dated() -> None:
+@pytest.mark.parametrize(("updated", "words"), [("2026-11-20T00:00:00Z", " of 2026-11-20"), (None, "")])
+def test_rust_advisories_are_dated_where_the_source_is(updated: str | None, words: str) -> None:
     printed = {
-        "database": {"advisory-count": 700, "last-updated": "2026-11-20T00:00:00Z"},
+        "database": {"advisory-count": 700, "last-updated": updated},
         "lockfile": {"dependency-count": 250},
         "vulnerabilities": {
             "list": [{"package": {"name": "e", "version": "4"}, "advisory": {"id": "RUSTSEC-2026-0001"}}]
@@ -72,7 +73,7 @@ def test_rust_advisories_are_dated() -> None:
     }
     outcome = audit.of_cargo_audit(Audit("agent", "RustSec"), json.dumps(printed), "")
     assert outcome.words == "e 4: RUSTSEC-2026-0001"
-    assert outcome.source == "RustSec, 700 advisories of 2026-11-20"
+    assert outcome.source == f"RustSec, 700 advisories{words}"
 
 
 @pytest.mark.parametrize(
