@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 
 from sinemora import mesh_policies
 from sinemora.kit.config import settings
+from sinemora.kit.row_policies import set_policies
 
 _EVERY_TENANT = "(SELECT current_setting('sinemora.tenant_id', true)) = '*'"
 _MAINTENANCE = (
@@ -43,9 +44,7 @@ def apply(connection: Connection) -> None:
     tables = connection.scalars(
         text("SELECT tablename FROM pg_policies WHERE policyname = 'tenant' AND schemaname = 'public'")
     ).all()
-    for table in tables:
-        connection.execute(text(f"DROP POLICY IF EXISTS system ON {table}"))
-        connection.execute(text(f"CREATE POLICY system ON {table} TO {allowed} USING ({_EVERY_TENANT})"))
+    set_policies(connection, "system", dict.fromkeys(tables, f"TO {allowed} USING ({_EVERY_TENANT})"))
     mesh_policies.apply(connection, sorted(tables), quote(application))
 
 

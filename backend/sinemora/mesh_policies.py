@@ -15,6 +15,8 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, text
 
+from sinemora.kit.row_policies import set_policies
+
 _IDS = "(SELECT NULLIF(current_setting('sinemora.mesh_ids', true), ''))"
 _KEYS = "(SELECT NULLIF(current_setting('sinemora.mesh_keys', true), ''))"
 _NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -85,10 +87,8 @@ def apply(connection: Connection, tables: Iterable[str], role: str) -> None:
     of_meshes = conditions(connection, known)
     for parent in {name for condition in of_meshes.values() for name in _PARENT.findall(condition)}:
         connection.execute(text(_sees_row(parent)))
-    for table in known:
-        connection.execute(text(f"DROP POLICY IF EXISTS meshes ON {table}"))
-        if condition := of_meshes.get(table):
-            connection.execute(text(f"CREATE POLICY meshes ON {table} AS RESTRICTIVE TO {role} USING ({condition})"))
+    definition = {table: f"AS RESTRICTIVE TO {role} USING ({condition})" for table, condition in of_meshes.items()}
+    set_policies(connection, "meshes", {table: definition.get(table) for table in known})
 
 
 def conditions(connection: Connection, tables: Iterable[str]) -> dict[str, str]:

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 from psycopg.errors import InsufficientPrivilege
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import ProgrammingError
 
+from sinemora import migrate
+from sinemora.kit.config import settings
 from sinemora.kit.db import engine, system_engine, system_session, tenant_session
 from tests.callers import Member
+from tests.conftest import Servers
 
 EVERY_TENANT = "SELECT set_config('sinemora.tenant_id', '*', true), set_config('sinemora.tenant_key', '*', true)"
 
@@ -64,6 +67,28 @@ def test_every_table_of_a_tenant_has_both_policies():
         elif policy == "system":
             assert roles == "{sinemora_owner,sinemora_system}", table
     assert all(policies - {"meshes"} == {"tenant", "system"} for policies in by_table.values())
+
+
+def test_a_migration_that_changes_nothing_waits_for_no_request(servers: Servers):
+    with system_session() as session:
+        session.execute(text("SELECT count(*) FROM vms"))  # a lock until the end of the transaction
+        migrate.upgrade()
+
+
+def test_a_policy_that_is_not_as_wanted_is_made_again(servers: Servers):
+    owner = create_engine(settings().database_owner_url)
+    with owner.begin() as connection:
+        connection.execute(text("DROP POLICY meshes ON vms"))
+        connection.execute(text("COMMENT ON POLICY system ON zones IS 'of an older version'"))
+    migrate.upgrade()
+    with owner.connect() as connection:
+        rows = connection.execute(text("SELECT tablename, policyname FROM pg_policies")).all()
+        comment = connection.scalar(
+            text("SELECT obj_description(oid) FROM pg_policy WHERE polrelid = 'zones'::regclass AND polname = 'system'")
+        )
+    owner.dispose()
+    assert {("vms", "meshes"), ("zones", "system")} <= {tuple(row) for row in rows}
+    assert str(comment).startswith("TO ")
 
 
 @pytest.mark.parametrize(
