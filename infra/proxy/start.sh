@@ -109,11 +109,13 @@ certificate() { cat /tls/tls.crt /tls/tls.key 2>/dev/null | cksum; }
 configuration=${SINEMORA_PROXY_CONF:-/etc/sinemora-proxy/nginx.conf}
 known=$(certificate)
 configure
+# Finishes open requests: a report that an agent is sending is answered (worker_shutdown_timeout limits it).
+server=""
+stopping=""
+trap 'stopping=yes; [ -z "$server" ] || kill -QUIT "$server"' TERM INT QUIT
 nginx -c "$configuration" -g 'daemon off;' &
 server=$!
-# Finishes open requests: a report that an agent is sending is answered (worker_shutdown_timeout limits it).
-stopping=""
-trap 'stopping=yes; kill -QUIT "$server"' TERM INT QUIT
+[ -z "$stopping" ] || kill -QUIT "$server" # it came before the number of the process was known
 while [ -z "$stopping" ] && kill -0 "$server" 2>/dev/null; do
     # In the background, so that a signal is heard at once.
     sleep 5 &
