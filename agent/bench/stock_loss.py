@@ -1,6 +1,6 @@
 """Loss reported towards standard responders with one or several clients, on a network that loses nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lab.benchmarks import figures
@@ -8,12 +8,16 @@ from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Agent, Fleet, peer
-from laboratory import Lab
+from laboratory import Host, Lab
 
 CLIENTS = (1, 2, 3)
 RATES_HZ = (16, 128)
 WINDOWS = 10
-DAEMONS = {"ptp4l": daemons.ptp4l_master, "ptpd": lambda host: daemons.ptpd_master(host, -7), "ptp4u": daemons.ptp4u}
+DAEMONS: dict[str, Callable[[Host], object]] = {
+    "ptp4l": daemons.ptp4l_master,
+    "ptpd": lambda host: daemons.ptpd_master(host, -7),
+    "ptp4u": daemons.ptp4u,
+}
 
 
 @dataclass

@@ -73,7 +73,8 @@ def test_nothing_of_it_stays(host: Host) -> None:
     assert "htb 534d:" in _state(host)
     assert len(_programs() - programs) == 1
     guard(host, *ON)
-    assert len(_programs() - programs) == 1, "the one that was replaced stays"
+    # The kernel frees it once no processor may still be in it.
+    wait_until("the end of the one that was replaced", lambda: len(_programs() - programs) == 1, 5)
     assert guard(host, "off") == "Removed the guard from e0.\n"
     assert _state(host) == before
     wait_until("the end of the program", lambda: _programs() <= programs, 5)
@@ -210,7 +211,10 @@ def test_measurements_do_not_wait_behind_bulk(measured: tuple[Scene, Agent]) -> 
     scene, client = measured
     idle_ms = _round_trip_ms(client)
     bulk = _send_bulk(scene)
-    behind_ms = _round_trip_ms(client)
+    behind_ms = idle_ms
+    until = time.monotonic() + 30
+    while behind_ms < idle_ms + QUEUE_MS / 4 and time.monotonic() < until:  # until the bulk flows fill it
+        behind_ms = _round_trip_ms(client)
     guard(scene.sender, *ON)
     time.sleep(2)  # until the bucket's own queue is empty
     guarded_ms = _round_trip_ms(client)
@@ -218,7 +222,7 @@ def test_measurements_do_not_wait_behind_bulk(measured: tuple[Scene, Agent]) -> 
     highest = guard(scene.sender, "status").splitlines()[2].split()
     guard(scene.sender, "off")
     assert bulk.running
-    assert behind_ms > idle_ms + 20, "without bulk in the bucket the test shows nothing"
+    assert behind_ms >= idle_ms + QUEUE_MS / 4, "without bulk in the bucket the test shows nothing"
     assert guarded_ms < idle_ms + (behind_ms - idle_ms) / 5
     # Timestamps of measurements are taken after the guard's queues; this clock starts before them.
     assert connect_ms < QUEUE_MS / 5

@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use libfuzzer_sys::fuzz_target;
-use sinemora_agent::clock::RawTime;
+use sinemora_agent::clock::{RawTime, TimestampSource};
 use sinemora_agent::ptp::{
     Arrival, Body, ClientAddress, ExchangeTable, Grants, MAX_LEN, Message, PendingRequest,
     PortIdentity, Receipt, Responder, Tlv, UnicastSession,
@@ -96,11 +96,12 @@ fn exchange(message: &Message) {
             } else {
                 exchanges.open(pending)
             };
-            exchanges.record_departure(id.unwrap_or(0), RawTime(2));
+            exchanges.record_departure(id.unwrap_or(0), RawTime(2), TimestampSource::Kernel);
         }
         let arrival = Arrival {
             at: RawTime(9),
             stamp: Some(RawTime(9)),
+            source: TimestampSource::Kernel,
         };
         exchanges.receive(message, arrival);
         exchanges.receive(message, arrival);

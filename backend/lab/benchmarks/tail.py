@@ -18,7 +18,7 @@ from lab.benchmarks import leaf_spine
 from lab.benchmarks.figures import comment, finish, report
 from lab.benchmarks.queueing import served, simulated
 from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
-from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX, PacketPolicy
+from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, PacketPolicy, TailTopology
 from sinemora.advisors.tail_lab.core.search import Evaluation
 from sinemora.advisors.tail_lab.core.study import Question, Study, run
 from sinemora.advisors.tail_lab.core.summary import TailFigure, gain_percent
@@ -110,7 +110,7 @@ def speed(seed: int) -> None:
     """Report the packets per second of the slower of both modes, and of all policies, best of three."""
     flows = draw_flows(WORKLOADS["w5"], LINK, 0.8, 10_000, seed)
     rates: dict[str, float] = {}
-    for policy in PacketPolicy:
+    for policy in POLICIES_OF[TailTopology.SINGLE_LINK]:
         took = []
         for _ in range(3):
             started = time.process_time()

@@ -105,7 +105,7 @@ def test_a_bucket_that_runs_empty_is_an_incident_with_its_forecast(watched: Watc
     assert bucket["use_mbit"] == pytest.approx(120)
     assert bucket["empty_in_s"] == pytest.approx(40)  # 20 s at 20 Mbit/s above the rate took 50 of 150 MB
     assert bucket["tokens_kb"] == pytest.approx(100_000)
-    assert whole["verdict"] == {"kind": "shaping", "reasons": [whole["verdict"]["reasons"][0]]}
+    assert whole["verdict"] == {"kind": "shaping", "reasons": [whole["verdict"]["reasons"][0]], "others": []}
     assert whole["verdict"]["reasons"][0]["code"] == "bucket_empties"
 
 
