@@ -37,7 +37,16 @@ test('the example of its page compiles', () => {
     const [, example] = /```ts\n(.*?)```/s.exec(readFileSync(join(FRONTEND, 'client/README.md'), 'utf8')) ?? []
     const wrong = "\n// @ts-expect-error no such path\nclient.GET('/v1/nothing')\n"
     writeFileSync(join(folder, 'example.mts'), `${example}${wrong}`)
-    const options = ['--ignoreConfig', '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--skipLibCheck']
+    const options = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2023',
+      '--skipLibCheck',
+    ]
     const tsc = join(FRONTEND, 'node_modules/.bin/tsc')
     execFileSync(tsc, [...options, '--types', 'node', 'example.mts'], { cwd: folder, stdio: 'pipe' })
   } finally {

@@ -87,7 +87,8 @@ export const strings = {
   cancelled: 'The study was cancelled.',
   studies: 'Newest studies',
   noStudies: 'No study yet',
-  noStudiesLead: 'A study takes a minute or two. Choose flow sizes and a load above.',
+  noStudiesLead:
+    'Choose flow sizes and a load above. A study of one link takes a minute or two, of a leaf-spine network longer.',
   studyName: 'Study',
   created: 'Created',
   state: 'State',
