@@ -1,5 +1,6 @@
 import { type ConsoleMessage, expect, type Page } from '@playwright/test'
 import { COLOUR_RULES, expectAccessible } from '../support/accessibility'
+import { expectUsableByKeys } from '../support/keyboard'
 import { STRICT, viewsOf } from '../support/replay'
 import { ORIGIN, open, recording, test } from '../support/replayed'
 
@@ -18,15 +19,18 @@ async function refusedDuring(page: Page, visit: () => Promise<void>): Promise<st
 }
 
 for (const [name, address, view] of viewsOf(recording)) {
-  test(`${name} fits a narrow window and keeps to the content policy`, async ({ shared: page }) => {
+  test(`${name} fits a narrow window, keeps to the content policy and is used by keys`, async ({ shared: page }) => {
     const refused = await refusedDuring(page, async () => {
       await open(page, address, view, 375)
       await page.waitForLoadState('networkidle')
+      // The body is as wide as the window less the room of the scroll bar, which the root counts as its own.
+      const hidden = await page.locator('html').evaluate((root) => root.scrollWidth - document.body.clientWidth)
+      expect(hidden).toBe(0)
+      await page.setViewportSize({ width: 1280, height: 800 })
+      // An empty page has the keys of the full one, less its list.
+      if (view !== 'empty') await expectUsableByKeys(page, name === 'heatmap')
     })
     expect(refused).toEqual([])
-    // The body is as wide as the window less the room of the scroll bar, which the root counts as its own.
-    const hidden = await page.locator('html').evaluate((root) => root.scrollWidth - document.body.clientWidth)
-    expect(hidden).toBe(0)
   })
 
   test(`${name} looks as before and is accessible, light and dark`, async ({ shared: page, replay }, { config }) => {

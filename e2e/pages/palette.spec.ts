@@ -1,0 +1,11 @@
+import { expect } from '@playwright/test'
+import { open, recording, test } from '../support/replayed'
+
+test('the palette has what is typed while it still loads', async ({ shared: page }) => {
+  await page.goto('about:blank')
+  await open(page, recording.pages.vms as string, 'recorded', 1280)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('heatmap', { delay: 15 })
+  await expect(page.getByRole('combobox', { name: /^Search/ })).toHaveValue('heatmap')
+  await page.keyboard.press('Escape')
+})
