@@ -5,10 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::config::{BackendUrl, Config, default_address};
 use crate::hardware;
-use crate::hardware_timestamps::{CardChoice, NotUsed, choose};
+use crate::hardware_timestamps::{CardChoice, NotUsed, choose, open_card};
 use crate::identity::Identity;
-use crate::timestamp::{Card, NetworkCard, Socket, Stamps, clock_source};
-use crate::traffic::interface_of;
+use crate::timestamp::{Card, Socket, Stamps, clock_source};
 
 /// Writes the clocks of this machine to `out`. Changes nothing.
 pub fn clocks(config: &Config, out: &mut impl Write) -> io::Result<()> {
@@ -85,20 +84,6 @@ fn card_timestamps(config: &Config, address: IpAddr) -> String {
         }
         Err(why) => format!("{name}: not used, because {why}"),
     }
-}
-
-/// Opens the network card that probes of `address` pass, unless its timestamps are not wanted.
-pub fn open_card(choice: CardChoice, address: IpAddr) -> Result<Box<dyn Card>, NotUsed> {
-    if choice == CardChoice::Off {
-        return Err(NotUsed::Off);
-    }
-    if address.is_loopback() {
-        return Err(NotUsed::Loopback);
-    }
-    let name = interface_of(address).map_err(NotUsed::Unknown)?;
-    let name = name.ok_or(NotUsed::NoInterface)?;
-    let card = NetworkCard::open(&name).map_err(NotUsed::Unknown)?;
-    Ok(Box::new(card))
 }
 
 fn or_unknown(name: &str) -> &str {

@@ -1,12 +1,14 @@
-//! Timestamps of the network card: whether they are used, and why not.
+//! Timestamps of the network card: use them, or give the reason why not.
 //!
 //! They are used only where every event message gets one in both directions and the card's clock can be read: otherwise
 //! some timestamps would be of the wire and others of the driver. The card's setting is changed only if the operator says
 //! so, and restored.
 
 use std::io;
+use std::net::IpAddr;
 
-use crate::timestamp::{Card, CardAbilities, CardClock, CardSetting};
+use crate::timestamp::{Card, CardAbilities, CardClock, CardSetting, NetworkCard};
+use crate::traffic::interface_of;
 
 /// The event port of the standard (annex C.2): the only one whose messages the filters of PTP select.
 const EVENT_PORT: u16 = 319;
@@ -126,6 +128,20 @@ impl Drop for CardInUse {
             tracing::warn!(%error, "the timestamp setting of the network card {card} could not be restored");
         }
     }
+}
+
+/// Opens the network card that probes of `address` pass, unless its timestamps are not wanted.
+pub fn open_card(choice: CardChoice, address: IpAddr) -> Result<Box<dyn Card>, NotUsed> {
+    if choice == CardChoice::Off {
+        return Err(NotUsed::Off);
+    }
+    if address.is_loopback() {
+        return Err(NotUsed::Loopback);
+    }
+    let name = interface_of(address).map_err(NotUsed::Unknown)?;
+    let name = name.ok_or(NotUsed::NoInterface)?;
+    let card = NetworkCard::open(&name).map_err(NotUsed::Unknown)?;
+    Ok(Box::new(card))
 }
 
 /// Decides whether the timestamps of `card` are used for messages of `event_port`. Returns the card and its clock.

@@ -2,9 +2,8 @@
 
 use std::net::IpAddr;
 
-use crate::clocks::open_card;
 use crate::config::Config;
-use crate::hardware_timestamps::{CardChoice, CardInUse, choose};
+use crate::hardware_timestamps::{CardChoice, CardInUse, choose, open_card};
 use crate::timestamp::CardClock;
 
 /// Returns the network card whose timestamps are used, and its clock; `None` with the reason in the log.
