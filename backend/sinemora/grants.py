@@ -1,4 +1,4 @@
-"""What the database roles may do, granted anew after each migration, since it covers new tables too.
+"""Privileges of the database roles, granted again after each migration, since it covers new tables too.
 
 The application's role reads and writes rows of one tenant at a time. The system role works across tenants: sweeps,
 sign-in, the storage of reports. Only a policy of its own lets it, so SQL injected into a request of one tenant cannot

@@ -1,8 +1,8 @@
 """Runs a command with all it starts: `whole.py COMMAND …`.
 
 Processes that lose their parent become children of this one (PR_SET_CHILD_SUBREAPER, prctl(2)), which waits for them:
-whoever waits for this process learns the processor time of all of them. Those that still run `LEFT_S` after the command
-are not counted.
+the process that waits for this one gets the processor time of all of them. Those that still run `LEFT_S` after the
+command are not counted.
 """
 
 import ctypes

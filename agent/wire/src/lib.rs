@@ -103,7 +103,7 @@ pub struct MeshWindow {
     /// The peer's rate against ours, parts in 10^9.
     #[prost(sint32, repeated, tag = "13")]
     pub clock_skew_ppb: Vec<i32>,
-    /// Least precise origin of this VM's timestamps: 1 user, 2 kernel, 3 hardware; 0 is not told.
+    /// Least precise origin of this VM's timestamps: 1 user, 2 kernel, 3 hardware; 0 is not reported.
     #[prost(uint32, tag = "16")]
     pub timestamp_source: u32,
     /// Delays of each flow; only if some peer has more than one.

@@ -1,4 +1,4 @@
-"""Figures of the tail lab's leaf-spine network beside those of its source.
+"""Figures of the tail lab's leaf-spine network next to those of its source.
 
 Source: K. Mahajan, "Next Generation Cloud Computing Architectures: Performance and Pricing", Columbia University, 2021,
 section 2.4. It minimises p99 or the tail mean by a search of α; here the mean may rise by 3 %, as α near 0 shortens the

@@ -52,7 +52,7 @@ probe_frames = Table(
     *_block_of_a_window(),
     Column("sketch", LargeBinary, nullable=False),
     Column("received_at", _AT, nullable=False, server_default=func.now()),
-    # Of the VM's packets: `TIMESTAMP_SOURCES`, from 1; null is not told.
+    # Of the VM's packets: `TIMESTAMP_SOURCES`, from 1; null is not reported.
     Column("timestamp_source", SmallInteger),
     CheckConstraint("n BETWEEN 1 AND 256", name="n"),
     CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),

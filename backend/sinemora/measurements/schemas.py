@@ -267,7 +267,7 @@ class PathRead(Read):
 
     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
     its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
-    flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if not told.
+    flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if not reported.
     """
 
     source: PathEnd

@@ -1,4 +1,4 @@
-"""Mixes of curves: a tenant's own beside the published ones."""
+"""Mixes of curves: a tenant's own next to the published ones."""
 
 from collections.abc import Mapping
 

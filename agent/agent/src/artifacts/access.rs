@@ -1,7 +1,7 @@
 //! Access between agents: the backend gives a token to each that may fetch; no secret goes over the wire.
 //!
 //! token = HMAC-SHA-256(serving key, VM key as u32 | expiry as u64, both little-endian); proof = HMAC-SHA-256(token,
-//! nonce). The server computes both anew from the VM key and the expiry that the client names.
+//! nonce). The server computes both again from the VM key and the expiry that the client names.
 
 use ring::hmac;
 

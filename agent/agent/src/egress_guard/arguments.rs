@@ -24,7 +24,7 @@ The guard needs root, tc, and a kernel with HTB and eBPF. It ends with the machi
 
 Exit codes: 0 done, 1 failed, 2 an argument is wrong";
 
-/// What to do.
+/// Action of the command.
 #[derive(Debug, PartialEq)]
 pub enum Action {
     /// Print what `On` would do.

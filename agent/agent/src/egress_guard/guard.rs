@@ -33,9 +33,9 @@ pub fn execute(
     Ok(())
 }
 
-/// What an interface has at its root.
+/// Root queueing discipline of an interface.
 enum Root {
-    /// What the kernel puts there by itself.
+    /// Default of the kernel.
     Default,
     Ours,
 }
@@ -55,7 +55,7 @@ fn root_of(iproute: &Iproute, settings: &Settings) -> Result<Root, GuardError> {
     match qdiscs.iter().find(|one| one.root) {
         Some(root) if root.is_ours() => Ok(Root::Ours),
         Some(root) if !root.is_default() => Err(GuardError::Failed(format!(
-            "{interface} has the root queueing discipline {} {}, which somebody set and the guard does not replace. If it \
+            "{interface} has the root queueing discipline {} {}, which was set by hand or by another tool; the guard does not replace it. If it \
              is not needed: tc {}",
             root.kind,
             root.handle,

@@ -51,7 +51,7 @@ struct ProgramAttributes {
 /// Calls `bpf(2)`.
 ///
 /// # Safety
-/// `T` is the member of `union bpf_attr` for `command`, and every address in it is valid for the length beside it.
+/// `T` is the member of `union bpf_attr` for `command`, and every address in it is valid for its length.
 unsafe fn bpf<T>(command: libc::c_int, attributes: &mut T) -> io::Result<libc::c_long> {
     // SAFETY: the kernel reads and writes `size_of::<T>()` bytes of the attributes and what they point to.
     let result = unsafe {
@@ -110,7 +110,7 @@ pub(super) fn load_program(code: &[u8]) -> io::Result<OwnedFd> {
         prog_flags: 0,
         prog_name,
     };
-    // SAFETY: the code, the licence and the log live longer than the call, with the lengths beside them; the licence ends
+    // SAFETY: the code, the licence and the log live longer than the call, with their lengths; the licence ends
     // with a zero.
     unsafe { bpf(PROG_LOAD, &mut attributes) }
         .map(owned)
@@ -202,7 +202,7 @@ fn request(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     // SAFETY: zeros are a valid address: that of the kernel.
     let mut kernel: libc::sockaddr_nl = unsafe { zeroed() };
     kernel.nl_family = libc::AF_NETLINK as libc::sa_family_t;
-    // SAFETY: message and address are valid for the lengths beside them.
+    // SAFETY: message and address are valid for their lengths.
     let sent = unsafe {
         libc::sendto(
             socket.as_raw_fd(),
@@ -265,7 +265,7 @@ pub(super) fn run_program(program: &OwnedFd, frame: &[u8]) -> io::Result<(u32, V
         repeat: 1,
         duration: 0,
     };
-    // SAFETY: both frames live longer than the call, with the lengths beside them.
+    // SAFETY: both frames live longer than the call, with their lengths.
     unsafe { bpf(PROG_TEST_RUN, &mut attributes) }?;
     Ok((attributes.retval, out))
 }

@@ -12,7 +12,7 @@ pub const CLASSES_MAX: usize = 8;
 /// Code points of classes, lowest class first. CS1 is left out: some networks serve it after the default (RFC 3662).
 const CODE_POINTS: [u8; CLASSES_MAX] = [0, 10, 16, 24, 32, 40, 48, 56];
 
-/// What puts a flow into a class.
+/// Criterion that puts a flow into a class.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
     /// Bytes that the flow sent. `bytes` ascend: at each, the flow falls into the next lower class.

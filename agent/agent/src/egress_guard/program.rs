@@ -44,7 +44,7 @@ const R7: Reg = Reg(7);
 const R8: Reg = Reg(8);
 const R9: Reg = Reg(9);
 
-/// What the classifier needs to know besides the policy.
+/// Parameters of the classifier, in addition to the policy.
 #[derive(Debug, Clone)]
 pub(super) struct Surroundings<'a> {
     /// Table of flows.

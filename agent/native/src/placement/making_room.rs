@@ -1,6 +1,6 @@
 //! Tasks that leave a machine so that tasks of other jobs can come: which sets of them could lead to a better placement.
 //!
-//! What each job gains at most (`potential`) beside the sets is compared with what is known already, before any job is
+//! The upper bound of each job's gain (`potential`) given the sets is compared with what is known already, before any job is
 //! placed again.
 
 use super::graphs::FEW_MOVES;

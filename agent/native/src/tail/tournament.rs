@@ -32,13 +32,13 @@ impl Tournament {
     }
 
     fn clear(&mut self, leaves: usize) {
-        let nobody = Waiting {
+        let none = Waiting {
             flow: NONE,
             born_ps: 0,
             weight: Weight::new(1.0, 0.0),
         };
         self.leaves.clear();
-        self.leaves.resize(leaves, nobody);
+        self.leaves.resize(leaves, none);
         self.winner.clear();
         self.winner.resize(2 * leaves, NONE);
         self.holds_until_ps.clear();

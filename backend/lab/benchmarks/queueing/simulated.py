@@ -54,12 +54,12 @@ def aged(alpha: float = order.ALPHA) -> Order:
 
 
 def smallest_first(waiting: Sequence[Waiting], starts: Sequence[Start], now: datetime) -> Waiting:
-    """Return the job of the least cost, whoever owns it."""
+    """Return the job of the least cost of any tenant."""
     return min(waiting, key=lambda job: (job.cost_s, job.created_at))
 
 
 def oldest_first(waiting: Sequence[Waiting], starts: Sequence[Start], now: datetime) -> Waiting:
-    """Return the oldest job, whoever owns it."""
+    """Return the oldest job of any tenant."""
     return min(waiting, key=lambda job: job.created_at)
 
 

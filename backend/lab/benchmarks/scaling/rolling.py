@@ -50,7 +50,7 @@ def replace(product: Product) -> None:
 
 
 def _while_replaced(product: Product) -> None:
-    """Return when the new program of the process answers. The process has the same id; the program began anew."""
+    """Return when the new program of the process answers. The process has the same id; the program started again."""
     before = _command_began(product)
     while _command_began(product) == before:
         if product.api.poll() is not None:

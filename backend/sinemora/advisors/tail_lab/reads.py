@@ -7,7 +7,7 @@ from sinemora.advisors.tail_lab.core.egress_guard import command_of
 from sinemora.advisors.tail_lab.core.fabric import Fabric
 from sinemora.advisors.tail_lab.core.link import Link
 from sinemora.advisors.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology
-from sinemora.advisors.tail_lab.core.study import Beside, Outcome, Question, Study
+from sinemora.advisors.tail_lab.core.study import Outcome, Question, SourceComparison, Study
 from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure, gain_percent
 from sinemora.advisors.tail_lab.core.workloads import WORKLOADS, Workload
 from sinemora.advisors.tail_lab.schemas import (
@@ -68,7 +68,7 @@ def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudy
         offered_load=study.load,
         outcomes=[_outcome(outcome, study) for outcome in study.outcomes],
         searches=[TailSearchRead.model_validate(search) for search in study.searches],
-        beside_source=[_beside(row) for row in study.beside_source],
+        beside_source=[_source_comparison(row) for row in study.beside_source],
     )
 
 
@@ -99,7 +99,7 @@ def _gains(baseline: Figures, figures: Figures) -> TailFiguresRead:
     return TailFiguresRead.model_validate(gains)
 
 
-def _beside(row: Beside) -> TailBesideSourceRead:
+def _source_comparison(row: SourceComparison) -> TailBesideSourceRead:
     printed = row.printed
     return TailBesideSourceRead(
         protocol=printed.protocol,

@@ -225,7 +225,7 @@ class TailBesideSourceRead(Read):
 
 
 class TailStudyRead(Read):
-    """Study: outcomes of all policies on the same flows, searches on others, figures beside those of the source.
+    """Study: outcomes of all policies on the same flows, searches on others, figures next to those of the source.
 
     `flows`, `packets`, `mean_bytes` and `offered_load` are those of the compared flows.
     """

@@ -17,7 +17,7 @@ REOPENED_S = 900
 """… and the same cause within this time after its end continues it."""
 REMEMBERED_S = 86_400
 """The same cause within this time after its end is the same incident once more."""
-# A path that spikes every other hour is told a few times a day.
+# A path that spikes every other hour is notified a few times a day.
 _INFO_QUIET_S = 4 * 3600
 _OVERLAP = 0.3
 _PART = 0.5

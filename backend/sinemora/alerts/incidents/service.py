@@ -26,7 +26,14 @@ from sinemora.alerts.incidents.schemas import (
     TimelineEntry,
     VerdictRead,
 )
-from sinemora.alerts.incidents.verdict import AffectedApplication, Facts, OtherIncident, Verdict, explaining, verdict_of
+from sinemora.alerts.incidents.verdict import (
+    AffectedApplication,
+    Facts,
+    OtherIncident,
+    Verdict,
+    costs_performance,
+    verdict_of,
+)
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import (
@@ -159,7 +166,7 @@ def _others(session: Session, row: Incident) -> list[OtherIncident]:
         for other in queries.ongoing(session, row.mesh_id, row.onset_at, row.ended_at)
         if other.suspect != Suspect.APPLICATION
         for one in costs(other)
-        if one["name"] in names and explaining(one.get("cost"))
+        if one["name"] in names and costs_performance(one.get("cost"))
     ]
 
 

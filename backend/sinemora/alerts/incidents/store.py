@@ -191,7 +191,7 @@ def _reopened(
     change: Change,
     window: Window,
 ) -> dict[str, Any]:
-    """Return the columns of an incident that is seen once more. After a long pause it begins anew."""
+    """Return the columns of an incident that is seen once more. After a long pause it begins again."""
     assert change.detection is not None  # a reopening change has a detection
     at = utc(window.ended_at_s)
     onset_at = at - timedelta(seconds=change.detection.windows_ago * mesh.window_s)

@@ -125,8 +125,8 @@ def verdict_of(facts: Facts) -> Verdict:
     return Verdict(kind, (*reasons, _applications(facts)))
 
 
-def explaining(cost: float | None) -> bool:
-    """Return whether an application loses enough on the paths of an incident to be explained by it."""
+def costs_performance(cost: float | None) -> bool:
+    """Return whether an application loses enough performance on the paths of an incident to count."""
     return cost is not None and cost >= _COST_MIN
 
 
@@ -192,7 +192,7 @@ def _applications(facts: Facts) -> Reason:
     """Return what the curves of the applications on the paths predict."""
     if not facts.applications:
         return Reason(ReasonCode.no_applications)
-    losing = [one for one in facts.applications if explaining(one.cost)]
+    losing = [one for one in facts.applications if costs_performance(one.cost)]
     if losing:
         losing.sort(key=lambda one: -(one.cost or 0.0))
         return Reason(ReasonCode.applications_lose, applications=tuple(one.name for one in losing))

@@ -31,7 +31,7 @@ def notify(
 ) -> None:
     """Notify the receivers of an incident, at once or when due.
 
-    `about`: opened, returned (after its end was told), repeated, resolved, or late (found after its end). PagerDuty
+    `about`: opened, returned (after its end was notified), repeated, resolved, or late (found after its end). PagerDuty
     receivers get no late notifications: no one is paged for the past. Notices below critical are grouped
     (`grouping`), except the end that a person decided and those to send `at_once`.
     """

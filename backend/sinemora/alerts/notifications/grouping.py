@@ -3,7 +3,7 @@
 Notices about the network that come in numbers are one notification in a while instead of one each. The first of a
 group is sent at once. Those that follow within the hold are sent together when it ends, and the next hold is twice as
 long, up to the longest. Without notices it becomes shorter again, by half for each hold that passed. Chronic trouble
-is therefore a notification every few hours, and a new one is told at once (cf. `group_interval` of Alertmanager).
+is therefore a notification every few hours, and a new one is notified at once (cf. `group_interval` of Alertmanager).
 """
 
 from collections.abc import Iterable

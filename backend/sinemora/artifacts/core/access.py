@@ -2,7 +2,7 @@
 
 The backend gives each agent a serving key, and each agent that may fetch from it a token: an HMAC of the serving key
 over the fetching VM and an expiry. The fetching agent proves that it has the token by an HMAC over a nonce of the
-server, which computes the token anew. Only peers that the backend named can fetch, and only until the expiry.
+server, which computes the token again. Only peers that the backend named can fetch, and only until the expiry.
 """
 
 import hashlib

@@ -25,7 +25,7 @@ HEADERS: dict[str, dict[str, Any]] = {
     },
     "RateLimit-Limit": {"description": "Requests that the caller may send in 60 s", "schema": _COUNT},
     "RateLimit-Remaining": {"description": "Requests that remain of them", "schema": _COUNT},
-    "RateLimit-Reset": {"description": "Seconds until the limit counts anew", "schema": _COUNT},
+    "RateLimit-Reset": {"description": "Seconds until the limit counts from zero", "schema": _COUNT},
     "Retry-After": {"description": "Seconds to wait before the request is repeated", "schema": _COUNT},
     "WWW-Authenticate": {"description": "How to authenticate (RFC 9110, §11.6.1)", "schema": _TEXT},
     "ETag": {

@@ -237,7 +237,7 @@ def _check_header(message: MeshWindow, path: str) -> None:
         raise MalformedReport(f"{path}.mesh_key", f"{message.mesh_key} is no key of a mesh")
     _check_span(message, path)
     if message.timestamp_source > TIMESTAMP_SOURCE_MAX:
-        complaint = f"0 (not told), 1 (user), 2 (kernel) or 3 (hardware), not {message.timestamp_source}"
+        complaint = f"0 (not reported), 1 (user), 2 (kernel) or 3 (hardware), not {message.timestamp_source}"
         raise MalformedReport(f"{path}.timestamp_source", complaint)
 
 
@@ -284,7 +284,7 @@ def _by_flow(message: MeshWindow, path: str, window: native.WindowColumns) -> fr
         return None
     flows, counts = window.flows().astype(np.int64), window.columns()[COUNT]
     if int(flows.max()) > FLOWS_MAX:
-        raise MalformedReport(f"{path}.flows", f"at most {FLOWS_MAX} source ports towards a peer are told apart")
+        raise MalformedReport(f"{path}.flows", f"at most {FLOWS_MAX} source ports towards a peer are distinguished")
     owners = np.repeat(np.arange(flows.size), flows)
     columns = np.zeros((3, 2, owners.size), np.int64)
     for direction, name in enumerate(("outbound_flows", "inbound_flows")):

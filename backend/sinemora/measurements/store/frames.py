@@ -62,7 +62,7 @@ def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime
 
 
 def timestamp_source(session: Session, mesh_key: int, vm_key: int, started_at: datetime) -> int | None:
-    """Return the origin of a VM's timestamps in a window (`TIMESTAMP_SOURCES`, from 1); None if not told."""
+    """Return the origin of a VM's timestamps in a window (`TIMESTAMP_SOURCES`, from 1); None if not reported."""
     sql = (
         "SELECT timestamp_source FROM probe_frames WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
         " AND started_at = :started_at AND vm_key = :vm_key AND block = 0"

@@ -19,7 +19,7 @@ from sinemora.measurements.store.tiers import Tier
 _ROSTERS_KEPT = 50_000
 _ROSTER_KNOWN_S = 86_400.0
 
-# The newest window of a block is kept beside the frames, and the minutes that have new windows are marked, all in one
+# The newest window of a block is kept next to the frames, and the minutes that have new windows are marked, all in one
 # statement: either everything is there after the commit or nothing. A frame that is already there changes nothing.
 _STORE = """
 WITH input AS MATERIALIZED (

@@ -7,7 +7,7 @@ use super::packet::{Kind, Packet};
 use super::queue::{Discipline, Queue};
 use super::topology::Topology;
 
-/// What the hosts have to know.
+/// Parameters of the network that the hosts use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Happening {
     /// The NIC of a host has sent everything.

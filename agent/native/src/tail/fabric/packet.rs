@@ -1,6 +1,6 @@
 //! Packets of the network.
 
-/// What a packet is for.
+/// Kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Data,

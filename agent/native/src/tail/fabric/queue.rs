@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::packet::Packet;
 
-/// How a port queues data.
+/// Order of data in the queue of a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Discipline {
     /// First in, first out inside a class; a packet that does not fit into its class is dropped. Each class has an

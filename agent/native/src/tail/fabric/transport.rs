@@ -6,7 +6,7 @@ const FULL_WIRE_BYTES: u64 = 1_500;
 const MICROSECOND_PS: u64 = 1_000_000;
 const MILLISECOND_PS: u64 = 1_000_000_000;
 
-/// How senders learn how much they may send. All are simplified.
+/// Mechanism by which senders learn how much they may send. All are simplified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A window that grows until packets are dropped.
@@ -78,7 +78,7 @@ impl Transport {
     }
 }
 
-/// Which flow of a host sends next, and what priority its packets have in the network.
+/// Order in which the flows of a host send, and the priority of their packets in the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowOrder {
     /// A packet of each flow in turn; all packets have one priority.

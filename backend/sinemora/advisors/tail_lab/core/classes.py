@@ -14,7 +14,7 @@ from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Progress, Simula
 
 
 class ClassSpread(StrEnum):
-    """What every class carries equally much of."""
+    """Quantity that every class carries equally much of."""
 
     BYTES = "bytes"
     PACKETS = "packets"

@@ -36,7 +36,7 @@ class Chosen:
 
     @property
     def first_packet_rule(self) -> bool:
-        """Whether the first packet of a flow goes before all others."""
+        """True if the first packet of a flow goes before all others."""
         return self.policy is not PacketPolicy.PBS
 
 

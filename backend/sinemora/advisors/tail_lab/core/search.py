@@ -35,7 +35,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a search minimises, against which figures, and how much the mean may rise, percent; None: any amount."""
+    """Figure that a search minimises, its baseline, and the allowed rise of the mean, percent (None: any)."""
 
     objective: TailFigure
     baseline: Figures

@@ -1,4 +1,4 @@
-"""Figures of the source beside those found here, with what can agree and what cannot.
+"""Figures of the source next to those measured here, with what can agree and what cannot.
 
 Source: K. Mahajan, "Next Generation Cloud Computing Architectures: Performance and Pricing", Columbia University, 2021,
 section 2.4: a leaf-spine network of 144 hosts at a load of 80 %. Its plots have no numbers in the text; these are all
@@ -113,4 +113,4 @@ def _in_fabric(row: Printed) -> Printed:
 
 
 PRINTED_OF_FABRIC = {key: [_in_fabric(row) for row in rows] for key, rows in PRINTED.items()}
-"""The same gains, of the transports that the source simulates."""
+"""The printed gains, of the transports that the source simulates."""

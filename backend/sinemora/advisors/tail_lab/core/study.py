@@ -41,7 +41,7 @@ STUDY_PACKETS_MAX = 10_000_000_000
 """Packets of all simulations of a study: about a quarter of an hour."""
 _PACKETS_USUAL, _FLOWS_MIN, _FLOWS_MAX = 10_000_000, 20_000, 200_000
 FABRIC_PACKETS_MAX = 10_000_000
-"""The same of a leaf-spine network, where a packet and its acknowledgement take eight links."""
+"""Packets of one simulation of a leaf-spine network, where a packet and its acknowledgement take eight links."""
 STUDY_FABRIC_PACKETS_MAX = 1_000_000_000
 _FABRIC_PACKETS_USUAL, _FABRIC_FLOWS_MIN = 2_000_000, 4_000
 _COMPARED_SEED = 1_000_003
@@ -50,7 +50,7 @@ Report = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Question:
-    """What to study. Without `alpha` it is searched; without `against` each policy is compared with its limit."""
+    """Parameters of a study. Without `alpha`, search it; without `against`, compare each policy with its limit."""
 
     workload: Workload
     load: float = 0.8
@@ -178,7 +178,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SourceComparison:
     """A gain that the source prints, and the gain found here, percent."""
 
     printed: source.Printed
@@ -189,7 +189,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Study:
-    """Outcomes of all policies on the same flows, searches, and figures beside those of the source."""
+    """Outcomes of all policies on the same flows, searches, and figures next to those of the source."""
 
     question: Question
     flows: int
@@ -198,7 +198,7 @@ class Study:
     load: float
     outcomes: list[Outcome]
     searches: list[Searched]
-    beside_source: list[Beside]
+    beside_source: list[SourceComparison]
 
     def outcome(self, policy: PacketPolicy, classes: int | None = None) -> Outcome | None:
         """Return the outcome of a policy, None if it was not simulated; without `classes` its first."""
@@ -237,7 +237,7 @@ def run(question: Question, report: Report = lambda share, note: None) -> Study:
             chosen = Chosen(policy, alpha or 0.0)
             outcomes.append(_in_classes(question, question.classes, flows, chosen, steps))
     study = Study(question, len(flows.sizes), packets, float(flows.sizes.mean()), flows.load, outcomes, searches, [])
-    study.beside_source.extend(_beside(study))
+    study.beside_source.extend(_source_comparison(study))
     return study
 
 
@@ -301,7 +301,7 @@ def _in_classes(question: Question, classes: int, flows: Flows, chosen: Chosen, 
     return Outcome(chosen.policy, chosen.alpha, classes, summary, boundaries, simulated.class_shares)
 
 
-def _beside(study: Study) -> list[Beside]:
+def _source_comparison(study: Study) -> list[SourceComparison]:
     rows = []
     rows_of = source.PRINTED_OF_FABRIC if study.question.fabric else source.PRINTED
     for printed in rows_of.get(study.question.workload.key, []):
@@ -309,5 +309,5 @@ def _beside(study: Study) -> list[Beside]:
         if outcome is not None and baseline is not None and outcome.alpha is not None:
             of = printed.figure
             here = gain_percent(baseline.summary.figures.of(of), outcome.summary.figures.of(of))
-            rows.append(Beside(printed, here, outcome.alpha, printed.verdict(here)))
+            rows.append(SourceComparison(printed, here, outcome.alpha, printed.verdict(here)))
     return rows

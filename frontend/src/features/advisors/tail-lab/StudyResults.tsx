@@ -10,10 +10,10 @@ import { Notice } from '~/ui/State'
 import advisors from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { AlphaSearch } from './AlphaSearch'
-import { BesideSource } from './BesideSource'
 import { GuardCommand } from './GuardCommand'
 import { nameOf, type Outcome, seconds, showAlpha } from './outcomes'
 import { BASELINES_OF, FIGURES, type Figure, type TailSearch } from './question'
+import { SourceComparison } from './SourceComparison'
 import { strings } from './strings'
 
 interface Props {
@@ -49,7 +49,7 @@ export function StudyResults({ study, gains, onGains }: Props) {
       {study.topology === 'leaf_spine' && <FabricPackets outcomes={study.outcomes} />}
       <Slowdown outcomes={study.outcomes} topology={study.topology} />
       <Sizes outcomes={study.outcomes} />
-      {study.beside_source.length > 0 && <BesideSource rows={study.beside_source} topology={study.topology} />}
+      {study.beside_source.length > 0 && <SourceComparison rows={study.beside_source} topology={study.topology} />}
     </div>
   )
 }

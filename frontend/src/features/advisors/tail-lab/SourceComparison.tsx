@@ -10,8 +10,8 @@ type Row = TailStudy['beside_source'][number]
 const withAlpha = (percent: number, alpha: number | null) =>
   `${threeDigits(percent)} %${alpha === null ? '' : `, α = ${showAlpha(alpha)}`}`
 
-/** Gains that the source prints beside those found here, with what agrees, what cannot, and why. */
-export function BesideSource({ rows, topology }: { rows: Row[]; topology: TailStudy['topology'] }) {
+/** Gains that the source prints next to those found here, with what agrees, what cannot, and why. */
+export function SourceComparison({ rows, topology }: { rows: Row[]; topology: TailStudy['topology'] }) {
   const reasons = [...new Set(rows.filter(({ verdict }) => verdict !== 'agrees').map(({ why }) => why))]
   return (
     <Panel title={strings.source}>
