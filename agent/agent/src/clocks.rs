@@ -7,7 +7,7 @@ use crate::config::{BackendUrl, Config, default_address};
 use crate::hardware;
 use crate::hardware_timestamps::{CardChoice, NotUsed, choose, open_card};
 use crate::identity::Identity;
-use crate::timestamp::{Card, Socket, Stamps, clock_source};
+use crate::timestamp::{Socket, Stamps, clock_source};
 
 /// Writes the clocks of this machine to `out`. Changes nothing.
 pub fn clocks(config: &Config, out: &mut impl Write) -> io::Result<()> {

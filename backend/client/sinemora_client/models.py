@@ -722,7 +722,7 @@ Chunking: TypeAlias = Literal["fixed", "content"]
 
 
 ClassSpread: TypeAlias = Literal["bytes", "packets"]
-"""What every class carries equally much of."""
+"""Quantity that every class carries equally much of."""
 
 
 class ClockError(TypedDict):
@@ -3187,7 +3187,7 @@ class PathRead(TypedDict):
     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot
     choose its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null
     with one flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if
-    not told.
+    not reported.
     """
 
     source: PathEnd
@@ -4724,7 +4724,7 @@ class TailStudyCreate(TypedDict):
 
 
 class TailStudyRead(TypedDict):
-    """Study: outcomes of all policies on the same flows, searches on others, figures beside those of the source.
+    """Study: outcomes of all policies on the same flows, searches on others, figures next to those of the source.
 
     `flows`, `packets`, `mean_bytes` and `offered_load` are those of the compared flows.
     """

@@ -5981,7 +5981,7 @@ export interface components {
         Chunking: "fixed" | "content";
         /**
          * ClassSpread
-         * @description What every class carries equally much of.
+         * @description Quantity that every class carries equally much of.
          * @enum {string}
          */
         ClassSpread: "bytes" | "packets";
@@ -10658,7 +10658,7 @@ export interface components {
          *
          *     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
          *     its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
-         *     flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if not told.
+         *     flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if not reported.
          */
         PathRead: {
             source: components["schemas"]["PathEnd"];
@@ -13675,7 +13675,7 @@ export interface components {
         };
         /**
          * TailStudyRead
-         * @description Study: outcomes of all policies on the same flows, searches on others, figures beside those of the source.
+         * @description Study: outcomes of all policies on the same flows, searches on others, figures next to those of the source.
          *
          *     `flows`, `packets`, `mean_bytes` and `offered_load` are those of the compared flows.
          */
@@ -15160,7 +15160,7 @@ export interface components {
         "RateLimit-Limit": number;
         /** @description Requests that remain of them */
         "RateLimit-Remaining": number;
-        /** @description Seconds until the limit counts anew */
+        /** @description Seconds until the limit counts from zero */
         "RateLimit-Reset": number;
         /** @description Seconds to wait before the request is repeated */
         "Retry-After": number;
