@@ -7,8 +7,8 @@
 use std::io;
 use std::net::IpAddr;
 
+use crate::interface::interface_of;
 use crate::timestamp::{Card, CardAbilities, CardClock, CardSetting, NetworkCard};
-use crate::traffic::interface_of;
 
 /// The event port of the standard (annex C.2): the only one whose messages the filters of PTP select.
 const EVENT_PORT: u16 = 319;

@@ -16,6 +16,7 @@ pub mod enrol;
 pub mod hardware;
 pub mod hardware_timestamps;
 pub mod identity;
+pub mod interface;
 pub mod log_throttle;
 pub mod metrics;
 pub mod network;

@@ -450,7 +450,10 @@ impl Sent {
             }
         }
         let Some(summary) = summarise(&self.words, &self.lengths, &QUANTILES) else {
-            return fault("sketch", "another number of words than its header says".to_owned());
+            return fault(
+                "sketch",
+                "another number of words than its header says".to_owned(),
+            );
         };
         self.complain(&summary.totals)?;
         let mut columns = Vec::with_capacity(COLUMNS * DIRECTIONS * n);

@@ -24,6 +24,7 @@ use crate::counters::Counters;
 use crate::enrol::{SelfDescription, refresh};
 use crate::hardware;
 use crate::identity::Identity;
+use crate::interface::interface_of;
 use crate::metrics::MetricsServer;
 use crate::network::Listen;
 use crate::packet_loop::{self, Options};
@@ -31,7 +32,7 @@ use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
-use crate::traffic::{TrafficQueue, TrafficWorker, interface_of};
+use crate::traffic::{TrafficQueue, TrafficWorker};
 
 /// Time limit for the packet loop to report its windows after the stop signal.
 const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);

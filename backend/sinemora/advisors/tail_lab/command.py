@@ -153,12 +153,12 @@ def _text(study: TailStudyRead) -> str:
             f" on the flows of the search.{limit}"
         )
     if study.beside_source:
-        gains = [
+        comparison = [
             (f"{row.protocol}: {NAMES[row.policy]} below {NAMES[row.against]}, {row.figure.value}",
              f"{row.source_percent:g} %", f"{row.here_percent:.1f} %", row.verdict.value)
             for row in study.beside_source
         ]  # fmt: skip
-        parts.append(table(("gain", "source", "here", ""), gains))
+        parts.append(table(("gain", "source", "here", ""), comparison))
         parts += sorted({f"{row.verdict.value}: {row.why}" for row in study.beside_source if row.verdict != "agrees"})
     parts += [
         f"These {outcome.classes} classes on a VM (docs/egress-guard.md):\n  {outcome.egress_guard}"
