@@ -93,7 +93,18 @@ def test_paths_are_plural_kebab_case(servers: Any):
     }
     singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
     singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
-    singular |= {"evidence", "embed", "compute-mix", "role", "leave", "switch", "deletion", "lookup", "resend"}
+    singular |= {
+        "evidence",
+        "embed",
+        "compute-mix",
+        "price-difference",
+        "role",
+        "leave",
+        "switch",
+        "deletion",
+        "lookup",
+        "resend",
+    }
     singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
     singular |= {"traffic", "token-bucket"}
     singular |= {"passkey", "rotate", "export", "provider", "start", "callback", "content", "approve", "deny"}

@@ -335,6 +335,18 @@ class ApplicationPerformance(TypedDict):
     detail: list[LinkPerformance]
 
 
+class ApplicationPriceRead(TypedDict):
+    """Mix of one application before and after the moves; `reason` says why there is none to compare."""
+
+    application: Named
+    currency: str | None
+    statistic: str | None
+    before: PlacementMixRead | None
+    after: PlacementMixRead | None
+    difference_per_hour: float | None
+    reason: str | None
+
+
 class ApplicationRanking(TypedDict):
     """Applications worst first: below their objective, then by performance. Of `total`, `evaluated` were compared."""
 
@@ -3273,6 +3285,24 @@ class Placed(TypedDict):
     vm: Named
 
 
+class PlacementMixRead(TypedDict):
+    """Cheapest mix that keeps the target on the slowest measured path of an application.
+
+    `budget_ms` is the target less both one-way delays. `split` is null where no mix keeps it; `reason` says why.
+    `paths`: links between two VMs. Tasks on one VM need no network; without any path `path` is null.
+    """
+
+    path: str | None
+    outbound_us: float
+    inbound_us: float
+    budget_ms: float
+    paths: int
+    paths_measured: int
+    vm: str | None
+    split: SplitRead | None
+    reason: str | None
+
+
 class PlanAdoptionRead(TypedDict):
     """Agents that follow the newest plan of a mesh.
 
@@ -3362,6 +3392,28 @@ class PolicyOutcome(TypedDict):
     moved_share: Quantiles | None
     scores: list[float]
     distributions: NotRequired[Distributions | None]
+
+
+class PriceBasisRead(TypedDict):
+    """Price basis of an application: recommended moves of its tasks are priced by this service."""
+
+    application: Named
+    service: ServiceWrite
+    updated_at: str
+
+
+class PriceDifferenceRead(TypedDict):
+    """Price difference of a recommendation, by the delays of the windows that it was made from.
+
+    `difference_per_hour` is the sum over its applications with a difference; null without any, or where their
+    currencies differ. A negative one is a saving.
+    """
+
+    recommendation_id: str
+    window: Span
+    currency: str | None
+    difference_per_hour: float | None
+    applications: list[ApplicationPriceRead]
 
 
 class PriceListCreate(TypedDict):
@@ -4225,6 +4277,16 @@ class ServerlessWrite(TypedDict):
     cold_ms: NotRequired[float]
     # The time of a cold start is paid for
     cold_billed: NotRequired[bool]
+
+
+class ServiceWrite(TypedDict):
+    """Load of a service, its response target, and what may carry it."""
+
+    load_per_s: float
+    target: TargetWrite
+    vm_types: list[VmTypeWrite]
+    serverless: NotRequired[ServerlessWrite | None]
+    price_list_id: NotRequired[str | None]
 
 
 class SessionRead(TypedDict):

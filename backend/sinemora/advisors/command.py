@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
+from sinemora.advisors.compute_mix.command import price_basis, price_difference, split_cells
 from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
 from sinemora.kit.percent import percent
@@ -21,6 +22,8 @@ app.add_typer(
     advise, name="advise", help="Ask the advisors: price, fairness, transports, transfers, shaping (API key)."
 )
 advise.add_typer(price_lists, name="price-lists", help="Manage price lists.")
+advise.add_typer(price_basis, name="price-basis", help="Manage the price bases of applications.")
+advise.add_typer(price_difference)
 
 Question = Annotated[Path, Argument(help="YAML file with the question; - for standard input.")]
 
@@ -32,7 +35,7 @@ def compute_mix(client: Terminal, file: Question) -> None:
     result = client.read("/v1/advisors/compute-mix", yaml_of(file))
     rows = [
         (path["label"], f"{path['budget_ms']:.4g} ms", option["vm"], f"{percent(option['utilisation_max'])}",
-         *_split(option["split"]), "best" if option["vm"] == path["best"] else "")
+         *split_cells(option["split"]), "best" if option["vm"] == path["best"] else "")
         for path in result["paths"]
         for option in path["options"]
     ]  # fmt: skip
@@ -243,9 +246,3 @@ def delete_price_list(client: Terminal, name: Annotated[str, Argument(help="Name
 def _say_port(port: int) -> None:
     sys.stdout.write(f"Receiving bursts on port {port}.\n")
     sys.stdout.flush()
-
-
-def _split(split: dict[str, Any] | None) -> tuple[str, str, str]:
-    if split is None:
-        return "-", "-", "target missed"
-    return str(split["vms"]), f"{split['serverless_per_s']:.4g}/s", f"{split['cost_per_hour']:.4g}"

@@ -1,5 +1,6 @@
 """Delays of one measured path in both directions, shared by the advisors."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.query import dispersion
 from sinemora.measurements.query.budget import REQUEST
-from sinemora.measurements.query.requests import DistributionRequest
+from sinemora.measurements.query.requests import SELECTIONS_MAX, DistributionRequest
 from sinemora.measurements.query.responses import DistributionItem, DistributionRead
 from sinemora.meshes.plan import Member, MeshState
 
@@ -29,7 +30,7 @@ class PathDelays:
 
     def delays_ns(self, statistic: Delay) -> tuple[int, int]:
         """Return a statistic of the delay out and back, ns."""
-        return _statistic(self.outbound, statistic), _statistic(self.inbound, statistic)
+        return statistic_ns(self.outbound, statistic), statistic_ns(self.inbound, statistic)
 
     @property
     def clock_error_ns(self) -> int:
@@ -62,11 +63,9 @@ def path_delays(
             errors=[{"pointer": pointer, "message": "a path needs two different ends"}],
         )
     now = datetime.now(UTC)
-    request = DistributionRequest(selections=[_selection(source.id, target.id), _selection(target.id, source.id)])
-    request.from_, request.to = now - timedelta(minutes=minutes), now
-    build = dispersion.distribution(session, mesh, request, REQUEST).read
-    read = cast(DistributionRead, None if build is None else build())
-    outbound, inbound = read.items
+    ((outbound, inbound),) = delays_between(
+        session, mesh, [(source.id, target.id)], now - timedelta(minutes=minutes), now
+    )
     if not outbound.count or not inbound.count:
         raise ProductError(
             "path_unmeasured",
@@ -77,10 +76,31 @@ def path_delays(
     return PathDelays(source, target, outbound, inbound)
 
 
-def _selection(source: UUID, target: UUID) -> str:
-    return f"path:{source}:{target}"
+def delays_between(
+    session: Session, mesh: MeshState, pairs: Sequence[tuple[UUID, UUID]], start: datetime, end: datetime
+) -> list[tuple[DistributionItem, DistributionItem]]:
+    """Return the distributions of the delays out and back of pairs of VMs of a mesh in [start, end).
+
+    A direction that was not measured has the count 0. ProductErrors of `dispersion.distribution`.
+    """
+    found: list[tuple[DistributionItem, DistributionItem]] = []
+    at_once = SELECTIONS_MAX // 2
+    for first in range(0, len(pairs), at_once):
+        some = pairs[first : first + at_once]
+        selections = [_selection(*ends) for one, other in some for ends in ((one, other), (other, one))]
+        request = DistributionRequest(selections=selections)
+        request.from_, request.to = start, end
+        build = dispersion.distribution(session, mesh, request, REQUEST).read
+        items = cast(DistributionRead, None if build is None else build()).items
+        found += zip(items[::2], items[1::2], strict=True)
+    return found
 
 
-def _statistic(item: DistributionItem, statistic: Delay) -> int:
+def statistic_ns(item: DistributionItem, statistic: Delay) -> int:
+    """Return a statistic of one direction, ns; 0 if it was not measured."""
     value = item.mean_ns if statistic == "mean" else item.quantiles_ns[statistic]
     return int(value or 0)
+
+
+def _selection(source: UUID, target: UUID) -> str:
+    return f"path:{source}:{target}"

@@ -168,6 +168,19 @@ def _print_moves(client: Terminal, recommendation: Any) -> None:
         for step in recommendation["steps"]
     ]  # fmt: skip
     client.print_result(recommendation, ("", "task", "from", "to", "why"), rows)
+    if recommendation["steps"] and not client.as_json:
+        _print_prices(client, recommendation["id"])
     if recommendation["answer"]["network"]:
         arcs = [tuple(arc[name] for name in ExplainedArc._fields) for arc in recommendation["answer"]["network"]]
         client.print_line("\n" + as_text([ExplainedArc(*arc) for arc in arcs]))
+
+
+def _print_prices(client: Terminal, id: str) -> None:
+    for row in client.get(f"/v1/recommendations/{id}/price-difference")["applications"]:
+        name, change = row["application"]["name"], row["difference_per_hour"]
+        if change is not None:
+            client.print_line(" ".join(f"price of {name}: {change:+.4g} {row['currency'] or ''} per hour".split()))
+        else:
+            sides = [row[side]["reason"] for side in ("before", "after") if row[side] is not None]
+            why = row["reason"] or " ".join(dict.fromkeys(reason for reason in sides if reason))
+            client.print_line(f"price of {name}: {why}")

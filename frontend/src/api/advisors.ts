@@ -1,11 +1,13 @@
 /** Advisors: questions that store nothing, and price lists. */
 
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { Problem } from '~/lib/problem'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 import type {
   ComputeMixQuestion,
   Fairness,
+  PricedService,
   PriceListInput,
   ProviderPriceQuestion,
   ShapingQuestion,
@@ -50,6 +52,46 @@ export const useDeletePriceList = () =>
     (id: string) =>
       unwrap(client.DELETE('/v1/price-lists/{price_list_id}', { params: { path: { price_list_id: id } } })),
     [['price-lists']],
+  )
+
+/** The price basis of an application; null without one. */
+export const priceBasisQuery = (applicationId: string) =>
+  queryOptions({
+    queryKey: ['applications', applicationId, 'price-basis'],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/applications/{application_id}/price-basis', {
+          params: { path: { application_id: applicationId } },
+        }),
+      ).catch((error: unknown) => {
+        if (error instanceof Problem && error.code === 'price_basis_unknown') return null
+        throw error
+      }),
+  })
+
+const PRICED: QueryKey[] = [['applications'], ['recommendations']]
+
+export const useSetPriceBasis = () =>
+  useAction(
+    ({ applicationId, service }: { applicationId: string; service: PricedService }) =>
+      unwrap(
+        client.PUT('/v1/applications/{application_id}/price-basis', {
+          params: { path: { application_id: applicationId } },
+          body: service,
+        }),
+      ),
+    PRICED,
+  )
+
+export const useDeletePriceBasis = () =>
+  useAction(
+    (applicationId: string) =>
+      unwrap(
+        client.DELETE('/v1/applications/{application_id}/price-basis', {
+          params: { path: { application_id: applicationId } },
+        }),
+      ),
+    PRICED,
   )
 
 interface FairnessAsked {

@@ -22,6 +22,18 @@ export const recommendationQuery = (recommendationId: string) =>
     },
   })
 
+/** The price difference that the moves of a recommendation make, by application. */
+export const priceDifferenceQuery = (recommendationId: string) =>
+  queryOptions({
+    queryKey: ['recommendations', recommendationId, 'price-difference'],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/recommendations/{recommendation_id}/price-difference', {
+          params: { path: { recommendation_id: recommendationId } },
+        }),
+      ),
+  })
+
 export const accuracyQuery = queryOptions({
   queryKey: ['recommendations', 'accuracy'],
   queryFn: () => unwrap(client.GET('/v1/recommendations/accuracy')),

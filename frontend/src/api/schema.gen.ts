@@ -4113,6 +4113,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/applications/{application_id}/price-basis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Price Basis
+         * @description Return the price basis of an application: load, response target, and what may carry it.
+         */
+        get: operations["read_price_basis"];
+        /**
+         * Put Price Basis
+         * @description Set the price basis of an application: recommended moves of its tasks then show their price difference.
+         */
+        put: operations["put_price_basis"];
+        post?: never;
+        /**
+         * Delete Price Basis
+         * @description Delete the price basis of an application.
+         */
+        delete: operations["delete_price_basis"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recommendations/{recommendation_id}/price-difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Price Difference
+         * @description Return how the cheapest compute mix of each moved application changes with the moves of a recommendation.
+         */
+        get: operations["read_price_difference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/meshes/{mesh_id}/fairness": {
         parameters: {
             query?: never;
@@ -5213,6 +5261,23 @@ export interface components {
             measured: number;
             /** Detail */
             detail: components["schemas"]["LinkPerformance"][];
+        };
+        /**
+         * ApplicationPriceRead
+         * @description Mix of one application before and after the moves; `reason` says why there is none to compare.
+         */
+        ApplicationPriceRead: {
+            application: components["schemas"]["Named"];
+            /** Currency */
+            currency: string | null;
+            /** Statistic */
+            statistic: string | null;
+            before: components["schemas"]["PlacementMixRead"] | null;
+            after: components["schemas"]["PlacementMixRead"] | null;
+            /** Difference Per Hour */
+            difference_per_hour: number | null;
+            /** Reason */
+            reason: string | null;
         };
         /**
          * ApplicationRanking
@@ -10834,6 +10899,32 @@ export interface components {
             vm: components["schemas"]["Named"];
         };
         /**
+         * PlacementMixRead
+         * @description Cheapest mix that keeps the target on the slowest measured path of an application.
+         *
+         *     `budget_ms` is the target less both one-way delays. `split` is null where no mix keeps it; `reason` says why.
+         *     `paths`: links between two VMs. Tasks on one VM need no network; without any path `path` is null.
+         */
+        PlacementMixRead: {
+            /** Path */
+            path: string | null;
+            /** Outbound Us */
+            outbound_us: number;
+            /** Inbound Us */
+            inbound_us: number;
+            /** Budget Ms */
+            budget_ms: number;
+            /** Paths */
+            paths: number;
+            /** Paths Measured */
+            paths_measured: number;
+            /** Vm */
+            vm: string | null;
+            split: components["schemas"]["SplitRead"] | null;
+            /** Reason */
+            reason: string | null;
+        };
+        /**
          * PlanAdoptionRead
          * @description Agents that follow the newest plan of a mesh.
          *
@@ -11082,6 +11173,40 @@ export interface components {
             /** Scores */
             scores: number[];
             distributions?: components["schemas"]["Distributions"] | null;
+        };
+        /**
+         * PriceBasisRead
+         * @description Price basis of an application: recommended moves of its tasks are priced by this service.
+         */
+        PriceBasisRead: {
+            application: components["schemas"]["Named"];
+            service: components["schemas"]["ServiceWrite"];
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * PriceDifferenceRead
+         * @description Price difference of a recommendation, by the delays of the windows that it was made from.
+         *
+         *     `difference_per_hour` is the sum over its applications with a difference; null without any, or where their
+         *     currencies differ. A negative one is a saving.
+         */
+        PriceDifferenceRead: {
+            /**
+             * Recommendation Id
+             * Format: uuid
+             */
+            recommendation_id: string;
+            window: components["schemas"]["Span"];
+            /** Currency */
+            currency: string | null;
+            /** Difference Per Hour */
+            difference_per_hour: number | null;
+            /** Applications */
+            applications: components["schemas"]["ApplicationPriceRead"][];
         };
         /**
          * PriceListCreate
@@ -12742,6 +12867,20 @@ export interface components {
              * @default true
              */
             cold_billed: boolean;
+        };
+        /**
+         * ServiceWrite
+         * @description Load of a service, its response target, and what may carry it.
+         */
+        ServiceWrite: {
+            /** Load Per S */
+            load_per_s: number;
+            target: components["schemas"]["TargetWrite"];
+            /** Vm Types */
+            vm_types: components["schemas"]["VmTypeWrite"][];
+            serverless?: components["schemas"]["ServerlessWrite"] | null;
+            /** Price List Id */
+            price_list_id?: string | null;
         };
         /**
          * SessionRead
@@ -55009,32 +55148,23 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "name": "Sample of 2025-01-01",
-                     *           "currency": "USD",
-                     *           "as_of": "2025-01-01",
-                     *           "source": "Published on-demand list prices for Linux in one US region of each provider, without discounts. Check them with your provider.",
+                     *           "currency": "EUR",
+                     *           "as_of": "2026-11-01",
+                     *           "source": null,
                      *           "entries": [
                      *             {
                      *               "kind": "vm",
-                     *               "provider": "AWS",
-                     *               "region": "us-east-1",
-                     *               "name": "t3.medium",
-                     *               "price_per_hour": 0.0416,
-                     *               "vcpus": 2,
-                     *               "memory_gb": 4
-                     *             },
-                     *             {
-                     *               "kind": "vm",
-                     *               "provider": "AWS",
-                     *               "region": "us-east-1",
-                     *               "name": "m7g.large",
-                     *               "price_per_hour": 0.0816,
-                     *               "vcpus": 2,
-                     *               "memory_gb": 8
+                     *               "provider": "Own",
+                     *               "region": "here",
+                     *               "name": "box",
+                     *               "price_per_hour": 0.5,
+                     *               "vcpus": null,
+                     *               "memory_gb": null
                      *             }
                      *           ],
-                     *           "id": "09ccf3cc-ffa1-4845-bae2-43a37bbf5187",
-                     *           "created_at": "2026-11-26T09:00:15.470489Z",
-                     *           "updated_at": "2026-11-26T09:00:15.470489Z"
+                     *           "id": "0053e87b-1926-430f-a032-7099a9bf54f0",
+                     *           "created_at": "2026-11-26T20:29:40.709694Z",
+                     *           "updated_at": "2026-11-26T20:29:41.030961Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -55177,9 +55307,9 @@ export interface operations {
                      *           "memory_gb": 8
                      *         }
                      *       ],
-                     *       "id": "b51bdeae-e1df-42ea-8cee-eb756982ab74",
-                     *       "created_at": "2026-11-26T08:53:15.412597Z",
-                     *       "updated_at": "2026-11-26T08:53:15.412597Z"
+                     *       "id": "c1b2591b-d7e0-42a8-95f1-d0a9d1bfe9a0",
+                     *       "created_at": "2026-11-26T20:29:50.645533Z",
+                     *       "updated_at": "2026-11-26T20:29:50.645533Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PriceListRead"];
@@ -55419,6 +55549,545 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_price_basis: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "application": {
+                     *         "id": "8c47822d-b933-453e-8df8-f810133aae59",
+                     *         "name": "cache"
+                     *       },
+                     *       "service": {
+                     *         "load_per_s": 30,
+                     *         "target": {
+                     *           "response_ms": 700,
+                     *           "percentile": 95
+                     *         },
+                     *         "vm_types": [
+                     *           {
+                     *             "name": "m5.large",
+                     *             "service_ms": 100,
+                     *             "variation": 1,
+                     *             "price_per_hour": 0.096
+                     *           }
+                     *         ],
+                     *         "serverless": {
+                     *           "name": null,
+                     *           "service_ms": 120,
+                     *           "variation": 1,
+                     *           "memory_gb": 1,
+                     *           "price_per_gb_second": 0.001,
+                     *           "price_per_busy_hour": null,
+                     *           "price_per_million_requests": 0.2,
+                     *           "cold_share": 0,
+                     *           "cold_ms": 0,
+                     *           "cold_billed": true
+                     *         },
+                     *         "price_list_id": null
+                     *       },
+                     *       "updated_at": "2026-11-26T20:29:53.732448Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PriceBasisRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_price_basis: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "load_per_s": 5,
+                 *       "target": {
+                 *         "response_ms": 700,
+                 *         "percentile": 95
+                 *       },
+                 *       "vm_types": [
+                 *         {
+                 *           "name": "m5.large",
+                 *           "service_ms": 100,
+                 *           "price_per_hour": 0.096
+                 *         }
+                 *       ],
+                 *       "serverless": {
+                 *         "service_ms": 120,
+                 *         "memory_gb": 1,
+                 *         "price_per_gb_second": 0.001,
+                 *         "price_per_million_requests": 0.2
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ServiceWrite"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "application": {
+                     *         "id": "8c47822d-b933-453e-8df8-f810133aae59",
+                     *         "name": "cache"
+                     *       },
+                     *       "service": {
+                     *         "load_per_s": 5,
+                     *         "target": {
+                     *           "response_ms": 700,
+                     *           "percentile": 95
+                     *         },
+                     *         "vm_types": [
+                     *           {
+                     *             "name": "m5.large",
+                     *             "service_ms": 100,
+                     *             "variation": 1,
+                     *             "price_per_hour": 0.096
+                     *           }
+                     *         ],
+                     *         "serverless": {
+                     *           "name": null,
+                     *           "service_ms": 120,
+                     *           "variation": 1,
+                     *           "memory_gb": 1,
+                     *           "price_per_gb_second": 0.001,
+                     *           "price_per_busy_hour": null,
+                     *           "price_per_million_requests": 0.2,
+                     *           "cold_share": 0,
+                     *           "cold_ms": 0,
+                     *           "cold_billed": true
+                     *         },
+                     *         "price_list_id": null
+                     *       },
+                     *       "updated_at": "2026-11-26T20:29:53.779932Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PriceBasisRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_price_basis: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_price_difference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                recommendation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "recommendation_id": "1eb3a124-a313-4a9a-a056-c44bd30aecca",
+                     *       "window": {
+                     *         "from": "2026-11-26T20:18:30Z",
+                     *         "to": "2026-11-26T20:29:40Z"
+                     *       },
+                     *       "currency": "USD",
+                     *       "difference_per_hour": -0.17000000000000004,
+                     *       "applications": [
+                     *         {
+                     *           "application": {
+                     *             "id": "bfbc907b-e94e-4efb-9930-aceab3b74322",
+                     *             "name": "cache"
+                     *           },
+                     *           "currency": "USD",
+                     *           "statistic": "p95",
+                     *           "before": {
+                     *             "path": "a-1 to b-1",
+                     *             "outbound_us": 100003.877,
+                     *             "inbound_us": 100003.877,
+                     *             "budget_ms": 499.99224599999997,
+                     *             "paths": 2,
+                     *             "paths_measured": 2,
+                     *             "vm": "c5.large",
+                     *             "split": {
+                     *               "vms": 8,
+                     *               "serverless_per_s": 0,
+                     *               "cost_per_hour": 0.68,
+                     *               "regime": "vm_only"
+                     *             },
+                     *             "reason": null
+                     *           },
+                     *           "after": {
+                     *             "path": "a-1 to b-2",
+                     *             "outbound_us": 32.384,
+                     *             "inbound_us": 32.384,
+                     *             "budget_ms": 699.9352319999999,
+                     *             "paths": 2,
+                     *             "paths_measured": 2,
+                     *             "vm": "c5.large",
+                     *             "split": {
+                     *               "vms": 6,
+                     *               "serverless_per_s": 0,
+                     *               "cost_per_hour": 0.51,
+                     *               "regime": "vm_only"
+                     *             },
+                     *             "reason": null
+                     *           },
+                     *           "difference_per_hour": -0.17000000000000004,
+                     *           "reason": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PriceDifferenceRead"];
+                };
             };
             /** @description Unauthorized */
             401: {

@@ -76,6 +76,14 @@ class AdvisorsOperations(Calls):
         answer: models.TrafficShapeRead = self._json("POST", "/v1/advisors/traffic-shapes", body=body)
         return answer
 
+    def delete_price_basis(self, application_id: str | UUID) -> None:
+        """Delete the price basis of an application.
+
+        DELETE /v1/applications/{application_id}/price-basis, role editor. Raises `ApiError` with
+        `application_unknown`, `price_basis_unknown`.
+        """
+        self._json("DELETE", f"/v1/applications/{segment(application_id)}/price-basis")
+
     def delete_price_list(self, price_list_id: str | UUID) -> None:
         """Delete a price list.
 
@@ -145,6 +153,15 @@ class AdvisorsOperations(Calls):
         answer: list[models.TailWorkloadRead] = self._json("GET", "/v1/advisors/tail-workloads")
         return answer
 
+    def put_price_basis(self, application_id: str | UUID, body: models.ServiceWrite) -> models.PriceBasisRead:
+        """Set the price basis of an application: recommended moves of its tasks then show their price difference.
+
+        PUT /v1/applications/{application_id}/price-basis, role editor. Raises `ApiError` with
+        `application_unknown`, `price_list_unknown`, `price_missing`, `price_unknown`.
+        """
+        answer: models.PriceBasisRead = self._json("PUT", f"/v1/applications/{segment(application_id)}/price-basis", body=body)
+        return answer
+
     def read_fairness(
         self,
         mesh_id: str | UUID,
@@ -161,6 +178,25 @@ class AdvisorsOperations(Calls):
         `path_missing`, `path_unknown`, `range_invalid`, `vm_not_in_mesh`.
         """
         answer: models.FairnessRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/fairness", params={"of": of, "minutes": minutes, "source": source, "target": target, "alert_below": alert_below})
+        return answer
+
+    def read_price_basis(self, application_id: str | UUID) -> models.PriceBasisRead:
+        """Return the price basis of an application: load, response target, and what may carry it.
+
+        GET /v1/applications/{application_id}/price-basis, role viewer. Raises `ApiError` with
+        `application_unknown`, `price_basis_unknown`.
+        """
+        answer: models.PriceBasisRead = self._json("GET", f"/v1/applications/{segment(application_id)}/price-basis")
+        return answer
+
+    def read_price_difference(self, recommendation_id: str | UUID) -> models.PriceDifferenceRead:
+        """Return how the cheapest compute mix of each moved application changes with the moves of a recommendation.
+
+        GET /v1/recommendations/{recommendation_id}/price-difference, role viewer. Raises `ApiError` with
+        `mesh_unknown`, `path_unknown`, `price_list_unknown`, `price_missing`, `price_unknown`, `range_invalid`,
+        `recommendation_unknown`, `selection_invalid`, `vm_unknown`.
+        """
+        answer: models.PriceDifferenceRead = self._json("GET", f"/v1/recommendations/{segment(recommendation_id)}/price-difference")
         return answer
 
     def read_price_list(self, price_list_id: str | UUID) -> models.PriceListRead:

@@ -1,9 +1,10 @@
-"""Table of price lists."""
+"""Tables of price lists and of the price bases of applications."""
 
 from datetime import date, datetime
 from typing import Any
+from uuid import UUID
 
-from sqlalchemy import UniqueConstraint, func
+from sqlalchemy import ForeignKeyConstraint, UniqueConstraint, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -23,3 +24,18 @@ class PriceList(Identified, TenantOwned, Base):
     source: Mapped[str | None]
     entries: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class PriceBasis(TenantOwned, Base):
+    """Load, response target and offers of an application (`ServiceWrite`): moves of its tasks are priced by it."""
+
+    __tablename__ = "price_bases"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "application_id"], ["applications.tenant_id", "applications.id"], ondelete="CASCADE"
+        ),
+    )
+
+    application_id: Mapped[UUID] = mapped_column(primary_key=True)
+    service: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())

@@ -1,11 +1,12 @@
-"""Routes of the compute mix, of the provider's prices and of price lists."""
+"""Routes of the compute mix, of the provider's prices, of price lists and of price bases."""
 
 from uuid import UUID
 
 from fastapi import APIRouter
 from sqlalchemy import select
 
-from sinemora.advisors.compute_mix import price_lists, service
+from sinemora.advisors.compute_mix import price_basis, price_difference, price_lists, service
+from sinemora.advisors.compute_mix.basis_schemas import PriceBasisRead, PriceDifferenceRead
 from sinemora.advisors.compute_mix.models import PriceList
 from sinemora.advisors.compute_mix.price_schemas import PriceListCreate, PriceListRead, PriceListSample
 from sinemora.advisors.compute_mix.schemas import (
@@ -13,6 +14,7 @@ from sinemora.advisors.compute_mix.schemas import (
     ComputeMixRead,
     ProviderPriceCreate,
     ProviderPriceRead,
+    ServiceWrite,
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -71,3 +73,27 @@ def read_price_list(price_list_id: UUID, session: SessionDep, actor: Viewer) -> 
 def delete_price_list(price_list_id: UUID, session: SessionDep, actor: Editor) -> None:
     """Delete a price list."""
     price_lists.delete_price_list(session, actor, price_list_id)
+
+
+@router.get("/applications/{application_id}/price-basis", responses=responses(404))
+def read_price_basis(application_id: UUID, session: SessionDep, actor: Viewer) -> PriceBasisRead:
+    """Return the price basis of an application: load, response target, and what may carry it."""
+    return price_basis.read(session, price_basis.get(session, application_id))
+
+
+@router.put("/applications/{application_id}/price-basis", responses=responses(404, 422))
+def put_price_basis(application_id: UUID, body: ServiceWrite, session: SessionDep, actor: Editor) -> PriceBasisRead:
+    """Set the price basis of an application: recommended moves of its tasks then show their price difference."""
+    return price_basis.read(session, price_basis.put(session, actor, application_id, body))
+
+
+@router.delete("/applications/{application_id}/price-basis", status_code=204, responses=responses(404))
+def delete_price_basis(application_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """Delete the price basis of an application."""
+    price_basis.delete(session, actor, application_id)
+
+
+@router.get("/recommendations/{recommendation_id}/price-difference", responses=responses(404))
+def read_price_difference(recommendation_id: UUID, session: SessionDep, actor: Viewer) -> PriceDifferenceRead:
+    """Return how the cheapest compute mix of each moved application changes with the moves of a recommendation."""
+    return price_difference.price_difference(session, recommendation_id)

@@ -81,14 +81,19 @@ class PathWrite(Write):
         return self
 
 
-class ComputeMixCreate(Write):
-    """Question for the cheapest mix. Of several paths the first is the base of comparison."""
+class ServiceWrite(Write):
+    """Load of a service, its response target, and what may carry it."""
 
     load_per_s: Load
     target: TargetWrite
     vm_types: Annotated[list[VmTypeWrite], Field(min_length=1, max_length=VM_TYPES_MAX)]
     serverless: ServerlessWrite | None = None
     price_list_id: UUID | None = None
+
+
+class ComputeMixCreate(ServiceWrite):
+    """Question for the cheapest mix. Of several paths the first is the base of comparison."""
+
     mesh: Reference | None = None
     paths: Annotated[list[PathWrite], Field(max_length=PATHS_MAX)] = []  # noqa: RUF012
     statistic: Annotated[DelayStatistic | None, Field(description="Of the delays; null: that of the target")] = None

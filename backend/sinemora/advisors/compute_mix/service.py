@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.advisors.compute_mix import price_lists
+from sinemora.advisors.compute_mix import offers
 from sinemora.advisors.compute_mix.core import load_profile, market
 from sinemora.advisors.compute_mix.core.market import Market, Peak
-from sinemora.advisors.compute_mix.core.mix import Mix, Option, Serverless, VmType, cost_curve, mix
-from sinemora.advisors.compute_mix.core.queueing import Service, Target
+from sinemora.advisors.compute_mix.core.mix import Mix, Option, cost_curve
 from sinemora.advisors.compute_mix.core.split import Regime, Split
 from sinemora.advisors.compute_mix.schemas import (
     ComputeMixCreate,
@@ -22,17 +21,14 @@ from sinemora.advisors.compute_mix.schemas import (
     ProfileRead,
     ProviderPriceCreate,
     ProviderPriceRead,
-    ServerlessWrite,
     SplitRead,
     VmOptionRead,
 )
 from sinemora.advisors.measured_path import member_named, path_delays
-from sinemora.kit.errors import ProductError
 from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
 
 _CURVE_POINTS = 241
-_BY_PERCENTILE = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p999"}
 
 
 def compute_mix(session: Session, body: ComputeMixCreate) -> ComputeMixRead:
@@ -41,18 +37,15 @@ def compute_mix(session: Session, body: ComputeMixCreate) -> ComputeMixRead:
     ProductError `price_missing`, `price_unknown`, `price_list_unknown`, `mesh_unknown`, `vm_not_in_mesh`,
     `path_unmeasured`, `path_same_ends`.
     """
-    target = Target(body.target.response_ms / 1e3, body.target.percentile)
-    vm_types = _vm_types(session, body)
-    serverless = None if body.serverless is None else _serverless(session, body, body.serverless)
-    currency = None if body.price_list_id is None else price_lists.get_price_list(session, body.price_list_id).currency
-    statistic = body.statistic or ("mean" if target.percentile is None else _nearest(target.percentile))
+    priced = offers.priced(session, body)
+    statistic = body.statistic or priced.statistic
     paths = [_known(path) for path in body.paths] or [("no network", 0.0, 0.0)]
     measured = [path.source is not None for path in body.paths] or [False]
     if any(measured):
         paths = _measured(session, body, statistic)
     reads: list[PathMixRead] = []
     for (label, outbound_us, inbound_us), of_mesh in zip(paths, measured, strict=True):
-        found = mix(body.load_per_s, target, vm_types, serverless, (outbound_us + inbound_us) / 1e6)
+        found = priced.mix(outbound_us, inbound_us)
         read = _path_read(found, label, outbound_us, inbound_us, body)
         base = (reads or [read])[0]
         reads.append(
@@ -60,9 +53,8 @@ def compute_mix(session: Session, body: ComputeMixCreate) -> ComputeMixRead:
                 update={"statistic": statistic if of_mesh else None, "difference_per_hour": _difference(read, base)}
             )
         )
-    return ComputeMixRead(
-        currency=currency, job_price=None if serverless is None else serverless.job_price, paths=reads
-    )
+    job_price = None if priced.serverless is None else priced.serverless.job_price
+    return ComputeMixRead(currency=priced.currency, job_price=job_price, paths=reads)
 
 
 def provider_prices(body: ProviderPriceCreate) -> ProviderPriceRead:
@@ -92,41 +84,6 @@ def provider_prices(body: ProviderPriceCreate) -> ProviderPriceRead:
     )
 
 
-def _vm_types(session: Session, body: ComputeMixCreate) -> list[VmType]:
-    found = []
-    for at, vm in enumerate(body.vm_types):
-        price = vm.price_per_hour
-        if price is None and body.price_list_id is not None:
-            price = price_lists.vm_price(session, body.price_list_id, vm.name, f"#/vm_types/{at}/name")
-        if price is None:
-            raise _price_missing(f"#/vm_types/{at}/price_per_hour", vm.name)
-        found.append(VmType(vm.name, price, Service(vm.service_ms / 1e3, vm.variation)))
-    return found
-
-
-def _serverless(session: Session, body: ComputeMixCreate, offer: ServerlessWrite) -> Serverless:
-    per_gb_second, per_million = offer.price_per_gb_second, offer.price_per_million_requests
-    if offer.price_per_busy_hour is not None:
-        busy_second = offer.price_per_busy_hour / 3600
-    else:
-        if per_gb_second is None and body.price_list_id is not None and offer.name is not None:
-            per_gb_second, listed = price_lists.serverless_price(
-                session, body.price_list_id, offer.name, "#/serverless/name"
-            )
-            per_million = listed if per_million is None else per_million
-        if per_gb_second is None:
-            raise _price_missing("#/serverless/price_per_gb_second", offer.name or "serverless")
-        busy_second = per_gb_second * offer.memory_gb
-    cold_s = offer.cold_ms / 1e3
-    busy_s = offer.service_ms / 1e3 + (offer.cold_share * cold_s if offer.cold_billed else 0.0)
-    return Serverless(
-        Service(offer.service_ms / 1e3, offer.variation),
-        busy_second * busy_s + (per_million or 0.0) / 1e6,
-        offer.cold_share,
-        cold_s,
-    )
-
-
 def _measured(session: Session, body: ComputeMixCreate, statistic: str) -> list[tuple[str, float, float]]:
     """Return label and one-way delays (µs) of each path; those between VMs are read from the mesh."""
     mesh = mesh_state(session, resolve_mesh(session, body.mesh or "").id)
@@ -149,11 +106,6 @@ def _known(path: PathWrite) -> tuple[str, float, float]:
     return path.label or f"{outbound_us:g} µs out, {inbound_us:g} µs back", outbound_us, inbound_us
 
 
-def _nearest(percentile: float) -> str:
-    """Return the stored statistic at or above a percentile."""
-    return next((name for at, name in _BY_PERCENTILE.items() if percentile <= at), "p999")
-
-
 def _path_read(found: Mix, label: str, outbound_us: float, inbound_us: float, body: ComputeMixCreate) -> PathMixRead:
     best = found.best
     return PathMixRead(
@@ -164,21 +116,11 @@ def _path_read(found: Mix, label: str, outbound_us: float, inbound_us: float, bo
         budget_ms=found.budget_s * 1e3,
         serverless_response_ms=None if found.serverless_response_s is None else found.serverless_response_s * 1e3,
         best=None if best is None else best.vm.name,
-        reason=None if best is not None else _reason(found),
+        reason=offers.reason(found),
         options=[_option_read(option) for option in found.options],
         difference_per_hour=None,
         curve=None if best is None else _curve_read(best, body.load_per_s),
         profile=None if best is None or not body.hourly_load_per_s else _profile_read(found, body),
-    )
-
-
-def _reason(found: Mix) -> str:
-    if found.budget_s <= 0:
-        return "The network alone takes longer than the response target."
-    fastest = min(option.vm.service.mean_s for option in found.options) * 1e3
-    return (
-        f"Neither a VM nor serverless keeps the response within {found.budget_s * 1e3:.3g} ms:"
-        f" a job takes {fastest:.3g} ms on the fastest idle VM."
     )
 
 
@@ -249,13 +191,4 @@ def _peak_read(peak: Peak) -> PeakRead:
         price_per_busy_hour=peak.price,
         profit_per_hour=peak.profit,
         split=_split_read(peak.split),
-    )
-
-
-def _price_missing(pointer: str, name: str) -> ProductError:
-    return ProductError(
-        "price_missing",
-        422,
-        f"No price: {name} has none. Give it here, or choose a price list.",
-        errors=[{"pointer": pointer, "message": "is required without a price list"}],
     )

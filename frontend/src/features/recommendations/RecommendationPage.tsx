@@ -14,6 +14,7 @@ import { Effects } from './Effects'
 import { Moves } from './Moves'
 import { Network } from './Network'
 import { MeasuredResult } from './Outcome'
+import { PriceDifference } from './PriceDifference'
 import { Proof } from './Proof'
 import styles from './recommendations.module.css'
 import { Strips } from './Strips'
@@ -75,6 +76,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
             )}
             <Strips recommendation={recommendation} shown={shown} />
             <Effects recommendation={recommendation} />
+            <PriceDifference recommendationId={recommendationId} />
             <Moves steps={recommendation.steps.filter(({ position }) => shown.has(position))} />
           </>
         )

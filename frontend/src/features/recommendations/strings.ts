@@ -175,6 +175,16 @@ export const strings = {
   accuracySummary: (judged: string, held: string, share: string, predicted: string, measured: string) =>
     `Of ${judged} applied and judged recommendations, ${held} held (${share}). Mean promised gain: ${predicted}; mean observed gain: ${measured}.`,
   accuracyExcluded: (cannotTell: string, undone: string) => `Not counted: ${cannotTell} undecided, ${undone} undone.`,
+  priceDifference: 'Compute price',
+  priceDifferenceLower: 'the price difference',
+  priceLead: 'The cheapest compute mix that keeps the response target, before and after the moves.',
+  priceTotal: (difference: string) =>
+    `All moves change the price by ${difference} per hour, at the cheapest compute mix that keeps the response target.`,
+  setPriceBasis: 'Set a price basis',
+  differencePerHour: 'Difference per hour',
+  mixOf: (vm: string, vms: number, serverless: string | null, cost: string) =>
+    `${vms} × ${vm}${serverless === null ? '' : ` and ${serverless} jobs/s to serverless`}, ${cost} per hour.`,
+  slowestPath: (path: string, delay: string) => `Slowest path ${path}: ${delay} there and back.`,
   placementBeforeAfter: 'Placement before and after',
   stripSummary: (name: string, vms: number, moves: number) =>
     `${name}: ${vms} VMs by round trip to its root, ${moves} moves.`,

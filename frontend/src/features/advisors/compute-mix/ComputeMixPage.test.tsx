@@ -109,3 +109,33 @@ test('the address drops what is no question', () => {
   expect(numbersOf('1; 2\n3')).toEqual([1, 2, 3])
   expect(numbersOf('-1')).toBe(null)
 })
+
+test('the service becomes the price basis of an application, and is deleted again', async () => {
+  let stored: unknown = null
+  const sent = mockApi({
+    'POST /v1/advisors/compute-mix': () => reply(200, { currency: null, job_price: null, paths: [] }),
+    'GET /v1/price-lists': () => reply(200, { items: [], next_cursor: null }),
+    'GET /v1/price-list-samples': () => reply(200, []),
+    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
+    'GET /v1/applications': () => reply(200, { items: [{ id: 'a', name: 'cache' }], next_cursor: null }),
+    'GET /v1/applications/a/price-basis': () =>
+      stored ? reply(200, stored) : reply(404, { code: 'price_basis_unknown', title: 'Unknown price basis.' }),
+    'PUT /v1/applications/a/price-basis': ({ body }) => {
+      stored = { application: { id: 'a', name: 'cache' }, service: body, updated_at: '2026-11-26T20:00:00Z' }
+      return reply(200, stored)
+    },
+    'DELETE /v1/applications/a/price-basis': () => {
+      stored = null
+      return reply(204, null)
+    },
+  })
+  await showPage(<Harness />)
+  expect(await screen.findByText('No price basis yet.')).toBeTruthy()
+  await userEvent.click(await screen.findByRole('button', { name: 'Use as price basis' }))
+  expect(
+    await screen.findByText('Price basis: 50 jobs/s, p95 500 ms, t3.medium, c5.large and serverless.'),
+  ).toBeTruthy()
+  expect(bodiesOf(sent, 'PUT /v1/applications/a/price-basis')[0]).not.toHaveProperty('paths')
+  await userEvent.click(screen.getByRole('button', { name: 'Delete price basis' }))
+  expect(await screen.findByText('No price basis yet.')).toBeTruthy()
+})

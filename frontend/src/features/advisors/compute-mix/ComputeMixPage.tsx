@@ -5,6 +5,7 @@ import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
 import { MixForm } from './MixForm'
 import { MixResults } from './MixResults'
+import { PriceBasis } from './PriceBasis'
 import { PriceLists } from './PriceLists'
 import { ProviderPrices } from './ProviderPrices'
 import { FIRST, type MixSearch, requestOf } from './question'
@@ -30,6 +31,7 @@ export function ComputeMixPage({ search, onSearch }: Props) {
           </div>
         )}
       </QueryResult>
+      <PriceBasis asked={asked} />
       <PriceLists />
     </AdvisorPage>
   )

@@ -1,12 +1,12 @@
 import type { ComputeMix, PathMix } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
+import { money } from '~/lib/money'
 import { formatDelay, NO_VALUE, threeDigits } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { type Column, Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
 import { Legend } from '../Legend'
-import { money } from '../money'
 import { strings } from './strings'
 
 /** The cheapest mix of each path, its alternatives, and cost against load. */

@@ -1,7 +1,7 @@
 /** The question of the compute mix as the address holds it, and the request it becomes. */
 
 import * as v from 'valibot'
-import type { ComputeMixQuestion } from '~/api/types'
+import type { ComputeMixQuestion, PricedService } from '~/api/types'
 import { identifier, integer, number, searchParser } from '~/lib/searchParams'
 
 export const STATISTICS = ['mean', '50', '90', '95', '99', '99.9'] as const
@@ -69,6 +69,18 @@ export const FIRST: Required<MixSearch> = {
 
 /** Return the request of a complete question. */
 export function requestOf(asked: Required<MixSearch>): ComputeMixQuestion {
+  return {
+    ...serviceOf(asked),
+    mesh: asked.paths.length > 0 ? asked.mesh : null,
+    paths: asked.paths,
+    minutes: 60,
+    hourly_load_per_s: asked.hourly,
+    term_h: asked.term,
+  }
+}
+
+/** Return load, target and offers of a question. */
+export function serviceOf(asked: Required<MixSearch>): PricedService {
   const { offer: served } = asked
   return {
     load_per_s: asked.load,
@@ -92,11 +104,6 @@ export function requestOf(asked: Required<MixSearch>): ComputeMixQuestion {
       cold_ms: served.coldMs,
       cold_billed: true,
     },
-    mesh: asked.paths.length > 0 ? asked.mesh : null,
-    paths: asked.paths,
-    minutes: 60,
-    hourly_load_per_s: asked.hourly,
-    term_h: asked.term,
   }
 }
 

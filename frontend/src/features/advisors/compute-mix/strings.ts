@@ -94,6 +94,17 @@ export const strings = {
   profit: 'Profit of the provider',
   bill: 'Bill of the tenant',
   busyHourPrice: 'price of a busy container per hour',
+  priceBasis: 'Price basis',
+  priceBasisLead:
+    'Recommended moves of an application show how they change the cheapest mix. They are priced by this service: load, response target, VM types and serverless as above.',
+  application: 'Application',
+  applicationsLower: 'applications',
+  noApplications: 'No application yet',
+  noPriceBasis: 'No price basis yet.',
+  useAsBasis: 'Use as price basis',
+  deleteBasis: 'Delete price basis',
+  basisSummary: (load: string, target: string, types: string, serverless: boolean) =>
+    `Price basis: ${load} jobs/s, ${target}, ${types}${serverless ? ' and serverless' : ''}.`,
   priceLists: 'Price lists',
   noPriceLists: 'No price list yet',
   noPriceListsLead: 'Import the sample, or a CSV or JSON file of your provider.',

@@ -1,6 +1,6 @@
 /** Format of prices. */
 
-import { NO_VALUE, threeDigits } from '~/lib/units'
+import { NO_VALUE, threeDigits } from './units'
 
 /** Format an amount with its currency, if known: 0.0833 → "0.0833 USD". */
 export function money(amount: number | null | undefined, currency: string | null): string {
