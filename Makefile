@@ -11,7 +11,7 @@ help:
 	@$(PYTHON) infra/toolchain/help.py $(MAKEFILE_LIST)
 
 ##@ Run the product
-.PHONY: up down wait demo status logs clean-data
+.PHONY: up down wait demo status logs replace clean-data
 up: ## Bring everything needed, build, and run all of it here until Ctrl-C
 	$(PREPARE) up
 down: ## Stop what `make up` started, from another terminal
@@ -24,6 +24,8 @@ status: ## Show each process, since when it runs and how often it was restarted
 	$(SINEMORA) status
 logs: ## Follow the logs; one of them: make logs OF=api
 	$(SINEMORA) logs $(OF)
+replace: ## Replace API and workers by new starts of their programs while agents upload; no connection is refused
+	$(SINEMORA) replace
 clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
@@ -157,8 +159,8 @@ bench-artifacts: ## How artifacts spread beside rsync, and what that does to the
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
-bench-scale: ## What a disaster and a rolling restart cost under load of reports (some groups: ONLY=restore,rolling)
-	$(PREPARE) backend >&2
+bench-scale: ## What a disaster, a rolling restart and a new proxy cost under load of reports (some groups: ONLY=restore,rolling)
+	$(PREPARE) bench-scale >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.scale
 bench-size: ## How large the code is, and how long the last test runs took
 	$(PREPARE) backend >&2

@@ -1,76 +1,138 @@
-"""`infra/proxy/start.sh`: how the proxy ends. The program `nginx` is a script here that notes its signals."""
+"""`infra/proxy/start.sh` with a real nginx: how the proxy starts and ends, and whose address it believes."""
 
+import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
-import sys
+import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import psutil
 import pytest
 
-START = Path(__file__).resolve().parents[2] / "infra" / "proxy" / "start.sh"
-MADE = Path("/tmp/proxy")
-"""Where the configuration of the image includes from."""
+from lab.benchmarks.scaling import entrance
+from lab.benchmarks.scaling.entrance import Stand
+from tests.patience import PATIENCE_S, until
 
-# Like nginx it catches the signals that a shell has its children ignore, and ends when its requests have ended.
-NGINX = """#!{python}
-import signal, sys, time
-def note(word):
-    with open("{log}", "a") as log:
-        log.write(word + "\\n")
-signal.signal(signal.SIGQUIT, lambda *_: None)
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGQUIT])
-note("started")
-signal.sigwait([signal.SIGQUIT])
-note("QUIT")
-time.sleep(0.5)
-note("ended")
-sys.exit(7)
-"""
+PATH = f"{os.environ['PATH']}:/usr/sbin"
+NGINX = shutil.which("nginx", path=PATH)
+
+pytestmark = pytest.mark.skipif(
+    not (NGINX and shutil.which("haproxy", path=PATH)),
+    reason="HAProxy or nginx is not installed (make test-backend)",
+)
+
+
+class _Api(BaseHTTPRequestHandler):
+    """An upstream that answers with the headers it got, after `?wait` seconds."""
+
+    def do_GET(self) -> None:
+        time.sleep(float(self.path.partition("?")[2] or 0))
+        body = json.dumps(dict(self.headers)).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 @pytest.fixture
-def proxy(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-    """A running start.sh, and what its nginx noted."""
-    was_there = MADE.exists()
-    log, nginx = tmp_path / "log", tmp_path / "nginx"
-    nginx.write_text(NGINX.format(python=sys.executable, log=log))
-    nginx.chmod(0o755)
-    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    process = subprocess.Popen(["sh", START], env=os.environ | path, start_new_session=True)
-    until = time.monotonic() + 20
-    while not log.exists():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    yield process, log
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # nginx too, where a test failed
-    process.wait()
-    if not was_there:
-        shutil.rmtree(MADE, ignore_errors=True)
+def stand() -> Iterator[Stand]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Api) as api:
+        threading.Thread(target=api.serve_forever, daemon=True).start()
+        with entrance.running(api.server_address[1]) as running:
+            assert get(running), "the entrance has found the proxy"
+            yield running
+        api.shutdown()
+
+
+def get(stand: Stand, path: str = "/", **headers: str) -> dict[str, str]:
+    """GET through the entrance: the headers that the API got, in lower case."""
+    request = urllib.request.Request(f"http://127.0.0.1:{stand.port}{path}", headers=headers)
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+        return {name.lower(): value for name, value in json.loads(answer.read()).items()}
+
+
+def nginx_of(proxy: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Return the processes of nginx that a proxy has started."""
+    return [one for one in psutil.process_iter(["name"]) if one.name() == "nginx" and os.getpgid(one.pid) == proxy.pid]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGINT])
-def test_a_stopped_proxy_finishes_requests_and_ends_with_nginx(
-    proxy: tuple[subprocess.Popen[bytes], Path], number: signal.Signals
-) -> None:
-    process, log = proxy
-    began = time.monotonic()
-    process.send_signal(number)
-    assert process.wait(20) == 7, "the exit code is that of nginx"
-    assert log.read_text().split() == ["started", "QUIT", "ended"]
-    # Nothing listens meanwhile: it must not wait for its next look at the certificate, which is every 5 s.
-    assert time.monotonic() - began < 3
+def test_a_stopped_proxy_finishes_requests_and_ends(stand: Stand, number: signal.Signals) -> None:
+    answered: list[dict[str, str]] = []
+    asking = threading.Thread(target=lambda: answered.append(get(stand, "/?2")))
+    asking.start()
+    time.sleep(0.5)
+    proxy = stand.proxies[-1]
+    proxy.send_signal(number)
+    until(lambda: not stand.current.is_symlink(), "the entrance leads nowhere")
+    assert proxy.wait(PATIENCE_S) == 0, "the exit code is that of nginx"
+    asking.join()
+    assert answered, "the open request was answered"
+    assert not list(stand.current.parent.iterdir()), "its sockets are gone"
 
 
-def test_a_second_signal_does_not_leave_nginx_behind(proxy: tuple[subprocess.Popen[bytes], Path]) -> None:
-    process, log = proxy
+def test_a_second_signal_does_not_leave_nginx_behind(stand: Stand) -> None:
+    proxy = stand.proxies[-1]
     for _ in range(2):
-        process.send_signal(signal.SIGTERM)
+        proxy.send_signal(signal.SIGTERM)
         time.sleep(0.15)
-    process.wait(20)
-    assert log.read_text().split()[-1] == "ended"
+    proxy.wait(PATIENCE_S)
+    assert not nginx_of(proxy)
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.2, 0.5, 1.0])
+def test_a_proxy_that_still_starts_is_stopped_too(stand: Stand, tmp_path: Path, after_s: float) -> None:
+    """nginx ignores the signal until it has read its configuration: here that takes it a while."""
+    slow = tmp_path / "nginx"
+    slow.write_text(f'#!/bin/sh\nsleep 0.7\nexec {NGINX} "$@"\n')
+    slow.chmod(0o755)
+    starting = stand.begin_proxy(PATH=f"{tmp_path}:{PATH}")
+    time.sleep(after_s)
+    starting.send_signal(signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        starting.wait(PATIENCE_S / 4)
+    assert starting.poll() is not None, "it goes on"
+    assert not nginx_of(starting)
+    assert get(stand), "the proxy before still serves"
+
+
+def test_the_address_of_the_caller_reaches_the_api_and_nobody_claims_another(stand: Stand) -> None:
+    got = get(stand, **{"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"})
+    assert (got["x-forwarded-for"], got["x-forwarded-proto"]) == ("127.0.0.1", "http")
+
+
+@pytest.mark.parametrize(
+    ("trusted", "headers", "address", "scheme"),
+    [
+        ("127.0.0.0/8", {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}, "203.0.113.9", "https"),
+        ("127.0.0.0/8 203.0.113.9", {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}, "198.51.100.7", "http"),
+        ("127.0.0.0/8", {}, "127.0.0.1", "http"),
+        ("192.0.2.1", {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}, "127.0.0.1", "http"),
+    ],
+)
+def test_only_a_trusted_load_balancer_names_the_caller(
+    stand: Stand, trusted: str, headers: dict[str, str], address: str, scheme: str
+) -> None:
+    stand.start_proxy(SINEMORA_PROXY_TRUSTED=trusted)
+    got = get(stand, **headers)
+    assert (got["x-forwarded-for"], got["x-forwarded-proto"]) == (address, scheme)
+
+
+def test_a_connection_made_while_the_proxy_is_away_is_served_by_the_next(stand: Stand) -> None:
+    stand.kill_proxy()
+    with socket.create_connection(("127.0.0.1", stand.port), PATIENCE_S) as waiting:
+        waiting.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        time.sleep(1.5)
+        stand.start_proxy()
+        assert waiting.recv(4096).startswith(b"HTTP/1.1 200")

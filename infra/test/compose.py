@@ -89,6 +89,7 @@ def write_settings(folder: Path) -> None:
         "RUST_IMAGE": f"{IMAGES}/rust",
         "PROXY_IMAGE": f"{IMAGES}/base",
         "REDIS_IMAGE": f"{IMAGES}/base",
+        "ENTRANCE_IMAGE": f"{IMAGES}/base",
         "DATABASE_IMAGE": f"{IMAGES}/database",
     }
     for name in ("tls", "secrets"):

@@ -80,6 +80,11 @@ class Engine:
         """`docker-compose …` on the production stack, unchanged, with the settings of `folder/env`."""
         run("docker-compose", *self._stack(), *arguments, log=self.log, env=self.env, cwd=ROOT, limit_s=limit_s)
 
+    def replace(self, *services: str) -> None:
+        """Replace the containers of services as `infra/docker/replace.sh` does."""
+        env = self.env | {"COMPOSE": " ".join(["docker-compose", *self._stack()])}
+        run("sh", ROOT / "infra/docker/replace.sh", *services, log=self.log, env=env, cwd=ROOT, limit_s=600)
+
     def ask(self, *arguments: str) -> str:
         """Return what `docker …` prints."""
         answer = subprocess.run(["docker", *arguments], env=self.env, capture_output=True, text=True, timeout=60)

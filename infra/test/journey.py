@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from callers import Callers
 from debian_tree import Trouble, run
 from engine import ROOT, Engine
 from visitor import Visitor
@@ -65,6 +66,7 @@ class Journey:
             self.check("a new window is pushed to an open page at once", self.live)
             self.check("a browser shows the numbers the API answers, and new windows without a reload", self.heatmap)
             self.check("a trace larger than other bodies is imported", self.import_trace)
+            self.check("API and proxy are replaced, no connection is refused and no window is lost", self.replace)
             self.check("a killed API replica is made good, the other answers meanwhile", self.kill_api)
             self.check("a killed database comes back and windows go on", self.kill_database)
         self.check("every service says that it is healthy", self.healthy)
@@ -194,6 +196,17 @@ class Journey:
         answer = self.visitor.post(f"/v1/meshes/{mesh}/imports?kind=csv", trace)
         assert answer.status == 202, answer.body
         until(lambda: self.visitor.get(f"/v1/jobs/{answer.json['id']}").json["state"] == "succeeded", 120)
+
+    def replace(self) -> None:
+        """Replace the containers as an operator does, while eight threads open connections and two agents report."""
+        before = {*self.engine.containers("api"), *self.engine.containers("proxy")}
+        began = datetime.now(UTC)
+        with Callers(8, 8080) as callers:
+            self.engine.replace("api", "proxy")
+        assert callers.answered > 100, callers
+        assert (callers.refused, callers.broken) == (0, 0), callers
+        assert not before & {*self.engine.containers("api"), *self.engine.containers("proxy")}
+        until(lambda: self._newest() > began, 60)
 
     def kill_api(self) -> None:
         victim = self.engine.containers("api")[0]

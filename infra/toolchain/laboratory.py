@@ -16,6 +16,7 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NEEDED = {
     "network": (["ip", "tc", "ethtool", "unshare", "nsenter", "setpriv"], "network namespaces are set up with"),
     "ptp": (["ptpd", "ptp4l"], "interoperability is tested with"),
+    "proxy": (["haproxy", "nginx"], "the entrance and the proxy of the stack are tested with"),
     "rsync": (["rsync"], "direct copies are made with"),
     "cxx": (["c++"], "the fuzzer is built with"),
     "openssl": (["openssl"], "certificates are made with"),

@@ -59,6 +59,7 @@ DAEMONS = _programs("Standard PTP daemons", "ptp")
 MEMCACHED = _programs("memcached", "memcached")
 REDIS = _programs("redis-benchmark", "redis")
 DNS = _programs("NSD and dnsperf", "dns")
+PROXY = _programs("nginx and HAProxy", "proxy")
 RSYNC = _programs("rsync", "rsync")
 RPM = _programs("rpm", "rpm")
 GO = Step("Go", "go", tools.go, ("uv",))
@@ -71,7 +72,7 @@ CARGO_RPM = Step("cargo-generate-rpm", "cargo-generate-rpm", laboratory.cargo_ge
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND, RUST, NATIVE],
-    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, REDIS, DNS, NODE, SUPPLY_CHAIN],
+    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, PROXY, REDIS, DNS, NODE, SUPPLY_CHAIN],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
@@ -79,6 +80,7 @@ GOALS = {
     "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
     "bench-artifacts": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, RSYNC],
+    "bench-scale": [UV, BACKEND, RUST, NATIVE, CURL, PROXY],
     "bench-ui": [UV, BACKEND, RUST, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL, UV, NODE, SUPPLY_CHAIN],
@@ -92,7 +94,7 @@ GOALS = {
     "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT, NATIVE],
     "test": [
         *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
-        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, REDIS, DNS, DAEMONS, GO, PTP4U),
+        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, GO, PTP4U),
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be

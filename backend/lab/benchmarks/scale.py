@@ -4,17 +4,17 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                   everything
-    make bench-scale ONLY=restore      some groups: restore rolling
+    make bench-scale ONLY=restore      some groups: restore rolling handover
 """
 
 import os
 import sys
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import disaster, rolling
+from lab.benchmarks.scaling import disaster, handover, rolling
 from lab.benchmarks.storing.product import running
 
-GROUPS = {"restore": disaster.restore, "rolling": rolling.replace}
+GROUPS = {"restore": disaster.restore, "rolling": rolling.replace, "handover": handover.hand_over}
 
 
 def main() -> None:

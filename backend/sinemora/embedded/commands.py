@@ -1,4 +1,4 @@
-"""The commands of the embedded product: up, down, wait, demo, status, check, logs, run, clean-data."""
+"""The commands of the embedded product: up, down, wait, demo, status, check, logs, replace, run, clean-data."""
 
 import os
 import signal
@@ -13,9 +13,10 @@ from typing import Annotated, Any
 from pydantic import ValidationError
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.embedded.data_folder import RunningError
+from sinemora.embedded.data_folder import DataFolder, RunningError
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.logs import follow
+from sinemora.embedded.replacing import replace as replace_programs
 from sinemora.embedded.servers.service_user import service_user
 from sinemora.embedded.services import local_address, operator_environment, use_settings_of
 from sinemora.embedded.up import data_folder, require_port
@@ -107,12 +108,7 @@ def demo(
 ) -> None:
     """Load a simulated tenant of 100 VMs and 30 days, then send new windows until Ctrl-C."""
     folder = data_folder(settings())
-    state = folder.running()
-    if state is None:
-        raise _NOT_RUNNING
-    if state.get("phase") != "up":
-        raise EmbeddedError(f"Sinemora is {state.get('phase', 'starting')}.", "Wait until it runs: make wait")
-    api = state.get("local_address") or local_address(settings())
+    api = _running_api(folder)
     use_settings_of(settings(), folder)
     from sinemora.embedded.simulated.play import play  # loads the backend
 
@@ -121,6 +117,35 @@ def demo(
     except KeyboardInterrupt:
         print("\nStopped. What was loaded stays; make demo continues.", file=sys.stderr)
         raise Exit(130) from None
+
+
+def _running_api(folder: DataFolder) -> str:
+    """Return the URL of the API on this machine; raise EmbeddedError unless the product is up."""
+    state = folder.running()
+    if state is None:
+        raise _NOT_RUNNING
+    if state.get("phase") != "up":
+        raise EmbeddedError(f"Sinemora is {state.get('phase', 'starting')}.", "Wait until it runs: make wait")
+    return str(state.get("local_address") or local_address(settings()))
+
+
+@app.command()
+@_reported()
+def replace(as_json: ResultAsJson = False) -> None:
+    """Replace API and workers by new starts of their programs.
+
+    No connection is refused, and a worker finishes its task.
+    """
+    folder = data_folder(settings())
+    api = _running_api(folder)
+
+    def report(name: str, seconds: float) -> None:
+        if not as_json:
+            print(f"{name:10} replaced in {seconds:.1f} s", flush=True)
+
+    taken = replace_programs(folder, api, report)
+    if as_json:
+        print_json({"replaced": taken})
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """kill -9 of every process in turn while agents measure, a restart of the database, and a thousand bodies that are no
-reports: all come back, nothing acknowledged is lost, nothing is stored twice. What happened is counted and printed.
+reports: all come back, nothing acknowledged is lost, nothing is stored twice. `replace` refuses no connection. What
+happened is counted and printed.
 """
 
 import os
@@ -10,7 +11,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,17 +22,19 @@ import pytest
 from fastapi.testclient import TestClient
 
 from sinemora.embedded.data_folder import DataFolder, checkout
+from sinemora.embedded.replacing import program_of
 from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
 from tests import callers
 from tests.callers import AgentCaller, Member
 from tests.patience import PATIENCE_S
+from tests.reporter import REPORTERS, Reporter
 
 AGENTS = 3
 WINDOW_S = 2
 PASSWORD = "correct horse battery"
 EMAIL = "owner@sinemora.example"
+REPLACED = ("api", "watcher", "worker", "solver", "beat")
 VICTIMS = ("api", "worker", "postgres", "valkey")
-REPORTERS = 3
 BODIES = 1000
 _AGENT = (checkout() or Path()) / "agent" / "target" / "debug" / "sinemora-agent"
 
@@ -82,60 +84,6 @@ class Product:
             time.sleep(0.1)
 
 
-class Reporter(threading.Thread):
-    """An agent of our own that remembers which of its windows were acknowledged (204)."""
-
-    def __init__(self, agent: AgentCaller, peer_key: int, mesh_key: int, number: int) -> None:
-        super().__init__(daemon=True)
-        self.random = random.Random(number)
-        self.number = number
-        self.sent_again = 0
-        self.agent = agent
-        self.peer_key = peer_key
-        self.mesh_key = mesh_key
-        self.acknowledged: list[int] = []
-        self.failures = 0
-        self._ended = threading.Event()
-
-    def run(self) -> None:
-        # Each has every REPORTERS-th second, going back in time; one in four windows is sent once more, much later.
-        window = int(time.time()) // REPORTERS * REPORTERS - 6 + self.number
-        while not self._ended.wait(0.02):
-            again = self.acknowledged and self.random.random() < 0.25
-            started_at_s = self.random.choice(self.acknowledged) if again else window
-            try:
-                answer = self.agent.post("/v1/agents/self/reports", json=self._report(started_at_s), timeout=5)
-            except httpx2.HTTPError:
-                self.failures += 1
-                continue
-            if answer.status_code != 204:
-                self.failures += 1
-            elif again:
-                self.sent_again += 1
-            else:
-                self.acknowledged.append(window)
-                window -= REPORTERS
-
-    def end(self) -> None:
-        self._ended.set()
-        self.join()
-
-    def _report(self, started_at_s: int) -> dict[str, Any]:
-        zeros = {name: [0] for name in ("count", "min_ns", "mean_ns", "max_ns", "m2", "clock_error_ns", "sketch_words")}
-        silent = zeros | {"sent": [8], "lost": [8], "sketch": ""}
-        window = {
-            "mesh_key": self.mesh_key,
-            "started_at_s": started_at_s,
-            "window_s": 1,
-            "peer_keys": [self.peer_key],
-            "flows": [1],
-            "outbound": silent,
-            "inbound": silent,
-            "round_trip": silent,
-        }
-        return {"sequence": len(self.acknowledged) + 1, "made_at_ns": time.time_ns(), "windows": [window]}
-
-
 @pytest.fixture
 def product() -> Iterator[Product]:
     # Not tmp_path: started by root, the servers run as a user who cannot enter root's own temporary folders.
@@ -175,11 +123,12 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     time.sleep(2 * WINDOW_S)
     began_at = time.time()
     refused = _send_what_is_no_report(product, world.agents[1])
+    _replace(product, reporters)
     for victim in VICTIMS:
         _reports_go_on(product, reporters)
         _kill(product, victim)
     _reports_go_on(product, reporters)
-    _kill(product, "postgres", signal.SIGINT, restarts=2)  # as an operator restarts it
+    _kill(product, "postgres", signal.SIGINT)  # as an operator restarts it
     _reports_go_on(product, reporters)
     for reporter in reporters:
         reporter.end()
@@ -228,7 +177,21 @@ def _send_what_is_no_report(product: Product, agent: AgentCaller) -> dict[str, i
     return statuses
 
 
-def _kill(product: Product, name: str, how: signal.Signals = signal.SIGKILL, restarts: int = 1) -> None:
+def _replace(product: Product, reporters: list[Reporter]) -> None:
+    """Replace the programs, as after an upgrade, while reports go on: each begins again, no connection is refused."""
+    _reports_go_on(product, reporters)
+    programs = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in REPLACED}
+    printed = product.do("replace")
+    assert [line.split()[0] for line in printed.splitlines()] == list(REPLACED)
+    after = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in REPLACED}
+    assert not [name for name in REPLACED if after[name] == programs[name]]
+    assert after["api"][0] == programs["api"][0], "the API keeps its process, which holds the listening socket"
+    _reports_go_on(product, reporters)
+    assert sum(reporter.refused for reporter in reporters) == 0
+
+
+def _kill(product: Product, name: str, how: signal.Signals = signal.SIGKILL) -> None:
+    restarts = product.child(name)["restarts"] + 1
     os.kill(product.child(name)["pid"], how)
     product.until(lambda: product.child(name).get("restarts", 0) >= restarts, f"{name} is started again")
     product.until(lambda: product.child(name)["state"] == "up", f"{name} is up again")

@@ -1,7 +1,7 @@
 """A simulated fleet that reports in real time through the API of agents and keeps unacknowledged reports, as they do.
 
-It runs in a thread of its own. Each sender has one connection and sends its next window when the one before was
-acknowledged; a failed attempt is repeated with the same report after a pause.
+It runs in a thread of its own. Each sender has one connection, or opens one for each report, and sends its next window
+when the one before was acknowledged; a failed attempt is repeated with the same report after a pause.
 """
 
 import asyncio
@@ -34,10 +34,16 @@ class Record:
 
 
 class Fleet:
-    """Senders of a mesh, each with a window every `every_s` of real time; windows go back in time from `newest_s`."""
+    """Senders of a mesh, each with a window every `every_s` of real time; windows go back in time from `newest_s`.
 
-    def __init__(self, port: int, world: World, senders: int, every_s: float, newest_s: int) -> None:
+    With `reconnect` each report opens a connection.
+    """
+
+    def __init__(
+        self, port: int, world: World, senders: int, every_s: float, newest_s: int, *, reconnect: bool = False
+    ) -> None:
         self.record = Record()
+        self._reconnect = reconnect
         self.port = port
         self._world = world
         self._every_s = every_s
@@ -104,6 +110,8 @@ class Fleet:
             self.record.broken_connections += 1
         else:
             if status == 204:
+                if self._reconnect:
+                    line.close()
                 return True
             self.record.refused_reports += 1
         line.close()

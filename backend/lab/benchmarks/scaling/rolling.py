@@ -12,6 +12,7 @@ from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import Product
+from sinemora.embedded.replacing import program_of
 
 SENDERS = 50
 TIMES = 3
@@ -29,7 +30,7 @@ def replace(product: Product) -> None:
             for _ in range(TIMES):
                 time.sleep(PAUSE_S)
                 product.api.send_signal(signal.SIGHUP)
-                _while_replaced(product)
+                while_replaced(product)
                 time.sleep(PAUSE_S)
                 worker.terminate()
                 worker.wait(60)
@@ -49,20 +50,14 @@ def replace(product: Product) -> None:
     figures.report("scale_rolling_restart_slowest_report_s", record.slowest_s)
 
 
-def _while_replaced(product: Product) -> None:
+def while_replaced(product: Product) -> None:
     """Return when the new program of the process answers. The process has the same id; the program started again."""
-    before = _command_began(product)
-    while _command_began(product) == before:
+    before = program_of(product.api.pid)
+    while program_of(product.api.pid) == before:
         if product.api.poll() is not None:
             sys.exit(f"the API ended instead of being replaced:\n{product.log.read_text()[-2000:]}")
         time.sleep(0.05)
     product.wait()
-
-
-def _command_began(product: Product) -> str:
-    """Return what identifies the program of a process: its address space, which a new program lays out again."""
-    lines = Path(f"/proc/{product.api.pid}/maps").read_text().splitlines()
-    return next((line.split()[0] for line in lines if line.endswith("[stack]")), "")
 
 
 def _worker(folder: Path) -> subprocess.Popen[bytes]:
