@@ -69,6 +69,10 @@ IMPORTED = {
         "sinemora.advisors.tail_lab.command",
         "Find the order of packets that cuts the tail of a bottleneck link.",
     ),
+    "lab": (
+        "sinemora.advisors.shaping_lab.command",
+        "Rehearse on this machine what shaping does to applications (root).",
+    ),
     "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
     "rules": ("sinemora.alerts.rules.command", "Manage alert rules (API key)."),

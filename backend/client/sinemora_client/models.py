@@ -640,13 +640,19 @@ class BucketEvidence(TypedDict):
 
 
 class BucketRead(TypedDict):
-    """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket."""
+    """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
+
+    `upper`: a second bucket of a higher rate, null for a single one. `metered`: the unit of tokens, null unless
+    bursts of two packet sizes show it.
+    """
 
     rate_mbit: float
     burst_kb: float
     mechanism: Mechanism
     peak_mbit: float | None
     loss: float | None
+    upper: UpperBucketRead | None
+    metered: Unit | None
 
 
 By: TypeAlias = Literal["vm", "zone"]
@@ -4308,12 +4314,19 @@ Severity: TypeAlias = Literal["info", "warning", "critical"]
 
 
 class ShapingCreate(TypedDict):
-    """Trains over one path, or a known bucket; what uses it, and the application to check."""
+    """Trains over one path, or a known bucket; what uses it, and the application to check.
+
+    Trains of the largest packets show the bucket; those of packets at most half as large show the unit of its
+    tokens.
+    """
 
     trains: NotRequired[list[TrainWrite]]
     rate_mbit: NotRequired[float | None]
     burst_kb: NotRequired[float | None]
     mechanism: NotRequired[Mechanism]
+    # Rate of a second, higher limit; with `upper_burst_kb`
+    upper_rate_mbit: NotRequired[float | None]
+    upper_burst_kb: NotRequired[float | None]
     use_mbit: NotRequired[float | None]
     tokens_kb: NotRequired[float | None]
     line_mbit: NotRequired[float]
@@ -5077,6 +5090,10 @@ Trigger: TypeAlias = Literal["asked", "scheduled", "objective"]
 """Origin of a recommendation."""
 
 
+Unit: TypeAlias = Literal["bytes", "packets"]
+"""Unit of tokens: a packet takes as many as it has bytes, or one."""
+
+
 class UnusualRead(TypedDict):
     """Unusual path or zone pair."""
 
@@ -5106,6 +5123,13 @@ class UnusualSince(TypedDict):
     onset_at: str
     is_onset_known: bool
     last_hour: StepsRead
+
+
+class UpperBucketRead(TypedDict):
+    """Bucket that a burst meets first: a higher rate and a smaller depth, as a peak rate above a sustained one."""
+
+    rate_mbit: float
+    burst_kb: float
 
 
 class UsageItem(TypedDict):

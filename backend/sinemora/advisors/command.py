@@ -1,9 +1,5 @@
 """`sinemora advise`: the advisors over the API."""
 
-import json
-import sys
-import time
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +8,7 @@ from typer import Argument, Option, Typer
 
 from sinemora.advisors.compute_mix.command import price_basis, price_difference, split_cells
 from sinemora.advisors.fairness.schemas import FairnessOf
+from sinemora.advisors.shaping.command import app as shaping
 from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
 from sinemora.kit.percent import percent
 
@@ -21,6 +18,7 @@ price_lists = Typer(rich_markup_mode=None)
 app.add_typer(
     advise, name="advise", help="Ask the advisors: price, fairness, transports, transfers, shaping (API key)."
 )
+advise.add_typer(shaping)
 advise.add_typer(price_lists, name="price-lists", help="Manage price lists.")
 advise.add_typer(price_basis, name="price-basis", help="Manage the price bases of applications.")
 advise.add_typer(price_difference)
@@ -122,73 +120,6 @@ def transfers(client: Terminal, file: Question) -> None:
     )
 
 
-@advise.command("burst-receiver")
-def burst_receiver(
-    port: Annotated[int, Option(help="TCP and UDP port.")] = 5319,
-    address: Annotated[str, Option(help="Address to listen on; all if empty.")] = "",
-    once: Annotated[bool, Option(help="Exit after one sender.")] = False,
-) -> None:
-    """Receive bursts of `advise shaping` on this VM. Needs no API key; runs until Ctrl-C."""
-    from sinemora.advisors.shaping import burst
-
-    with suppress(KeyboardInterrupt):
-        burst.receive(address, port, once, _say_port)
-
-
-@advise.command()
-@calls_api
-def shaping(
-    client: Terminal,
-    host: Annotated[str, Argument(help="VM on which `sinemora advise burst-receiver` runs.")],
-    rate_mbit: Annotated[float | None, Option(help="Rate of a burst.", show_default="as fast as possible")] = None,
-    packets: Annotated[int, Option(help="Packets of a burst.")] = 4_000,
-    bursts: Annotated[int, Option(min=1, max=10, help="Number of bursts.")] = 3,
-    rest_s: Annotated[float, Option(min=0, help="Rest between bursts, in which the bucket fills.")] = 2.0,
-    use_mbit: Annotated[float | None, Option(help="Use for the forecast.")] = None,
-    port: Annotated[int, Option(help="Port of the receiver.")] = 5319,
-    output: Annotated[Path | None, Option(help="Write the bursts to a file, for the page Shaping.")] = None,
-) -> None:
-    """Send bursts to another VM and detect a token bucket on the path. Loads it for less than a second a burst."""
-    from sinemora.advisors.shaping import burst
-
-    trains = []
-    for number in range(bursts):
-        if number:
-            time.sleep(rest_s)
-        try:
-            sent = burst.send(host, packets, 1400, None if rate_mbit is None else rate_mbit * 125_000, port)
-        except burst.BurstError as error:
-            raise CommandError(str(error)) from error
-        trains.append({"packet_bytes": sent.packet_bytes, "sent_ns": sent.sent_ns, "received_ns": sent.received_ns})
-    if output is not None:
-        write_text(json.dumps({"trains": trains}), output)
-    result = client.read("/v1/advisors/token-buckets", {"trains": trains, "use_mbit": use_mbit})
-    bucket, forecast = result["bucket"], result["forecast"]
-    if bucket is None:
-        client.print_result(result)
-        client.print_line(f"No token bucket ({result['reason']}); {result['capacity_mbit'] or 0:.4g} Mbit/s received.")
-        return
-    row = (bucket["mechanism"], f"{bucket['rate_mbit']:.4g} Mbit/s", f"{bucket['burst_kb']:.4g} kB")
-    client.print_result(result, ("bucket", "rate", "depth"), [row])
-    if forecast["empty_in_s"] is not None:
-        client.print_line(f"Empty in {forecast['empty_in_s']:.4g} s at {use_mbit:g} Mbit/s, from full.")
-    for check in result["checks"]:
-        client.print_line(f"{check['id']}: {check['effect']} {check['remedy']}")
-
-
-@advise.command()
-@calls_api
-def tails(
-    client: Terminal,
-    mesh: Mesh = None,
-    minutes: Annotated[int, Option(help="Look-back, minutes.")] = 1_440,
-) -> None:
-    """Look for one retransmission timeout (195 to 235 ms) in the metric sources of a mesh."""
-    result = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/retransmission-tails", minutes=minutes)
-    rows = [(item["name"], "found" if item["found"] else "not found", item["evidence"]) for item in result]
-    client.print_result(result, ("metric source", "retransmission tail", "evidence"), rows)
-
-
 @price_lists.command("list")
 @calls_api
 def list_price_lists(client: Terminal) -> None:
@@ -241,8 +172,3 @@ def export_price_list(client: Terminal, name: Annotated[str, Argument(help="Name
 def delete_price_list(client: Terminal, name: Annotated[str, Argument(help="Name of the price list.")]) -> None:
     """Delete a price list."""
     client.read(f"/v1/price-lists/{client.named('/v1/price-lists', name, 'price list')['id']}", method="DELETE")
-
-
-def _say_port(port: int) -> None:
-    sys.stdout.write(f"Receiving bursts on port {port}.\n")
-    sys.stdout.flush()

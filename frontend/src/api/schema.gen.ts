@@ -5888,6 +5888,9 @@ export interface components {
         /**
          * BucketRead
          * @description Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
+         *
+         *     `upper`: a second bucket of a higher rate, null for a single one. `metered`: the unit of tokens, null unless bursts
+         *     of two packet sizes show it.
          */
         BucketRead: {
             /** Rate Mbit */
@@ -5899,6 +5902,8 @@ export interface components {
             peak_mbit: number | null;
             /** Loss */
             loss: number | null;
+            upper: components["schemas"]["UpperBucketRead"] | null;
+            metered: components["schemas"]["Unit"] | null;
         };
         /**
          * By
@@ -12906,6 +12911,8 @@ export interface components {
         /**
          * ShapingCreate
          * @description Trains over one path, or a known bucket; what uses it, and the application to check.
+         *
+         *     Trains of the largest packets show the bucket; those of packets at most half as large show the unit of its tokens.
          */
         ShapingCreate: {
             /**
@@ -12919,6 +12926,13 @@ export interface components {
             burst_kb?: number | null;
             /** @default policer */
             mechanism: components["schemas"]["Mechanism"];
+            /**
+             * Upper Rate Mbit
+             * @description Rate of a second, higher limit; with `upper_burst_kb`
+             */
+            upper_rate_mbit?: number | null;
+            /** Upper Burst Kb */
+            upper_burst_kb?: number | null;
             /** Use Mbit */
             use_mbit?: number | null;
             /** Tokens Kb */
@@ -14382,6 +14396,12 @@ export interface components {
          */
         Trigger: "asked" | "scheduled" | "objective";
         /**
+         * Unit
+         * @description Unit of tokens: a packet takes as many as it has bytes, or one.
+         * @enum {string}
+         */
+        Unit: "bytes" | "packets";
+        /**
          * UnusualRead
          * @description Unusual path or zone pair.
          */
@@ -14431,6 +14451,16 @@ export interface components {
             /** Is Onset Known */
             is_onset_known: boolean;
             last_hour: components["schemas"]["StepsRead"];
+        };
+        /**
+         * UpperBucketRead
+         * @description Bucket that a burst meets first: a higher rate and a smaller depth, as a peak rate above a sustained one.
+         */
+        UpperBucketRead: {
+            /** Rate Mbit */
+            rate_mbit: number;
+            /** Burst Kb */
+            burst_kb: number;
         };
         /**
          * UsageItem

@@ -3,10 +3,9 @@
 Each bucket has a rate and depth that the detector does not know, and is measured by three bursts, as users send them. A
 further run sends above the bucket's rate; the forecast is made from the finding, and the truth is the first packet that
 waits or is lost. Paths without a bucket are bare links and slow links with a queue, with and without bursts of other
-traffic.
+traffic. Dual buckets are two in a row.
 """
 
-import csv
 import ctypes
 import os
 import subprocess
@@ -19,15 +18,18 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.benchmarks.advising.namespaces import RECEIVER, Row, row
 from lab.benchmarks.figures import comment, report
 from sinemora.advisors.shaping import burst
-from sinemora.advisors.shaping.core.bucket import Bucket, Floats, Mechanism, Train, combined, detect, first_late
-from sinemora.advisors.shaping.core.forecast import empty_at
+from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Train, combined, detect, first_late
+from sinemora.advisors.shaping.core.envelope import Floats, Limit
+from sinemora.advisors.shaping.core.forecast import empty_at, forecast
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
+from sinemora.advisors.shaping_lab.core.source import source_rows
+from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row, row
 
 BUCKETS = 100
 UNSHAPED = 100
+DUALS = 40
 REPEATS = 3
 """Bursts to a path, as the command sends them."""
 _REST_S = 0.25
@@ -35,7 +37,6 @@ _REST_S = 0.25
 _PAYLOAD = 1400
 _PACKET = _PAYLOAD + burst.OVERHEAD
 _CLONE_NEWNET = 0x40000000
-_TAIL_ROWS = Path(__file__).with_name("tail_rows.csv")
 _SAMPLED = 400
 
 
@@ -49,10 +50,11 @@ def main(seed: int) -> None:
     with row() as path, _receiving(path):
         _buckets(path, rng)
         _false_alarms(path, rng)
+        _duals(path, np.random.default_rng(seed + 1))
 
 
 def _buckets(path: Row, rng: np.random.Generator) -> None:
-    rates, depths, forecasts, wrong, missed = [], [], [], 0, []
+    rates, depths, forecasts, wrong, missed, seconds = [], [], [], 0, [], 0
     for _ in range(BUCKETS):
         rate = float(np.exp(rng.uniform(np.log(0.5e6), np.log(4e6))))
         depth = max(rate * float(np.exp(rng.uniform(np.log(0.02), np.log(0.2)))), 20 * _PACKET)
@@ -67,6 +69,7 @@ def _buckets(path: Row, rng: np.random.Generator) -> None:
         rates.append(100 * abs(found.rate / rate - 1))
         depths.append(100 * abs(found.burst / depth - 1))
         wrong += (found.mechanism is Mechanism.POLICER) is not policer
+        seconds += found.upper is not None
         error = _forecast_error(path, found, rate, depth, policer)
         if error is not None:
             forecasts.append(error)
@@ -78,6 +81,41 @@ def _buckets(path: Row, rng: np.random.Generator) -> None:
     ):
         report(figure, float(np.percentile(errors, 95)), median=float(np.median(errors)), runs=len(errors), **detail)
     report("shaping_missed_percent", 100 * len(missed) / BUCKETS, missed=missed[:10])
+    report("shaping_false_second_percent", 100 * seconds / BUCKETS, buckets=BUCKETS)
+
+
+def _duals(path: Row, rng: np.random.Generator) -> None:
+    """Print the errors of dual buckets, half of which drop: an upper one at the sender, a lower one at the router."""
+    rates, depths, forecasts, missed = [], [], [], []
+    for _ in range(DUALS):
+        rate = float(np.exp(rng.uniform(np.log(0.5e6), np.log(1.5e6))))
+        upper_rate = rate * float(rng.uniform(2, 4))
+        depth = max(rate * float(rng.uniform(0.1, 0.25)), 80 * _PACKET)
+        upper_depth = max(depth * float(rng.uniform(0.08, 0.35)), 10 * _PACKET)
+        limit = str((2 if rng.random() < 0.5 else 600) * _PACKET)
+
+        for shape, bytes_per_s, size in ((path.shape_entry, upper_rate, upper_depth), (path.shape, rate, depth)):
+            shape("tbf", "rate", f"{round(8 * bytes_per_s)}bit", "burst", str(round(size)), "limit", limit)
+        peak = 2.5 * upper_rate
+        found = _found(path, 2.5 * (depth - upper_depth) / (upper_rate - rate), peak, rest_s=2 * depth / rate)
+        if found is None or found.upper is None:
+            seen = None if found is None else [round(found.rate), round(found.burst)]
+            missed.append({"rate": round(rate), "upper": round(upper_rate), "limit": limit, "found": seen})
+            continue
+        rates += [100 * abs(found.rate / rate - 1), 100 * abs(found.upper.rate / upper_rate - 1)]
+        depths += [100 * abs(found.burst / depth - 1), 100 * abs(found.upper.burst / upper_depth - 1)]
+        truth = forecast(rate, depth, peak, upper=Limit(upper_rate, upper_depth)).empty_in_s
+        ahead = forecast(found.rate, found.burst, peak, upper=found.upper).empty_in_s
+        if truth is not None and ahead is not None:
+            forecasts.append(100 * abs(ahead / truth - 1))
+    path.shape_entry()
+    for figure, errors in (
+        ("shaping_dual_rate_error_percent", rates),
+        ("shaping_dual_burst_error_percent", depths),
+        ("shaping_dual_forecast_error_percent", forecasts),
+    ):
+        report(figure, float(np.percentile(errors, 95)), median=float(np.median(errors)), runs=len(errors))
+    report("shaping_dual_missed_percent", 100 * len(missed) / DUALS, buckets=DUALS, missed=missed[:10])
 
 
 def _forecast_error(path: Row, found: Bucket, rate: float, depth: float, policer: bool) -> float | None:
@@ -98,12 +136,12 @@ def _forecast_error(path: Row, found: Bucket, rate: float, depth: float, policer
     return 100.0 if predicted is None else 100 * abs(float(elapsed[predicted] / elapsed[at]) - 1)
 
 
-def _found(path: Row, seconds: float, rate: float) -> Bucket | None:
+def _found(path: Row, seconds: float, rate: float, rest_s: float = _REST_S) -> Bucket | None:
     """Return the finding of several bursts."""
     detections = []
     for _ in range(REPEATS):
         detections.append(detect(_sent(path, seconds, rate)))
-        time.sleep(_REST_S)
+        time.sleep(rest_s)
     return combined(detections).bucket
 
 
@@ -126,13 +164,11 @@ def _false_alarms(path: Row, rng: np.random.Generator) -> None:
 def _tails(seed: int) -> None:
     """Print precision and recall over the rows of the source and simulated requests."""
     verdicts: list[tuple[bool, bool]] = []
-    with _TAIL_ROWS.open(encoding="utf-8") as file:
-        for line in csv.DictReader(file):
-            p95, p99, p999 = (float(line[name]) / 1e3 for name in ("p95_us", "p99_us", "p999_us"))
-            # Reads, scans and read-modify-writes wait for the network; behind the dropping bucket all have the tail.
-            waits = any(word in line["operation"] for word in ("read", "scan"))
-            truth = waits and _place_of_bucket(line["profile"]).endswith("switch")
-            verdicts.append((truth, by_percentiles(p95, p99, p999).found))
+    for listed in source_rows():
+        # Reads, scans and read-modify-writes wait for the network; behind the dropping bucket all have the tail.
+        waits = listed.operation in ("read", "scan", "read-mod-write")
+        truth = waits and _place_of_bucket(listed.profile).endswith("switch")
+        verdicts.append((truth, by_percentiles(listed.p95_us / 1e3, listed.p99_us / 1e3, listed.p999_us / 1e3).found))
     rng = np.random.default_rng(seed)
     for at in range(_SAMPLED):
         truth = at % 2 == 0

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from sinemora.advisors.shaping.core.bucket import Mechanism, Reason
+from sinemora.advisors.shaping.core.bucket import Mechanism, Reason, Unit
 from sinemora.advisors.shaping.core.checks import Communication
 from sinemora.kit.schemas import Read, Write
 
@@ -43,12 +43,19 @@ class ApplicationWrite(Write):
 
 
 class ShapingCreate(Write):
-    """Trains over one path, or a known bucket; what uses it, and the application to check."""
+    """Trains over one path, or a known bucket; what uses it, and the application to check.
+
+    Trains of the largest packets show the bucket; those of packets at most half as large show the unit of its tokens.
+    """
 
     trains: Annotated[list[TrainWrite], Field(max_length=TRAINS_MAX)] = []  # noqa: RUF012
     rate_mbit: Annotated[float, Field(gt=0, le=1e6)] | None = None
     burst_kb: Annotated[float, Field(gt=0, le=1e9, description="Depth, 1,000 bytes")] | None = None
     mechanism: Mechanism = Mechanism.POLICER
+    upper_rate_mbit: Annotated[
+        float | None, Field(gt=0, le=1e6, description="Rate of a second, higher limit; with `upper_burst_kb`")
+    ] = None
+    upper_burst_kb: Annotated[float | None, Field(ge=0, le=1e9)] = None
     use_mbit: Annotated[float, Field(ge=0, le=1e6, description="Use of the path for the forecast")] | None = None
     tokens_kb: Annotated[float, Field(ge=0, le=1e9, description="Tokens now; null: full")] | None = None
     line_mbit: Annotated[float, Field(gt=0, le=1e6)] = 10_000.0
@@ -60,17 +67,35 @@ class ShapingCreate(Write):
         known = [self.rate_mbit is not None, self.burst_kb is not None]
         if any(known) != all(known) or bool(self.trains) == all(known):
             raise ValueError("give `trains`, or both `rate_mbit` and `burst_kb`")
+        upper = (self.upper_rate_mbit, self.upper_burst_kb)
+        if any(value is not None for value in upper) and (self.trains or None in upper):
+            raise ValueError("give `upper_rate_mbit` and `upper_burst_kb` together, with a known bucket")
+        if None not in (*upper, self.rate_mbit) and (self.upper_rate_mbit or 0) <= (self.rate_mbit or 0):
+            raise ValueError("`upper_rate_mbit` must be above `rate_mbit`")
         return self
 
 
+class UpperBucketRead(Read):
+    """Bucket that a burst meets first: a higher rate and a smaller depth, as a peak rate above a sustained one."""
+
+    rate_mbit: float
+    burst_kb: float
+
+
 class BucketRead(Read):
-    """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket."""
+    """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
+
+    `upper`: a second bucket of a higher rate, null for a single one. `metered`: the unit of tokens, null unless bursts
+    of two packet sizes show it.
+    """
 
     rate_mbit: float
     burst_kb: float
     mechanism: Mechanism
     peak_mbit: float | None
     loss: float | None
+    upper: UpperBucketRead | None
+    metered: Unit | None
 
 
 class ForecastRead(Read):

@@ -8,8 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.advisors.shaping.core import tail
-from sinemora.advisors.shaping.core.bucket import Bucket, Detection, Train, combined, detect
+from sinemora.advisors.shaping.core.bucket import Bucket, Detection, Train, Unit, combined, detect, metered_by
 from sinemora.advisors.shaping.core.checks import Application, checks
+from sinemora.advisors.shaping.core.envelope import Limit
 from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
 from sinemora.advisors.shaping.schemas import (
     BucketRead,
@@ -21,6 +22,7 @@ from sinemora.advisors.shaping.schemas import (
     TailCreate,
     TailRead,
     TrainWrite,
+    UpperBucketRead,
 )
 from sinemora.learning import queries as learning
 from sinemora.learning.models import MetricSource
@@ -33,10 +35,25 @@ _UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "ns": 1e-6}
 def shaping(body: ShapingCreate) -> ShapingRead:
     """Return the bucket of some trains, or a known one, with forecast and checks."""
     if body.rate_mbit is not None and body.burst_kb is not None:
-        known = Bucket(body.rate_mbit * _MBIT, body.burst_kb * 1e3, body.mechanism, 0.0, 0.0)
-        return _read(body, Detection(known, None, None), 0)
-    found = [detect(_train(train)) for train in body.trains]
-    return _read(body, combined(found), sum(detection.bucket is not None for detection in found))
+        upper = None
+        if body.upper_rate_mbit is not None and body.upper_burst_kb is not None:
+            upper = Limit(body.upper_rate_mbit * _MBIT, body.upper_burst_kb * 1e3)
+        known = Bucket(body.rate_mbit * _MBIT, body.burst_kb * 1e3, body.mechanism, 0.0, 0.0, upper)
+        return _read(body, Detection(known, None, None), 0, None)
+    largest = max(train.packet_bytes for train in body.trains)
+    large = [detect(_train(train)) for train in body.trains if 2 * train.packet_bytes > largest]
+    found = combined(large)
+    with_bucket = sum(detection.bucket is not None for detection in large)
+    return _read(body, found, with_bucket, _unit(body, found.bucket, largest))
+
+
+def _unit(body: ShapingCreate, large: Bucket | None, largest: int) -> Unit | None:
+    """Return the unit of tokens, from the trains of small packets; None without a bucket in them."""
+    small = [train for train in body.trains if 2 * train.packet_bytes <= largest]
+    found = combined([detect(_train(train)) for train in small]).bucket
+    if large is None or found is None:
+        return None
+    return metered_by(found, large, float(np.median([train.packet_bytes for train in small])), float(largest))
 
 
 def tail_of(body: TailCreate) -> TailRead:
@@ -78,7 +95,7 @@ def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTa
     return reads
 
 
-def _read(body: ShapingCreate, found: Detection, trains: int) -> ShapingRead:
+def _read(body: ShapingCreate, found: Detection, trains: int, unit: Unit | None) -> ShapingRead:
     bucket = found.bucket
     application = Application(**body.application.model_dump())
     return ShapingRead(
@@ -90,6 +107,10 @@ def _read(body: ShapingCreate, found: Detection, trains: int) -> ShapingRead:
             mechanism=bucket.mechanism,
             peak_mbit=bucket.peak / _MBIT if body.trains else None,
             loss=bucket.loss if body.trains else None,
+            upper=None
+            if bucket.upper is None
+            else UpperBucketRead(rate_mbit=bucket.upper.rate / _MBIT, burst_kb=bucket.upper.burst / 1e3),
+            metered=unit,
         ),
         reason=found.reason,
         capacity_mbit=None if found.capacity is None else found.capacity / _MBIT,
@@ -101,7 +122,7 @@ def _read(body: ShapingCreate, found: Detection, trains: int) -> ShapingRead:
 
 def _forecast(body: ShapingCreate, bucket: Bucket) -> ForecastRead:
     tokens = None if body.tokens_kb is None else 1e3 * body.tokens_kb
-    ahead = forecast(bucket.rate, bucket.burst, (body.use_mbit or 0.0) * _MBIT, tokens)
+    ahead = forecast(bucket.rate, bucket.burst, (body.use_mbit or 0.0) * _MBIT, tokens, bucket.upper)
     line = body.line_mbit * _MBIT
     return ForecastRead(
         tokens_kb=ahead.tokens / 1e3,
@@ -110,7 +131,7 @@ def _forecast(body: ShapingCreate, bucket: Bucket) -> ForecastRead:
         full_in_s=ahead.full_in_s,
         transfer_s=None
         if body.transfer_mb is None
-        else transfer_s(bucket.rate, bucket.burst, line, 1e6 * body.transfer_mb),
+        else transfer_s(bucket.rate, bucket.burst, line, 1e6 * body.transfer_mb, bucket.upper),
         safe_mbit=bucket.rate / _MBIT,
     )
 

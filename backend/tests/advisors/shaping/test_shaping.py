@@ -1,6 +1,5 @@
 """Shaping: detector, forecast and tail against simulated buckets, real sockets, the rows of the source, HTTP."""
 
-import csv
 import threading
 from typing import Any
 
@@ -9,35 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.benchmarks.advising.shaping import _TAIL_ROWS
 from sinemora.advisors.shaping import burst
-from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Reason, Train, combined, detect, metered_by
+from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Reason, Train, Unit, combined, detect, metered_by
 from sinemora.advisors.shaping.core.checks import Application, Communication, checks
 from sinemora.advisors.shaping.core.forecast import empty_at, forecast, transfer_s
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
+from sinemora.advisors.shaping_lab.core.source import source_rows
+from tests.advisors.shaping.emulator import PACKET, through_bucket
 from tests.callers import Member, MeshWorld
 from tests.patience import PATIENCE_S
-
-PACKET = 1442.0
-
-
-def through_bucket(rate: float, depth: float, peak: float, seconds: float, queue: float, jitter_s: float = 0) -> Train:
-    """Send a train through a token bucket with a queue (bytes), packet by packet: an emulator in its own right."""
-    count = int(seconds * peak / PACKET)
-    sent = np.arange(count) * PACKET / peak
-    received = np.full(count, np.nan)
-    tokens, at, free = depth, 0.0, 0.0
-    for number, start in enumerate(sent):
-        if free > start and (free - start) * rate > queue:
-            continue
-        begins = max(start, free)
-        tokens = min(depth, tokens + rate * (begins - at))
-        wait = max(PACKET - tokens, 0.0) / rate
-        tokens, at = max(tokens - PACKET, 0.0), begins + wait
-        received[number] = free = at
-    if jitter_s:
-        received = received + np.random.default_rng(1).uniform(0, jitter_s, count)
-    return Train(sent, received, np.full(count, PACKET))
 
 
 @settings(max_examples=40)
@@ -85,8 +64,8 @@ def test_most_trains_decide_and_the_deepest_counts():
 
 def test_bytes_and_packets_are_told_apart():
     small, large = (Bucket(rate, 1e5, Mechanism.POLICER, 1e7, 0.5) for rate in (1e5, 1.45e6))
-    assert metered_by(small, large, 100, 1450) == "packets"
-    assert metered_by(large, large, 100, 1450) == "bytes"
+    assert metered_by(small, large, 100, 1450) is Unit.PACKETS
+    assert metered_by(large, large, 100, 1450) is Unit.BYTES
 
 
 def test_forecasts():
@@ -114,12 +93,11 @@ def test_the_forecast_is_when_a_packet_finds_no_tokens(rate: float, depth: float
 
 def test_the_rows_of_the_source():
     """Flag the 21 rows of network-bound operations behind the dropping bucket of the switch, and none of the others."""
-    with _TAIL_ROWS.open() as file:
-        rows = list(csv.DictReader(file))
+    rows = source_rows()
     found = {
-        (row["operation"], row["profile"])
+        (f"{row.workload.upper()} {row.operation}", row.profile)
         for row in rows
-        if by_percentiles(*(float(row[name]) / 1e3 for name in ("p95_us", "p99_us", "p999_us"))).found
+        if by_percentiles(row.p95_us / 1e3, row.p99_us / 1e3, row.p999_us / 1e3).found
     }
     profiles = ("tb switch", "tb+pq switch", "pq host + tb switch")
     reads = ("A read", "B read", "C read", "D read", "E scan", "F read", "F read-mod-write")

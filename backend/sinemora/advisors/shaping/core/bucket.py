@@ -11,9 +11,8 @@ from enum import StrEnum
 from statistics import median
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from sinemora.advisors.shaping.core.envelope import Floats, Limit, knee_of, line_of, peak_limit, two_limits
 
 PACKETS_MIN = 60
 """Least number of received packets that a finding needs."""
@@ -40,6 +39,13 @@ class Mechanism(StrEnum):
     SHAPER = "shaper"
 
 
+class Unit(StrEnum):
+    """Unit of tokens: a packet takes as many as it has bytes, or one."""
+
+    BYTES = "bytes"
+    PACKETS = "packets"
+
+
 class Reason(StrEnum):
     """Reason for no finding."""
 
@@ -60,13 +66,18 @@ class Train:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Token bucket: rate (bytes/s), depth (bytes), mechanism, and the rate of the train before the knee (bytes/s)."""
+    """Token bucket: rate (bytes/s), depth (bytes), mechanism, and the rate of the train before the knee (bytes/s).
+
+    `upper`: a second bucket that the train met first, of a higher rate and a smaller depth (RFC 2698: the peak rate
+    and its burst, above the sustained ones); None for a single bucket.
+    """
 
     rate: float
     burst: float
     mechanism: Mechanism
     peak: float
     loss: float
+    upper: Limit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +102,15 @@ def detect(train: Train) -> Detection:
         return Detection(None, Reason.NO_KNEE, None)
     capacity = float((passed[-1] - passed[0]) / at[-1])
     packet = float(np.median(size))
-    knee = _knee(at, passed)
-    rate, burst = _line(at[knee:], passed[knee:], packet)
+    loss = 1 - at.size / train.sent_s.size
+    offered = _offered(train)[arrived][order]
+    both = two_limits(at, passed, offered, packet)
+    if both is not None:
+        first, last = both
+        mechanism = _mechanism(train, loss, last.rate, packet)
+        return Detection(Bucket(last.rate, last.burst, mechanism, first.rate, loss, first), None, capacity)
+    knee = knee_of(at, passed)
+    rate, burst = line_of(at[knee:], passed[knee:], packet)
     if rate <= 0 or burst < _BURST_PACKETS_MIN * packet:
         return Detection(None, Reason.SHALLOW if rate > 0 else Reason.NO_KNEE, capacity)
     peak = float(passed[knee] / at[knee]) if at[knee] > 0 else float("inf")
@@ -107,33 +125,13 @@ def detect(train: Train) -> Detection:
     limit = max(_RESIDUAL_PACKETS * packet, _RESIDUAL_SHARE * burst)
     if np.median(distance) > limit and not _explains(train, rate, burst):
         return Detection(None, Reason.UNSTEADY, capacity)
-    loss = 1 - at.size / train.sent_s.size
-    return Detection(Bucket(rate, burst, _mechanism(train, loss, rate, packet), peak, loss), None, capacity)
+    upper = peak_limit(at[: knee + 1], passed[: knee + 1], offered[: knee + 1], packet)
+    return Detection(Bucket(rate, burst, _mechanism(train, loss, rate, packet), peak, loss, upper), None, capacity)
 
 
-def _knee(at: Floats, passed: Floats) -> int:
-    """Return the arrival farthest above the chord of received bytes: where the steep part ends."""
-    chord = passed[0] + (passed[-1] - passed[0]) * at / at[-1]
-    return int(np.argmax(passed - chord))
-
-
-def _line(at: Floats, passed: Floats, packet: float) -> tuple[float, float]:
-    """Return slope and intercept of the upper envelope of arrivals after the knee.
-
-    A sender that stalls leaves the line below its bound for a while, never above; such arrivals are left out.
-    """
-    if at.size < 3 or at[-1] <= at[0]:
-        return 0.0, 0.0
-    kept = np.ones(at.size, bool)
-    slope = intercept = 0.0
-    for _ in range(12):
-        slope, intercept = np.polyfit(at[kept], passed[kept], 1)
-        below = passed - slope * at - intercept
-        nearer = below > -max(0.75 * packet, 1.5 * float(np.median(np.abs(below[kept]))))
-        if nearer.sum() < 0.3 * at.size or (nearer == kept).all():
-            break
-        kept = nearer
-    return float(slope), float(intercept)
+def _offered(train: Train) -> Floats:
+    """Return the time (s) at which each packet was sent and the bytes sent until then, one row a packet."""
+    return np.column_stack((train.sent_s - train.sent_s[0], np.cumsum(train.size)))
 
 
 def first_late(train: Train, rate: float) -> int | None:
@@ -207,12 +205,17 @@ def combined(detections: Sequence[Detection]) -> Detection:
     """Return the finding of several trains on one path: a bucket that most of them show.
 
     The rate is their median. The depth is their largest: a sender that stalls while the bucket is full wastes tokens,
-    so each train shows at most the depth.
+    so each train shows at most the depth. A second bucket counts if most of those with a bucket show it.
     """
     buckets = [detection.bucket for detection in detections if detection.bucket is not None]
     if not detections or 2 * len(buckets) <= len(detections):
         without = next((detection for detection in detections if detection.bucket is None), None)
         return without or Detection(None, Reason.TOO_FEW, None)
+    uppers = [bucket.upper for bucket in buckets if bucket.upper is not None]
+    upper = None
+    if 2 * len(uppers) > len(buckets):
+        buckets = [bucket for bucket in buckets if bucket.upper is not None]
+        upper = Limit(median(limit.rate for limit in uppers), max(limit.burst for limit in uppers))
     mechanisms = [bucket.mechanism for bucket in buckets]
     capacities = [detection.capacity for detection in detections if detection.capacity is not None]
     found = Bucket(
@@ -221,12 +224,13 @@ def combined(detections: Sequence[Detection]) -> Detection:
         max(Mechanism, key=mechanisms.count),
         max(bucket.peak for bucket in buckets),
         median(bucket.loss for bucket in buckets),
+        upper,
     )
     return Detection(found, None, median(capacities))
 
 
-def metered_by(small: Bucket, large: Bucket, small_bytes: float, large_bytes: float) -> str:
-    """Return "bytes" or "packets": the unit in which two trains of different packet sizes have the same rate."""
+def metered_by(small: Bucket, large: Bucket, small_bytes: float, large_bytes: float) -> Unit:
+    """Return the unit in which the buckets of two packet sizes have the same rate."""
     by_bytes = abs(np.log(large.rate / small.rate))
     by_packets = abs(np.log((large.rate / large_bytes) / (small.rate / small_bytes)))
-    return "bytes" if by_bytes <= by_packets else "packets"
+    return Unit.BYTES if by_bytes <= by_packets else Unit.PACKETS

@@ -5,11 +5,19 @@ import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
-import { type ShapingSearch, shapingSearch, trainsOf } from './question'
+import { burstsOf, type ShapingSearch, shapingSearch } from './question'
 import { ShapingPage } from './ShapingPage'
 
 const FOUND = {
-  bucket: { rate_mbit: 1000, burst_kb: 100, mechanism: 'policer', peak_mbit: null, loss: null },
+  bucket: {
+    rate_mbit: 1000,
+    burst_kb: 100,
+    mechanism: 'policer',
+    peak_mbit: null,
+    loss: null,
+    upper: null,
+    metered: null,
+  },
   reason: null,
   capacity_mbit: null,
   trains_with_bucket: 0,
@@ -81,8 +89,53 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
   expect(bodiesOf(sent, 'POST /v1/advisors/token-buckets').at(-1)).toMatchObject({ trains: TRAINS, rate_mbit: null })
 })
 
+const EDITOR = {
+  ...{ user: { id: 'u', email: 'a@b.c' }, tenant: { id: 't', name: 'T' }, role: 'editor' },
+  ...{ csrf_token: 'c', second_factor_due: false },
+}
+const DUAL = {
+  ...FOUND,
+  bucket: {
+    ...{ rate_mbit: 100, burst_kb: 5000, mechanism: 'shaper', peak_mbit: 400, loss: 0, metered: 'bytes' },
+    upper: { rate_mbit: 400, burst_kb: 200 },
+  },
+}
+
+test('a detected bucket is saved for the VM that sent the bursts with one click', async () => {
+  const sent = mockApi({
+    'POST /v1/advisors/token-buckets': () => reply(200, DUAL),
+    'GET /v1/auth/status': { session: EDITOR },
+    'GET /v1/token-buckets': [{ ...BUCKET, vm_id: 'v', vm_name: 'web-1' }],
+    'GET /v1/vms': [
+      { id: 'v', name: 'web-1' },
+      { id: 'w', name: 'web-2' },
+    ],
+    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
+    'PUT /v1/vms/w/token-bucket': () => reply(200, { ...BUCKET, vm_id: 'w', vm_name: 'web-2', source: 'detected' }),
+  })
+  await showPage(<Harness />)
+  const input = document.querySelector('input[type=file]') as HTMLInputElement
+  await userEvent.upload(
+    input,
+    new File([JSON.stringify({ trains: TRAINS, sender: 'web-2' })], 'bursts.json', { type: 'application/json' }),
+  )
+  expect(await screen.findByText(/Above it a second bucket: 400 Mbit\/s with a depth of 200 kB/)).toBeTruthy()
+  expect(screen.getByText(/It counts bytes/)).toBeTruthy()
+  expect(((await screen.findByLabelText('VM')) as HTMLSelectElement).value).toBe('w')
+  await userEvent.click(screen.getByRole('button', { name: 'Save as its token bucket' }))
+  expect(await screen.findByText('Saved as the token bucket of web-2')).toBeTruthy()
+  expect(screen.getByText(/Draining. Empty in 40 s at this rate\./)).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'See web-2' }).getAttribute('href')).toBe('/vms/w')
+  expect(bodiesOf(sent, 'PUT /v1/vms/w/token-bucket')).toEqual([
+    { rate_mbit: 100, burst_kb: 5000, direction: 'sent', source: 'detected' },
+  ])
+  await userEvent.selectOptions(screen.getByLabelText('VM'), 'v')
+  expect(screen.getByText('Replaces 100 Mbit/s, 125 MB.')).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Replace its token bucket' })).toBeTruthy()
+})
+
 test('a file that is no JSON has no bursts', () => {
-  expect(trainsOf('x')).toBe(null)
-  expect(trainsOf('{"trains": []}')).toBe(null)
-  expect(trainsOf(JSON.stringify({ trains: TRAINS }))).toEqual(TRAINS)
+  expect(burstsOf('x')).toBe(null)
+  expect(burstsOf('{"trains": []}')).toBe(null)
+  expect(burstsOf(JSON.stringify({ trains: TRAINS }))).toEqual({ trains: TRAINS, sender: null })
 })

@@ -19,6 +19,9 @@ export interface ShapingSearch {
   writes?: number
   priorities?: true
   shared?: true
+  unacknowledged?: true
+  ranges?: true
+  strict?: true
 }
 
 type NumberField = 'rate' | 'burst' | 'use' | 'transfer' | 'packet' | 'writes'
@@ -45,11 +48,20 @@ export const shapingSearch = searchParser<ShapingSearch>(
     writes: v.pipe(number(0), v.maxValue(100)),
     priorities: flag,
     shared: flag,
+    unacknowledged: flag,
+    ranges: flag,
+    strict: flag,
   },
   { mechanism: 'policer', communication: 'request_reply', ...FIRST },
 )
 
 export type Trains = NonNullable<ShapingQuestion['trains']>
+
+/** Bursts of a file, and the host name of the VM that sent them. */
+export interface Bursts {
+  trains: Trains
+  sender: string | null
+}
 
 const times = v.array(v.nullable(v.number()))
 const file = v.object({
@@ -57,13 +69,14 @@ const file = v.object({
     v.array(v.object({ packet_bytes: v.number(), sent_ns: v.array(v.number()), received_ns: times })),
     v.minLength(1),
   ),
+  sender: v.optional(v.nullable(v.string()), null),
 })
 
 /** Return the bursts of a file of `sinemora advise shaping --output`; null if it is none. */
-export function trainsOf(text: string): Trains | null {
+export function burstsOf(text: string): Bursts | null {
   try {
     const { success, output } = v.safeParse(file, JSON.parse(text))
-    return success ? output.trains : null
+    return success ? output : null
   } catch {
     return null
   }
@@ -77,6 +90,8 @@ export function requestOf(search: ShapingSearch, trains: Trains | null): Shaping
     rate_mbit: trains ? null : asked.rate,
     burst_kb: trains ? null : asked.burst,
     mechanism: search.mechanism ?? 'policer',
+    upper_rate_mbit: null,
+    upper_burst_kb: null,
     use_mbit: asked.use,
     tokens_kb: null,
     line_mbit: 10_000,
@@ -85,11 +100,11 @@ export function requestOf(search: ShapingSearch, trains: Trains | null): Shaping
       communication: search.communication ?? 'request_reply',
       packet_bytes: asked.packet,
       write_share: asked.writes / 100,
-      acknowledged_writes: true,
-      range_inserts: false,
+      acknowledged_writes: !search.unacknowledged,
+      range_inserts: search.ranges ?? false,
       mixed_priorities: search.priorities ?? false,
       shared: search.shared ?? null,
-      strict_network: false,
+      strict_network: search.strict ?? false,
     },
   }
 }

@@ -1,0 +1,1 @@
+"""Profiles, interference, workload mixes and comparison with the source. Pure."""

@@ -1,0 +1,120 @@
+"""Token buckets of Linux (`tc tbf`) between network namespaces, detected and saved by the command of users."""
+
+import ctypes
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinemora.advisors.shaping import burst
+from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row, inside, namespaces, row, unavailable
+from sinemora.cli import main
+from tests.callers import Member, MeshWorld
+from tests.terminal import listening
+
+REASON = unavailable()
+pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
+_CLONE_NEWNET = 0x40000000
+RATE, DEPTH = 1e6, 2e5
+"""Bytes/s and bytes of the lower bucket."""
+
+
+@pytest.fixture
+def path() -> Iterator[Row]:
+    with row() as made, receiving(made):
+        yield made
+
+
+@contextmanager
+def receiving(path: Row) -> Iterator[None]:
+    command = inside(path.receiver, sys.executable, "-c", "from sinemora.cli import main; main()", "advise")
+    with subprocess.Popen([*command, "burst-receiver"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def from_sender(path: Row, monkeypatch: pytest.MonkeyPatch) -> Row:
+    """Send bursts from the sender's namespace, which belongs to a thread: the API is outside of it."""
+    send = burst.send
+
+    def sent(*arguments: Any) -> burst.Arrivals:
+        results: list[burst.Arrivals] = []
+
+        def run() -> None:
+            with Path(f"/run/netns/{path.sender}").open("rb") as handle:
+                assert ctypes.CDLL(None).setns(handle.fileno(), _CLONE_NEWNET) == 0
+            results.append(send(*arguments))
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        return results[0]
+
+    monkeypatch.setattr(burst, "send", sent)
+    return path
+
+
+def test_a_dual_bucket_is_detected_and_saved_for_a_vm(
+    from_sender: Row, owner: Member, make_mesh: Any, capsys: pytest.CaptureFixture[str]
+):
+    path = from_sender
+    mesh: MeshWorld = make_mesh(owner, 2)
+    vm_id = mesh.agents[0].vm_id
+    name = owner.get(f"/v1/vms/{vm_id}").json()["name"]
+    path.shape_entry("tbf", "rate", f"{32 * RATE:.0f}bit", "burst", "40000", "limit", "3000")
+    path.shape("tbf", "rate", f"{8 * RATE:.0f}bit", "burst", f"{DEPTH:.0f}", "limit", "3000")
+    with listening(owner) as client:
+        status = main([
+            "advise", "shaping", RECEIVER, "--rate-mbit", "96", "--packets", "1500", "--rest-s", "0.6", "--save", name,
+            "--use-mbit", "16", "--url", client.url, "--key", client.key,
+        ])  # fmt: skip
+        printed = capsys.readouterr()
+    assert status == 0, printed.err
+    assert "upper limit" in printed.out
+    assert f"Saved as the token bucket of {name}" in printed.out
+    saved = owner.get(f"/v1/vms/{vm_id}/token-bucket").json()
+    assert (saved["source"], saved["direction"]) == ("detected", "sent")
+    assert saved["rate_mbit"] == pytest.approx(8e-6 * RATE, rel=0.05)
+    assert saved["burst_kb"] == pytest.approx(DEPTH / 1e3, rel=0.15)
+
+
+def test_an_unknown_vm_is_refused_before_any_burst(
+    owner: Member, make_mesh: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    make_mesh(owner, 2)
+    monkeypatch.setattr(burst, "send", lambda *_: pytest.fail("a burst was sent"))
+    with listening(owner) as client:
+        assert main(["advise", "shaping", "h", "--save", "none", "--url", client.url, "--key", client.key]) == 1
+    assert "Unknown VM: none" in capsys.readouterr().err
+
+
+def test_namespaces_are_removed_also_after_a_failure():
+    def listed() -> str:
+        return subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+
+    names: list[str] = []
+
+    def interrupted() -> None:
+        with namespaces(["one", "two"]) as made:
+            names.extend(made)
+            assert all(name in listed() for name in made)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert len(names) == 2
+    assert not any(name in listed() for name in names)
+    # One of a process that was killed: no process has the largest number.
+    subprocess.run(["ip", "netns", "add", "snm-4194304-0-left"], check=True)
+    with namespaces(["next"]):
+        assert "snm-4194304-0-left" not in listed()

@@ -1,0 +1,93 @@
+import { Anchor, Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useEdits } from '~/api/access'
+import { tokenBucketsQuery, useSetTokenBucket, vmsQuery } from '~/api/inventory'
+import type { Shaping, TokenBucket } from '~/api/types'
+import { forecastWords } from '~/lib/tokenBuckets'
+import { formatBitRate, formatDecimalBytes } from '~/lib/traffic'
+import { pageStyles } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+import type { Bursts } from './question'
+import { strings } from './strings'
+
+const DIRECTIONS = ['sent', 'received'] as const
+
+interface Props {
+  bucket: NonNullable<Shaping['bucket']>
+  bursts: Bursts | null
+}
+
+/** The form that saves a bucket as that of a VM, from then on forecast from its counted traffic. */
+export function SaveBucket({ bucket, bursts }: Props) {
+  const mayEdit = useEdits()
+  const vms = useQuery(vmsQuery)
+  const set = useQuery(tokenBucketsQuery)
+  const [chosen, setChosen] = useState<string | null>(null)
+  const [direction, setDirection] = useState<(typeof DIRECTIONS)[number]>('sent')
+  const all = vms.data ?? []
+  const vm = all.find(({ id }) => id === chosen) ?? all.find(({ name }) => name === bursts?.sender) ?? all[0]
+  const save = useSetTokenBucket(vm?.id ?? '')
+  if (!mayEdit || !vm) return null
+  const old = set.data?.find(({ vm_id: id }) => id === vm.id)
+  return (
+    <>
+      <p className={pageStyles.lead}>
+        {strings.saveLead(bursts ? strings.saveDetected : strings.saveStated)} {bucket.upper && strings.saveSustained}
+      </p>
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label={strings.saveVm}
+          value={vm.id}
+          data={all.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={({ currentTarget }) => {
+            setChosen(currentTarget.value)
+            save.reset()
+          }}
+        />
+        <NativeSelect
+          label={strings.saveDirection}
+          value={direction}
+          data={DIRECTIONS.map((value) => ({ value, label: strings.saveDirections[value] }))}
+          onChange={({ currentTarget }) => setDirection(currentTarget.value as (typeof DIRECTIONS)[number])}
+        />
+        <Button
+          loading={save.isPending}
+          onClick={() =>
+            save.mutate({
+              rate_mbit: bucket.rate_mbit,
+              burst_kb: Math.max(bucket.burst_kb, 2),
+              direction,
+              source: bursts ? 'detected' : 'stated',
+            })
+          }
+        >
+          {old ? strings.replace : strings.save}
+        </Button>
+      </div>
+      {old && !save.data && <p className={pageStyles.lead}>{strings.replaces(shapeOf(old))}</p>}
+      {save.data && <Saved bucket={save.data} />}
+      <ActionError error={save.error} />
+    </>
+  )
+}
+
+function Saved({ bucket }: { bucket: TokenBucket }) {
+  const { forecast, vm_id: vmId, vm_name: name } = bucket
+  return (
+    <Notice tone="good" title={strings.saved(name)}>
+      {forecast ? strings.savedForecast(forecastWords(forecast)) : strings.savedNoTraffic} {strings.alertBy}{' '}
+      <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
+        {strings.alertKind}
+      </Anchor>{' '}
+      {strings.alertEnd}{' '}
+      <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId }} />}>
+        {strings.seeVm(name)}
+      </Anchor>
+    </Notice>
+  )
+}
+
+const shapeOf = ({ rate_mbit: rate, burst_kb: depth }: TokenBucket) =>
+  `${formatBitRate(rate * 1e6)}, ${formatDecimalBytes(depth * 1e3)}`
