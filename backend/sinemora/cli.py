@@ -71,7 +71,7 @@ IMPORTED = {
     ),
     "lab": (
         "sinemora.advisors.shaping_lab.command",
-        "Rehearse on this machine what shaping does to applications (root).",
+        "Rehearse on this machine what shaping does to applications.",
     ),
     "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),

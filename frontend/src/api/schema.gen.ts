@@ -56972,17 +56972,26 @@ export interface operations {
                  *           "packet_bytes": 1442,
                  *           "sent_ns": [
                  *             0,
-                 *             144200
+                 *             120167
                  *           ],
                  *           "received_ns": [
                  *             0,
-                 *             144200
+                 *             120167
+                 *           ]
+                 *         },
+                 *         {
+                 *           "packet_bytes": 144,
+                 *           "sent_ns": [
+                 *             0,
+                 *             120167
+                 *           ],
+                 *           "received_ns": [
+                 *             0,
+                 *             120167
                  *           ]
                  *         }
                  *       ],
-                 *       "use_mbit": 32,
-                 *       "transfer_mb": 10,
-                 *       "line_mbit": 80
+                 *       "use_mbit": 16
                  *     }
                  */
                 "application/json": components["schemas"]["ShapingCreate"];
@@ -57002,22 +57011,27 @@ export interface operations {
                     /**
                      * @example {
                      *       "bucket": {
-                     *         "rate_mbit": 16,
-                     *         "burst_kb": 99.99999999999991,
+                     *         "rate_mbit": 7.9999999999999964,
+                     *         "burst_kb": 299.99999999999994,
                      *         "mechanism": "policer",
-                     *         "peak_mbit": 78.85848982478196,
-                     *         "loss": 0.7658653846153847
+                     *         "peak_mbit": 32.00000000000001,
+                     *         "loss": 0.8663461538461539,
+                     *         "upper": {
+                     *           "rate_mbit": 32.00000000000001,
+                     *           "burst_kb": 60.000000000000036
+                     *         },
+                     *         "metered": "packets"
                      *       },
                      *       "reason": null,
-                     *       "capacity_mbit": 18.61837696387239,
+                     *       "capacity_mbit": 12.760248090690222,
                      *       "trains_with_bucket": 1,
                      *       "forecast": {
-                     *         "tokens_kb": 99.99999999999991,
-                     *         "empty_in_s": 0.049999999999999954,
-                     *         "burst_mb": 0.19999999999999982,
+                     *         "tokens_kb": 299.99999999999994,
+                     *         "empty_in_s": 0.2999999999999998,
+                     *         "burst_mb": 0.5999999999999996,
                      *         "full_in_s": 0,
-                     *         "transfer_s": 4.95,
-                     *         "safe_mbit": 16
+                     *         "transfer_s": null,
+                     *         "safe_mbit": 7.9999999999999964
                      *       },
                      *       "checks": []
                      *     }
@@ -57254,11 +57268,11 @@ export interface operations {
                      *         "evidence": "0 minutes, fewer than 200",
                      *         "share": null,
                      *         "mean_cost_ms": null,
-                     *         "metric_source_id": "526f66fc-ee16-40c6-a418-c1b2126e38b1",
+                     *         "metric_source_id": "a753792a-d6e1-4921-8d4c-9f0868088338",
                      *         "name": "p99",
                      *         "minutes": 0,
-                     *         "started_at": "2026-11-25T08:59:17.263077Z",
-                     *         "ended_at": "2026-11-26T08:59:17.263077Z"
+                     *         "started_at": "2026-11-25T20:42:01.490324Z",
+                     *         "ended_at": "2026-11-26T20:42:01.490324Z"
                      *       }
                      *     ]
                      */
