@@ -22,7 +22,7 @@ from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0044_price_bases"
+NEWEST = "0045_vm_connections"
 
 
 @dataclass

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod clocks;
 pub mod cloud;
 pub mod config;
+pub mod connections;
 pub mod counters;
 pub mod egress_guard;
 pub mod enrol;

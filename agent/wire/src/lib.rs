@@ -38,6 +38,49 @@ pub struct Report {
     /// Traffic of this VM's network interface by window, oldest first; empty if the agent does not count it.
     #[prost(message, repeated, tag = "6")]
     pub traffic: Vec<TrafficWindow>,
+    /// TCP connections of this VM by window, oldest first; empty unless the agent is set to read them.
+    #[prost(message, repeated, tag = "7")]
+    pub connections: Vec<ConnectionWindow>,
+}
+
+/// Retransmissions of this VM's TCP connections in `[started_at_s, started_at_s + window_s)`, by peer.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ConnectionWindow {
+    /// Unix seconds, a multiple of `window_s`.
+    #[prost(int64, tag = "1")]
+    pub started_at_s: i64,
+    #[prost(uint32, tag = "2")]
+    pub window_s: u32,
+    /// By ascending key.
+    #[prost(message, repeated, tag = "3")]
+    pub peers: Vec<ConnectionPeer>,
+}
+
+/// Connections to one peer. Nothing of a packet, no address and no port.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ConnectionPeer {
+    /// 0: all remote addresses that are no peer, together.
+    #[prost(uint32, tag = "1")]
+    pub vm_key: u32,
+    /// Connections seen in the window.
+    #[prost(uint32, tag = "2")]
+    pub connections: u32,
+    #[prost(uint64, tag = "3")]
+    pub segments_sent: u64,
+    #[prost(uint64, tag = "4")]
+    pub segments_retransmitted: u64,
+    /// Recoveries by retransmission timeout. Before Linux 6.7 a lower bound.
+    #[prost(uint32, tag = "5")]
+    pub timeouts: u32,
+    /// Those of connections whose timeout is 195 to 235 ms.
+    #[prost(uint32, tag = "6")]
+    pub timeouts_in_band: u32,
+    /// Time that connections waited for timeouts.
+    #[prost(uint64, tag = "7")]
+    pub stalled_ms: u64,
+    /// Smallest timeout of a connection that waited for one; 0 without.
+    #[prost(uint32, tag = "8")]
+    pub rto_us: u32,
 }
 
 /// Bytes and packets of one network interface in `[started_at_s, started_at_s + window_s)`, as the kernel counts them:

@@ -7,7 +7,8 @@ use std::path::Path;
 use prost::Message;
 use serde_json::{Value, json};
 use sinemora_wire::{
-    Columns, Evidence, FlowColumns, Health, MeshWindow, NOT_KNOWN, Report, TrafficWindow,
+    Columns, ConnectionPeer, ConnectionWindow, Evidence, FlowColumns, Health, MeshWindow,
+    NOT_KNOWN, Report, TrafficWindow,
 };
 
 fn golden(name: &str) -> (Vec<u8>, Value) {
@@ -29,6 +30,7 @@ fn bytes_and_json_of_every_golden_file_say_the_same() {
         "window_time",
         "traffic",
         "timestamp_source",
+        "connections",
     ] {
         let (bytes, text) = golden(name);
         let report = Report::decode(bytes.as_slice()).unwrap();
@@ -72,6 +74,10 @@ fn as_json(report: &Report) -> Value {
             report.health.as_ref().map_or(Value::Null, health_json),
         ),
         ("traffic", report.traffic.iter().map(traffic_json).collect()),
+        (
+            "connections",
+            report.connections.iter().map(connections_json).collect(),
+        ),
     ])
 }
 
@@ -155,6 +161,28 @@ fn health_json(h: &Health) -> Value {
         ("timestamp_source", json!(h.timestamp_source)),
         ("clock_source", json!(h.clock_source)),
         ("window_time_error_ns", long(h.window_time_error_ns)),
+    ])
+}
+
+fn connections_json(window: &ConnectionWindow) -> Value {
+    object([
+        ("started_at_s", long(window.started_at_s)),
+        ("window_s", json!(window.window_s)),
+        ("peers", window.peers.iter().map(peer_json).collect()),
+    ])
+}
+
+fn peer_json(peer: &ConnectionPeer) -> Value {
+    let number = |value: u32| json!((value != 0).then_some(value));
+    object([
+        ("vm_key", number(peer.vm_key)),
+        ("connections", number(peer.connections)),
+        ("segments_sent", long(peer.segments_sent)),
+        ("segments_retransmitted", long(peer.segments_retransmitted)),
+        ("timeouts", number(peer.timeouts)),
+        ("timeouts_in_band", number(peer.timeouts_in_band)),
+        ("stalled_ms", long(peer.stalled_ms)),
+        ("rto_us", number(peer.rto_us)),
     ])
 }
 

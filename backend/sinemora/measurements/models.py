@@ -194,6 +194,25 @@ vm_traffic = Table(
     **_BY_TIME,
 )
 
+# TCP connections of a VM to one peer in one window of a minute; peer 0: to all that are no peer.
+vm_connections = Table(
+    "vm_connections",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("vm_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, primary_key=True),
+    Column("peer_key", Integer, primary_key=True, autoincrement=False),
+    Column("connections", Integer, nullable=False),
+    Column("segments_sent", BigInteger, nullable=False),
+    Column("segments_retransmitted", BigInteger, nullable=False),
+    Column("timeouts", Integer, nullable=False),
+    Column("timeouts_in_band", Integer, nullable=False),
+    Column("stalled_ms", BigInteger, nullable=False),
+    Column("rto_us", Integer, nullable=False),
+    CheckConstraint("timeouts_in_band <= timeouts", name="timeouts_in_band"),
+    **_BY_TIME,
+)
+
 # Clocks of the peers of each agent at the end of its newest window. Bytes: `clocks.CLOCKS`. UNLOGGED: after a crash
 # the next windows restore them.
 clocks_latest = Table(

@@ -9,7 +9,7 @@ from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.measurements.aggregate import corrections as clock_corrections
-from sinemora.measurements.store import corrections, invalidation, traffic
+from sinemora.measurements.store import connections, corrections, invalidation, traffic
 from sinemora.measurements.store import partitions as partition_queries
 from sinemora.measurements.store import roll_up as roll_up_service
 from sinemora.measurements.store.retention import kept_from_of, kept_tables
@@ -106,3 +106,4 @@ def shorten() -> None:
         if limits.raw_days < settings().retention_raw_days:
             with system_session() as session:
                 traffic.delete_before(session, tenant_id, now - timedelta(days=limits.raw_days))
+                connections.delete_before(session, tenant_id, now - timedelta(days=limits.raw_days))

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.advisors.fairness.schemas import FairnessOf, FairnessRead
 from sinemora.advisors.fairness.service import fairness
+from sinemora.advisors.shaping.connections import connection_timeouts
 from sinemora.advisors.shaping.service import metric_tails
 from sinemora.advisors.transport.schemas import TransportCreate
 from sinemora.advisors.transport.service import transport
@@ -44,6 +45,7 @@ def findings(session: Session) -> list[AdvisorFinding]:
             found += _of_incident(session, mesh, incident)
         found += _fairness(session, mesh)
         found += _tails(session, mesh)
+        found += _timeouts(session, mesh)
         found += _buckets(session, mesh, now)
     return sorted(found, key=lambda one: one.incident_id is None)
 
@@ -118,6 +120,26 @@ def _tails(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
                 measurement=tail.evidence,
                 rule="one retransmission timeout: 195 to 235 ms",
                 advice=None,
+                source=None,
+                target=None,
+                of=None,
+                incident_id=None,
+            )
+
+
+def _timeouts(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
+    """Yield the VMs whose connections wait for retransmission timeouts, with the peer that has most."""
+    seen: set[UUID] = set()
+    for row in connection_timeouts(session, mesh.id, _MINUTES).items:
+        if row.found and row.vm_id not in seen:
+            seen.add(row.vm_id)
+            yield AdvisorFinding(
+                advisor=Advisor.shaping,
+                mesh=Named(id=mesh.id, name=mesh.name),
+                about=f"{row.vm_name} → {row.peer_vm_name or 'others'}",
+                measurement=f"connections: {row.evidence}",
+                rule="timeouts of connections mostly of 195 to 235 ms",
+                advice="Look for a token bucket that drops on the path",
                 source=None,
                 target=None,
                 of=None,

@@ -79,6 +79,25 @@ def traffic_of(windows: dict[int, int], bytes_received: int = 0) -> Report:
     return report
 
 
+def connections_of(windows: dict[int, dict[int, tuple[int, int, int]]]) -> Report:
+    """Return a report of connections: by start of the window and peer (segments sent, timeouts, those in the band)."""
+    report = Report(sequence=1, made_at_ns=time.time_ns(), agent_version="0.1.0")
+    for started_at_s, peers in windows.items():
+        window = report.connections.add(started_at_s=started_at_s, window_s=60)
+        for vm_key, (segments, timeouts, in_band) in peers.items():
+            window.peers.add(
+                vm_key=vm_key,
+                connections=2,
+                segments_sent=segments,
+                segments_retransmitted=2 * timeouts,
+                timeouts=timeouts,
+                timeouts_in_band=in_band,
+                stalled_ms=210 * timeouts,
+                rto_us=204_000 if timeouts else 0,
+            )
+    return report
+
+
 def _add(columns: Columns, direction: int, raw: Raw) -> None:
     delays = raw.delays_ns[direction]
     columns.count.append(len(delays))

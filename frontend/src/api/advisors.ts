@@ -147,6 +147,15 @@ export const shapingQuery = (question: ShapingQuestion, file: string | null) =>
     retry: false,
   })
 
+/** Timeouts of connections, which agents report every minute. */
+export const connectionTimeoutsQuery = (mesh: string) =>
+  queryOptions({
+    queryKey: ['meshes', mesh, 'connection-timeouts'],
+    queryFn: () =>
+      unwrap(client.GET('/v1/meshes/{mesh_id}/connection-timeouts', { params: { path: { mesh_id: mesh } } })),
+    refetchInterval: 60_000,
+  })
+
 export const tailsQuery = (mesh: string) =>
   queryOptions({
     queryKey: ['meshes', mesh, 'retransmission-tails'],

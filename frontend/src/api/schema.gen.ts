@@ -4321,6 +4321,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/connection-timeouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Connection Timeouts
+         * @description Return how often TCP connections of the VMs of a mesh waited for a retransmission timeout, by peer.
+         *
+         *     Agents report it where `tcp_connections` is set.
+         */
+        get: operations["read_connection_timeouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/advisors/tail-workloads": {
         parameters: {
             query?: never;
@@ -6224,6 +6246,73 @@ export interface components {
              * @default 0
              */
             within_s: number;
+        };
+        /**
+         * ConnectionTimeoutsRead
+         * @description Timeouts of connections of the VMs of a mesh in a range, most first, at most 200 rows.
+         *
+         *     `vms_reporting`: VMs whose agents are set to read connections, and had some.
+         */
+        ConnectionTimeoutsRead: {
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * Ended At
+             * Format: date-time
+             */
+            ended_at: string;
+            /** Vms */
+            vms: number;
+            /** Vms Reporting */
+            vms_reporting: number;
+            /** Items */
+            items: components["schemas"]["ConnectionTimeoutsRow"][];
+        };
+        /**
+         * ConnectionTimeoutsRow
+         * @description TCP connections of a VM to a peer: segments sent, sent again, and waits for a retransmission timeout.
+         *
+         *     The peer is null for all addresses that are no VM of its meshes. `connections`: most in a minute; `rto_ms`: smallest
+         *     timeout; `stall_ms`: mean wait; `share`: that of segments that waited; null without timeouts. `found`: the timeouts
+         *     are mostly of 195 to 235 ms.
+         */
+        ConnectionTimeoutsRow: {
+            /**
+             * Vm Id
+             * Format: uuid
+             */
+            vm_id: string;
+            /** Vm Name */
+            vm_name: string;
+            /** Peer Vm Id */
+            peer_vm_id: string | null;
+            /** Peer Vm Name */
+            peer_vm_name: string | null;
+            /** Connections */
+            connections: number;
+            /** Segments Sent */
+            segments_sent: number;
+            /** Segments Retransmitted */
+            segments_retransmitted: number;
+            /** Timeouts */
+            timeouts: number;
+            /** Timeouts In Band */
+            timeouts_in_band: number;
+            /** Stalled Ms */
+            stalled_ms: number;
+            /** Rto Ms */
+            rto_ms: number | null;
+            /** Found */
+            found: boolean;
+            /** Evidence */
+            evidence: string;
+            /** Stall Ms */
+            stall_ms: number | null;
+            /** Share */
+            share: number | null;
         };
         /**
          * CopiesRead
@@ -57277,6 +57366,142 @@ export interface operations {
                      *     ]
                      */
                     "application/json": components["schemas"]["MetricTailRead"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_connection_timeouts: {
+        parameters: {
+            query?: {
+                minutes?: number;
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "started_at": "2026-11-25T21:09:08.621798Z",
+                     *       "ended_at": "2026-11-26T21:09:08.621798Z",
+                     *       "vms": 2,
+                     *       "vms_reporting": 1,
+                     *       "items": [
+                     *         {
+                     *           "vm_id": "5261827c-b3fb-4d8d-89a8-1c08f22ee149",
+                     *           "vm_name": "a-1",
+                     *           "peer_vm_id": "2129ffa5-ecb7-41da-952e-7ed4db8ca864",
+                     *           "peer_vm_name": "b-1",
+                     *           "connections": 2,
+                     *           "segments_sent": 1000,
+                     *           "segments_retransmitted": 10,
+                     *           "timeouts": 5,
+                     *           "timeouts_in_band": 5,
+                     *           "stalled_ms": 1050,
+                     *           "rto_ms": 204,
+                     *           "found": true,
+                     *           "evidence": "5 timeouts, 5 of 195 to 235 ms; 10 of 1000 segments sent again",
+                     *           "stall_ms": 210,
+                     *           "share": 0.005
+                     *         },
+                     *         {
+                     *           "vm_id": "5261827c-b3fb-4d8d-89a8-1c08f22ee149",
+                     *           "vm_name": "a-1",
+                     *           "peer_vm_id": null,
+                     *           "peer_vm_name": null,
+                     *           "connections": 2,
+                     *           "segments_sent": 80,
+                     *           "segments_retransmitted": 2,
+                     *           "timeouts": 1,
+                     *           "timeouts_in_band": 0,
+                     *           "stalled_ms": 210,
+                     *           "rto_ms": 204,
+                     *           "found": false,
+                     *           "evidence": "1 timeouts, 0 of 195 to 235 ms; 2 of 80 segments sent again",
+                     *           "stall_ms": 210,
+                     *           "share": 0.0125
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionTimeoutsRead"];
                 };
             };
             /** @description Unauthorized */

@@ -45,6 +45,7 @@ pub struct Config {
     pub hardware_clock_error_ns: Option<u64>,
     pub hardware_timestamps: CardChoice,
     pub traffic_counters: TrafficChoice,
+    pub tcp_connections: bool,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
     pub artifacts: bool,
@@ -162,6 +163,8 @@ impl Config {
             .unwrap_or(CardChoice::Auto),
             traffic_counters: values::get(layers, "traffic_counters", values::traffic_counters)?
                 .unwrap_or(TrafficChoice::Auto),
+            tcp_connections: values::get(layers, "tcp_connections", values::truth)?
+                .unwrap_or(false),
             state_dir: values::get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),

@@ -145,6 +145,14 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "tcp_connections",
+        value_name: "BOOL",
+        default: Some("false"),
+        help: "Report how often TCP connections of this VM wait for a retransmission timeout, by peer VM, from the \
+               kernel's socket diagnostics. No addresses, no ports, nothing of their contents",
+        is_switch: false,
+    },
+    Setting {
         key: "state_dir",
         value_name: "DIR",
         default: Some("/var/lib/sinemora-agent"),

@@ -24,6 +24,7 @@ fn defaults_are_those_of_the_settings_table() {
         Ok(config.spool_cap_bytes),
         values::size(&shown("spool_cap"))
     );
+    assert_eq!(config.tcp_connections.to_string(), shown("tcp_connections"));
     assert_eq!(config.artifacts.to_string(), shown("artifacts"));
     assert_eq!(config.artifacts_port.to_string(), shown("artifacts_port"));
     assert_eq!(config.zone.provider, shown("zone_provider"));

@@ -6,6 +6,7 @@ mod clock_offset;
 mod model;
 mod on_demand;
 mod peer;
+mod peer_addresses;
 mod poll;
 
 pub use backend_clock::BackendClock;
@@ -15,4 +16,5 @@ pub use model::{Caps, MeshPlan, Plan};
 pub use on_demand::OnDemand;
 pub(crate) use on_demand::on_demand_key;
 pub use peer::{Peer, PlanError, Protocol, Role};
+pub use peer_addresses::PeerAddresses;
 pub use poll::{PollPace, Poller, follow_clock};

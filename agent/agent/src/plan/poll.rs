@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use super::{BackendClock, Correction, LARGEST_ERROR_NS, Plan, PlanCache, TimedAnswer};
+use super::{
+    BackendClock, Correction, LARGEST_ERROR_NS, PeerAddresses, Plan, PlanCache, TimedAnswer,
+};
 use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
@@ -29,6 +31,7 @@ pub struct Poller {
     pub agent_id: String,
     pub cache: PlanCache,
     pub plans: Sender<Arc<Plan>>,
+    pub peers: Arc<PeerAddresses>,
     pub backend_clock: Arc<BackendClock>,
     pub counters: Arc<Counters>,
     pub pace: PollPace,
@@ -170,6 +173,7 @@ impl Poller {
     }
 
     fn put_in_force(&self, plan: Plan, state: &mut PollState) {
+        self.peers.follow(&plan);
         if self.plans.send(Arc::new(plan.clone())).is_err() {
             self.stop.set();
         }

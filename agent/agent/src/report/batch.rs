@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 
 use prost::Message;
 
-use super::{Sequence, Spool};
+use super::{Sequence, Spool, WindowQueue};
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
-use crate::traffic::TrafficQueue;
-use crate::wire::{Health, MeshWindow, Report};
+use crate::wire::{ConnectionWindow, Health, MeshWindow, Report, TrafficWindow};
 
 /// Time after the first closed window in which others join its report: windows of several meshes end together.
 const GATHER: Duration = Duration::from_millis(200);
@@ -33,7 +32,9 @@ pub struct Batcher {
     pub backend_clock: Arc<BackendClock>,
     pub counters: Arc<Counters>,
     /// Windows of traffic, which join the next report.
-    pub traffic: Arc<TrafficQueue>,
+    pub traffic: Arc<WindowQueue<TrafficWindow>>,
+    /// Windows of connections, likewise.
+    pub connections: Arc<WindowQueue<ConnectionWindow>>,
 }
 
 impl Batcher {
@@ -71,6 +72,7 @@ impl Batcher {
             windows,
             health: Some(self.health(started_at_ns)),
             traffic: self.traffic.take(),
+            connections: self.connections.take(),
         };
         let bytes = match zstd::bulk::compress(&report.encode_to_vec(), ZSTD_LEVEL) {
             Ok(bytes) => bytes,
@@ -190,8 +192,6 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    use crate::wire::TrafficWindow;
-
     fn window(mesh_key: u32, started_at_s: i64) -> MeshWindow {
         MeshWindow {
             mesh_key,
@@ -214,7 +214,7 @@ mod tests {
         folder: &std::path::Path,
         windows: Vec<MeshWindow>,
         counters: &Arc<Counters>,
-        traffic: &Arc<TrafficQueue>,
+        traffic: &Arc<WindowQueue<TrafficWindow>>,
     ) -> Vec<Report> {
         let spool = Arc::new(Spool::open(&folder.join("spool"), 64 << 20).unwrap());
         let sequence = Sequence::open(&folder.join("sequence"), spool.newest(), 0).unwrap();
@@ -228,6 +228,7 @@ mod tests {
             backend_clock,
             counters: Arc::clone(counters),
             traffic: Arc::clone(traffic),
+            connections: Arc::default(),
         }
         .run(&receiver);
         std::iter::from_fn(|| {
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn windows_of_traffic_join_one_report_and_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        let traffic = Arc::new(TrafficQueue::default());
+        let traffic = Arc::new(WindowQueue::default());
         let counted = TrafficWindow {
             started_at_s: 90,
             bytes_sent: 1_500,

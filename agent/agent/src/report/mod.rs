@@ -7,6 +7,7 @@ mod refused;
 mod sequence;
 mod spool;
 mod upload;
+mod window_queue;
 
 pub use batch::Batcher;
 pub use on_demand::OnDemandUploader;
@@ -14,3 +15,4 @@ pub use refused::RefusedReports;
 pub use sequence::Sequence;
 pub use spool::{PushResult, Spool};
 pub use upload::{Pace, Uploader};
+pub use window_queue::WindowQueue;

@@ -1,19 +1,23 @@
-//! Windows of traffic that wait for the next report.
+//! Windows that wait for the next report, besides those of meshes.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crate::wire::TrafficWindow;
-
-/// Windows kept while no report is made: an hour of them. Beyond, the oldest is dropped.
+/// Windows kept while no report is made. Beyond, the oldest is dropped.
 const LIMIT: usize = 360;
 
-/// Bounded queue between the thread that counts and the one that makes reports.
-#[derive(Debug, Default)]
-pub struct TrafficQueue(Mutex<VecDeque<TrafficWindow>>);
+/// Bounded queue between a thread that counts and the one that makes reports.
+#[derive(Debug)]
+pub struct WindowQueue<W>(Mutex<VecDeque<W>>);
 
-impl TrafficQueue {
-    pub fn push(&self, window: TrafficWindow) {
+impl<W> Default for WindowQueue<W> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<W> WindowQueue<W> {
+    pub fn push(&self, window: W) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() == LIMIT {
             waiting.pop_front();
@@ -22,7 +26,7 @@ impl TrafficQueue {
     }
 
     /// Removes and returns all windows, oldest first.
-    pub fn take(&self) -> Vec<TrafficWindow> {
+    pub fn take(&self) -> Vec<W> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.drain(..).collect()
     }
@@ -33,19 +37,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_the_newest_hour() {
-        let queue = TrafficQueue::default();
+    fn keeps_the_newest_windows() {
+        let queue = WindowQueue::default();
         for started_at_s in (0..4_000).step_by(10) {
-            queue.push(TrafficWindow {
-                started_at_s,
-                ..TrafficWindow::default()
-            });
+            queue.push(started_at_s);
         }
         let taken = queue.take();
-        assert_eq!(
-            (taken.len(), taken[0].started_at_s, taken[359].started_at_s),
-            (360, 400, 3_990)
-        );
+        assert_eq!((taken.len(), taken[0], taken[359]), (360, 400, 3_990));
         assert!(queue.take().is_empty());
     }
 }

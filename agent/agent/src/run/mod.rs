@@ -20,6 +20,7 @@ use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError, TrafficChoice};
+use crate::connections::ConnectionWorker;
 use crate::counters::Counters;
 use crate::enrol::{SelfDescription, refresh};
 use crate::hardware;
@@ -28,11 +29,13 @@ use crate::interface::interface_of;
 use crate::metrics::MetricsServer;
 use crate::network::Listen;
 use crate::packet_loop::{self, Options};
-use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
-use crate::report::{Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader};
+use crate::plan::{BackendClock, PeerAddresses, PlanCache, PollPace, Poller};
+use crate::report::{
+    Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader, WindowQueue,
+};
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
-use crate::traffic::{TrafficQueue, TrafficWorker};
+use crate::traffic::TrafficWorker;
 
 /// Time limit for the packet loop to report its windows after the stop signal.
 const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);
@@ -105,11 +108,13 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let (plan_sender, plans) = mpsc::channel();
     let (window_sender, windows) = mpsc::channel();
     let (on_demand_sender, on_demand_windows) = mpsc::channel();
+    let peers = Arc::new(PeerAddresses::default());
     let poller = Poller {
         client: client.clone(),
         agent_id: identity.agent_id.clone(),
         cache: PlanCache::new(state.path()),
         plans: plan_sender,
+        peers: Arc::clone(&peers),
         backend_clock: Arc::clone(&backend_clock),
         counters: Arc::clone(&counters),
         pace: PollPace::default(),
@@ -129,13 +134,15 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         windows: on_demand_windows,
         stop: stop.clone(),
     };
-    let traffic = Arc::new(TrafficQueue::default());
+    let traffic = Arc::new(WindowQueue::default());
+    let connections = Arc::new(WindowQueue::default());
     let batcher = Batcher {
         spool,
         sequence,
         backend_clock: Arc::clone(&backend_clock),
         counters: Arc::clone(&counters),
         traffic: Arc::clone(&traffic),
+        connections: Arc::clone(&connections),
     };
     if let Some(interface) = counted_interface(config, &listen, probe_address) {
         let worker = TrafficWorker {
@@ -145,6 +152,15 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             stop: stop.clone(),
         };
         spawn("traffic", move || worker.run())?;
+    }
+    if config.tcp_connections {
+        let worker = ConnectionWorker {
+            peers,
+            backend_clock: Arc::clone(&backend_clock),
+            windows: connections,
+            stop: stop.clone(),
+        };
+        spawn("connections", move || worker.run())?;
     }
 
     let address_lost = Arc::new(AtomicBool::new(false));

@@ -2,9 +2,7 @@
 
 mod counters;
 mod meter;
-mod queue;
 mod worker;
 
 pub use counters::InterfaceCounters;
-pub use queue::TrafficQueue;
 pub use worker::TrafficWorker;

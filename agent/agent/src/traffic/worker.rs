@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::InterfaceCounters;
 use super::meter::{Meter, WINDOW_S};
-use super::{InterfaceCounters, TrafficQueue};
 use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
+use crate::report::WindowQueue;
 use crate::stop::Stop;
+use crate::wire::TrafficWindow;
 
 const NANOS_PER_S: i64 = 1_000_000_000;
 const WINDOW_NS: i64 = WINDOW_S as i64 * NANOS_PER_S;
@@ -19,7 +21,7 @@ const LOG_INTERVAL: Duration = Duration::from_secs(600);
 pub struct TrafficWorker {
     pub interface: String,
     pub backend_clock: Arc<BackendClock>,
-    pub windows: Arc<TrafficQueue>,
+    pub windows: Arc<WindowQueue<TrafficWindow>>,
     pub stop: Stop,
 }
 

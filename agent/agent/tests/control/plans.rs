@@ -38,6 +38,7 @@ impl World {
             agent_id: "a-1".into(),
             cache: PlanCache::new(state_dir),
             plans: sender,
+            peers: Arc::default(),
             backend_clock: Arc::clone(&backend_clock),
             counters: Arc::clone(&counters),
             pace: PollPace {

@@ -162,6 +162,21 @@ class AdvisorsOperations(Calls):
         answer: models.PriceBasisRead = self._json("PUT", f"/v1/applications/{segment(application_id)}/price-basis", body=body)
         return answer
 
+    def read_connection_timeouts(
+        self,
+        mesh_id: str | UUID,
+        *,
+        minutes: int | None = None,
+    ) -> models.ConnectionTimeoutsRead:
+        """Return how often TCP connections of the VMs of a mesh waited for a retransmission timeout, by peer.
+
+        Agents report it where `tcp_connections` is set.
+
+        GET /v1/meshes/{mesh_id}/connection-timeouts, role viewer. Raises `ApiError` with `mesh_unknown`.
+        """
+        answer: models.ConnectionTimeoutsRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/connection-timeouts", params={"minutes": minutes})
+        return answer
+
     def read_fairness(
         self,
         mesh_id: str | UUID,

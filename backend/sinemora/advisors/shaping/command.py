@@ -88,6 +88,25 @@ def tails(
     client.print_result(result, ("metric source", "retransmission tail", "evidence"), rows)
 
 
+@app.command("connection-timeouts")
+@calls_api
+def connection_timeouts(
+    client: Terminal,
+    mesh: Mesh = None,
+    minutes: Annotated[int, Option(help="Look-back, minutes.")] = 1_440,
+) -> None:
+    """Show how often TCP connections of VMs waited for a retransmission timeout, by peer."""
+    result = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/connection-timeouts", minutes=minutes)
+    rows = [
+        (item["vm_name"], item["peer_vm_name"] or "others", "found" if item["found"] else "not found",
+         "-" if item["stall_ms"] is None else f"{item['stall_ms']:.4g} ms", item["evidence"])
+        for item in result["items"]
+    ]  # fmt: skip
+    client.print_result(result, ("VM", "peer", "195 to 235 ms", "mean wait", "evidence"), rows)
+    if not result["vms_reporting"]:
+        client.print_line("No agent reads connections. Set `tcp_connections = true` in agent.toml of a VM.")
+
+
 def _trains(
     host: str, packets: int, rate_mbit: float | None, kinds: list[bool], rest_s: float, port: int
 ) -> list[dict[str, Any]]:

@@ -6,7 +6,15 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from sinemora.advisors.shaping import service
-from sinemora.advisors.shaping.schemas import MetricTailRead, ShapingCreate, ShapingRead, TailCreate, TailRead
+from sinemora.advisors.shaping.connections import connection_timeouts
+from sinemora.advisors.shaping.schemas import (
+    ConnectionTimeoutsRead,
+    MetricTailRead,
+    ShapingCreate,
+    ShapingRead,
+    TailCreate,
+    TailRead,
+)
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
@@ -44,3 +52,17 @@ def list_retransmission_tails(
 ) -> list[MetricTailRead]:
     """Look for one retransmission timeout in each metric source of a mesh that is a duration."""
     return service.metric_tails(session, mesh_id, minutes)
+
+
+@router.get("/meshes/{mesh_id}/connection-timeouts", responses=responses(404))
+def read_connection_timeouts(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    minutes: Annotated[int, Query(ge=1, le=10_080)] = 1_440,
+) -> ConnectionTimeoutsRead:
+    """Return how often TCP connections of the VMs of a mesh waited for a retransmission timeout, by peer.
+
+    Agents report it where `tcp_connections` is set.
+    """
+    return connection_timeouts(session, mesh_id, minutes)

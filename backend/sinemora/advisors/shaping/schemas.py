@@ -170,3 +170,41 @@ class MetricTailRead(TailRead):
     minutes: int
     started_at: datetime
     ended_at: datetime
+
+
+class ConnectionTimeoutsRow(Read):
+    """TCP connections of a VM to a peer: segments sent, sent again, and waits for a retransmission timeout.
+
+    The peer is null for all addresses that are no VM of its meshes. `connections`: most in a minute; `rto_ms`: smallest
+    timeout; `stall_ms`: mean wait; `share`: that of segments that waited; null without timeouts. `found`: the timeouts
+    are mostly of 195 to 235 ms.
+    """
+
+    vm_id: UUID
+    vm_name: str
+    peer_vm_id: UUID | None
+    peer_vm_name: str | None
+    connections: int
+    segments_sent: int
+    segments_retransmitted: int
+    timeouts: int
+    timeouts_in_band: int
+    stalled_ms: int
+    rto_ms: float | None
+    found: bool
+    evidence: str
+    stall_ms: float | None
+    share: float | None
+
+
+class ConnectionTimeoutsRead(Read):
+    """Timeouts of connections of the VMs of a mesh in a range, most first, at most 200 rows.
+
+    `vms_reporting`: VMs whose agents are set to read connections, and had some.
+    """
+
+    started_at: datetime
+    ended_at: datetime
+    vms: int
+    vms_reporting: int
+    items: list[ConnectionTimeoutsRow]

@@ -23,8 +23,9 @@ from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, Frame
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.key_cache import TenantKeys
-from sinemora.measurements.ingest.validation import Spike, Traffic, Window
+from sinemora.measurements.ingest.validation import Connections, Spike, Traffic, Window
 from sinemora.measurements.live.events import WindowSeen
+from sinemora.measurements.store.connections import ConnectionRow
 from sinemora.measurements.store.corrections import ClockRow
 from sinemora.measurements.store.inserts import FrameRow, SpikeRow
 from sinemora.measurements.store.traffic import TrafficRow
@@ -43,9 +44,10 @@ class Admitted:
     seen: list[WindowSeen]
     skipped: int
     traffic: list[TrafficRow]
+    connections: list[ConnectionRow]
 
 
-def check_time(windows: Sequence[Window | Traffic], now_s: float) -> None:
+def check_time(windows: Sequence[Window | Traffic | Connections], now_s: float) -> None:
     """Refuse windows that end in the future. ProductError `window_in_future`."""
     for window in windows:
         ahead_s = window.started_at_s + window.window_s - now_s
@@ -67,12 +69,13 @@ class Submission:
     `living` are flags of the targets of each window that are VMs of the tenant; None where all of them are.
     """
 
-    __slots__ = ("at_s", "keys", "living", "tenant_key", "traffic", "vm_key", "windows")
+    __slots__ = ("at_s", "connections", "keys", "living", "tenant_key", "traffic", "vm_key", "windows")
 
     def __init__(
         self,
         windows: list[Window],
         traffic: list[Traffic],
+        connections: list[Connections],
         tenant_key: int,
         vm_key: int,
         keys: TenantKeys,
@@ -80,6 +83,7 @@ class Submission:
     ) -> None:
         self.windows = windows
         self.traffic = traffic
+        self.connections = connections
         self.tenant_key = tenant_key
         self.vm_key = vm_key
         self.keys = keys
@@ -105,7 +109,7 @@ def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | P
     results: list[Admitted | ProductError] = []
     drafts: list[_Draft] = []
     for submission in submissions:
-        admitted = Admitted([], [], [], [], 0, _traffic(submission, raw_days))
+        admitted = Admitted([], [], [], [], 0, _traffic(submission, raw_days), _connections(submission, raw_days))
         try:
             drafts += _drafts(admitted, submission, raw_days)
             results.append(admitted)
@@ -114,6 +118,29 @@ def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | P
     for draft in drafts:
         _add(draft, _encoded(draft))
     return results
+
+
+def _connections(submission: Submission, raw_days: int) -> list[ConnectionRow]:
+    """Convert windows of connections to rows, without those that are too old to be kept."""
+    oldest_s = submission.at_s - raw_days * _DAY_S
+    return [
+        ConnectionRow(
+            submission.tenant_key,
+            submission.vm_key,
+            window.started_at_s,
+            peer.vm_key,
+            peer.connections,
+            peer.segments_sent,
+            peer.segments_retransmitted,
+            peer.timeouts,
+            peer.timeouts_in_band,
+            peer.stalled_ms,
+            peer.rto_us,
+        )
+        for window in submission.connections
+        if window.started_at_s >= oldest_s
+        for peer in window.peers
+    ]
 
 
 def _traffic(submission: Submission, raw_days: int) -> list[TrafficRow]:

@@ -7,20 +7,52 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Report(_message.Message):
-    __slots__ = ("sequence", "made_at_ns", "agent_version", "windows", "health", "traffic")
+    __slots__ = ("sequence", "made_at_ns", "agent_version", "windows", "health", "traffic", "connections")
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     MADE_AT_NS_FIELD_NUMBER: _ClassVar[int]
     AGENT_VERSION_FIELD_NUMBER: _ClassVar[int]
     WINDOWS_FIELD_NUMBER: _ClassVar[int]
     HEALTH_FIELD_NUMBER: _ClassVar[int]
     TRAFFIC_FIELD_NUMBER: _ClassVar[int]
+    CONNECTIONS_FIELD_NUMBER: _ClassVar[int]
     sequence: int
     made_at_ns: int
     agent_version: str
     windows: _containers.RepeatedCompositeFieldContainer[MeshWindow]
     health: Health
     traffic: _containers.RepeatedCompositeFieldContainer[TrafficWindow]
-    def __init__(self, sequence: _Optional[int] = ..., made_at_ns: _Optional[int] = ..., agent_version: _Optional[str] = ..., windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ..., health: _Optional[_Union[Health, _Mapping]] = ..., traffic: _Optional[_Iterable[_Union[TrafficWindow, _Mapping]]] = ...) -> None: ...
+    connections: _containers.RepeatedCompositeFieldContainer[ConnectionWindow]
+    def __init__(self, sequence: _Optional[int] = ..., made_at_ns: _Optional[int] = ..., agent_version: _Optional[str] = ..., windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ..., health: _Optional[_Union[Health, _Mapping]] = ..., traffic: _Optional[_Iterable[_Union[TrafficWindow, _Mapping]]] = ..., connections: _Optional[_Iterable[_Union[ConnectionWindow, _Mapping]]] = ...) -> None: ...
+
+class ConnectionWindow(_message.Message):
+    __slots__ = ("started_at_s", "window_s", "peers")
+    STARTED_AT_S_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_S_FIELD_NUMBER: _ClassVar[int]
+    PEERS_FIELD_NUMBER: _ClassVar[int]
+    started_at_s: int
+    window_s: int
+    peers: _containers.RepeatedCompositeFieldContainer[ConnectionPeer]
+    def __init__(self, started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., peers: _Optional[_Iterable[_Union[ConnectionPeer, _Mapping]]] = ...) -> None: ...
+
+class ConnectionPeer(_message.Message):
+    __slots__ = ("vm_key", "connections", "segments_sent", "segments_retransmitted", "timeouts", "timeouts_in_band", "stalled_ms", "rto_us")
+    VM_KEY_FIELD_NUMBER: _ClassVar[int]
+    CONNECTIONS_FIELD_NUMBER: _ClassVar[int]
+    SEGMENTS_SENT_FIELD_NUMBER: _ClassVar[int]
+    SEGMENTS_RETRANSMITTED_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUTS_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUTS_IN_BAND_FIELD_NUMBER: _ClassVar[int]
+    STALLED_MS_FIELD_NUMBER: _ClassVar[int]
+    RTO_US_FIELD_NUMBER: _ClassVar[int]
+    vm_key: int
+    connections: int
+    segments_sent: int
+    segments_retransmitted: int
+    timeouts: int
+    timeouts_in_band: int
+    stalled_ms: int
+    rto_us: int
+    def __init__(self, vm_key: _Optional[int] = ..., connections: _Optional[int] = ..., segments_sent: _Optional[int] = ..., segments_retransmitted: _Optional[int] = ..., timeouts: _Optional[int] = ..., timeouts_in_band: _Optional[int] = ..., stalled_ms: _Optional[int] = ..., rto_us: _Optional[int] = ...) -> None: ...
 
 class TrafficWindow(_message.Message):
     __slots__ = ("started_at_s", "window_s", "elapsed_ns", "interface", "bytes_sent", "packets_sent", "bytes_received", "packets_received")

@@ -28,10 +28,10 @@ from sinemora.measurements.ingest.group_commit import BatchWriter
 from sinemora.measurements.ingest.key_cache import KeyCache, TenantKeys
 from sinemora.measurements.ingest.payload import JSON
 from sinemora.measurements.ingest.rate_quota import RateQuotas, ReportRates
-from sinemora.measurements.ingest.validation import Body, Traffic, Window
+from sinemora.measurements.ingest.validation import Body, Connections, Traffic, Window
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher
-from sinemora.measurements.store import corrections, inserts, partitions, traffic
+from sinemora.measurements.store import connections, corrections, inserts, partitions, traffic
 
 log = structlog.get_logger(__name__)
 
@@ -64,13 +64,14 @@ class Received:
 
 @dataclass(slots=True)
 class Decoded:
-    """A decoded report: its windows, its traffic, a note on the state of its agent, and its rows or their refusal.
+    """A decoded report: its windows, the counters of its VM, a note on its agent, and its rows or their refusal.
 
     `admitted` is None when the report names meshes or VMs that the known keys lack.
     """
 
     windows: list[Window]
     traffic: list[Traffic]
+    connections: list[Connections]
     note: ReportNote
     admitted: Admitted | ProductError | None = None
 
@@ -120,12 +121,16 @@ class IngestPipeline:
             windows = decoded.windows
             meshes, targets = {window.mesh_key for window in windows}, [window.targets for window in windows]
             keys = await self.keys.of(agent.tenant_id, meshes, targets, arrived_s)
-            (admitted,) = _admit([_submission(agent, windows, decoded.traffic, keys, now_s)])
+            (admitted,) = _admit([_submission(agent, decoded, keys, now_s)])
         if isinstance(admitted, ProductError):
             raise admitted
         counted = 2 * sum(int(row.targets.size) for row in admitted.frames)
         self._quotas.take(agent.tenant_id, counted, keys.windows_per_s, time.monotonic(), keys.plan)
-        size = sum(len(row.stats) + len(row.sketch) for row in admitted.frames) + 100 * len(admitted.traffic) + 1024
+        size = (
+            sum(len(row.stats) + len(row.sketch) for row in admitted.frames)
+            + 100 * (len(admitted.traffic) + len(admitted.connections))
+            + 1024
+        )
         await self._writer.write(Intake(admitted, decoded.note), size)
         return admitted.skipped
 
@@ -160,6 +165,7 @@ class IngestPipeline:
             inserts.store_spikes(session, spikes)
             corrections.store_clocks(session, clocks)
             traffic.store(session, [row for intake in intakes for row in intake.admitted.traffic])
+            connections.store(session, [row for intake in intakes for row in intake.admitted.connections])
             note_reports(session, [intake.note for intake in intakes])
         self._rosters.learn(learnt)
         metrics.FRAMES.labels("stored").inc(stored)
@@ -200,15 +206,16 @@ def _decode(batch: Sequence[Received]) -> list[Decoded | ProductError]:
         try:
             admission.check_time(windows, received.at_s)
             admission.check_time(content.traffic, received.at_s)
+            admission.check_time(content.connections, received.at_s)
         except ProductError as refusal:
             results.append(refusal)
             continue
         window_s = max((window.window_s for window in windows), default=10)
         at = datetime.fromtimestamp(received.at_s, UTC)
         note = ReportNote(agent.agent_id, at, content.health, content.agent_version, window_s)
-        decoded = Decoded(windows, content.traffic, note)
+        decoded = Decoded(windows, content.traffic, content.connections, note)
         results.append(decoded)
-        submission = _submission(agent, windows, content.traffic, received.keys, received.at_s)
+        submission = _submission(agent, decoded, received.keys, received.at_s)
         if submission.is_known:
             known.append(decoded)
             submissions.append(submission)
@@ -217,10 +224,8 @@ def _decode(batch: Sequence[Received]) -> list[Decoded | ProductError]:
     return results
 
 
-def _submission(
-    agent: AgentIdentity, windows: list[Window], traffic: list[Traffic], keys: TenantKeys, at_s: float
-) -> Submission:
-    return Submission(windows, traffic, agent.tenant_key, agent.vm_key, keys, at_s)
+def _submission(agent: AgentIdentity, decoded: Decoded, keys: TenantKeys, at_s: float) -> Submission:
+    return Submission(decoded.windows, decoded.traffic, decoded.connections, agent.tenant_key, agent.vm_key, keys, at_s)
 
 
 def _admit(submissions: Sequence[Submission]) -> list[Admitted | ProductError]:

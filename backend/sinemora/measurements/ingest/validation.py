@@ -16,7 +16,14 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, INT32_MAX, Sketches, Stats
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.ingest.agent_pb2 import Evidence, Health, MeshWindow, Report, TrafficWindow
+from sinemora.measurements.ingest.agent_pb2 import (
+    ConnectionWindow,
+    Evidence,
+    Health,
+    MeshWindow,
+    Report,
+    TrafficWindow,
+)
 from sinemora.measurements.ingest.payload import (
     PROTOBUF,
     PROTOBUFS,
@@ -34,6 +41,9 @@ FLOWS_MAX = 64
 INT64_MAX = 2**63 - 1
 NO_CLOCK = -1
 TRAFFIC_MAX = 1_000
+CONNECTION_WINDOWS_MAX = 400
+CONNECTION_PEERS_MAX = 65
+"""Rows of a window of connections: 64 peers and the others together."""
 # user, kernel, hardware.
 TIMESTAMP_SOURCE_MAX = 3
 WINDOW_S_MAX = 60
@@ -128,6 +138,31 @@ class Traffic:
     packets_received: int
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectionPeers:
+    """TCP connections of a VM to one peer in one window; key 0: to all others. `stalled_ms`: time in timeouts."""
+
+    vm_key: int
+    connections: int
+    segments_sent: int
+    segments_retransmitted: int
+    timeouts: int
+    timeouts_in_band: int
+    stalled_ms: int
+    rto_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """TCP connections of a VM in one window, by peer."""
+
+    started_at_s: int
+    window_s: int
+    peers: list[ConnectionPeers]
+
+
+_PEERS = tuple(ConnectionPeers.__dataclass_fields__)
+_SMALL = ("connections", "timeouts", "timeouts_in_band", "rto_us")
 _TRAFFIC = tuple(Traffic.__dataclass_fields__)
 _COUNTERS = _TRAFFIC[-4:]
 
@@ -145,13 +180,14 @@ class Body:
 @dataclass(frozen=True, slots=True)
 class Contents:
     """The contents of a report: the health of its agent (None when not reported), its version, the windows of its
-    meshes, and the traffic of its VM.
+    meshes, and the traffic and connections of its VM.
     """
 
     health: dict[str, int | str] | None
     agent_version: str
     windows: list[Window]
     traffic: list[Traffic]
+    connections: list[Connections]
 
 
 def read(bodies: Sequence[Body], bytes_max: int) -> list[Contents | ProductError]:
@@ -210,7 +246,7 @@ def _contents(read: "native.ReadReport | OverflowError") -> Contents:
             raise MalformedReport(f"{path}.{field}", complaint)
         if columns is not None:
             windows.append(_window(header, columns, path))
-    return Contents(health_of(report), report.agent_version, windows, _traffic(report))
+    return Contents(health_of(report), report.agent_version, windows, _traffic(report), _connections(report))
 
 
 def _traffic(report: Report) -> list[Traffic]:
@@ -232,6 +268,30 @@ def _traffic_window(message: TrafficWindow, path: str) -> Traffic:
     return Traffic(*(getattr(message, name) for name in _TRAFFIC))
 
 
+def _connections(report: Report) -> list[Connections]:
+    if len(report.connections) > CONNECTION_WINDOWS_MAX:
+        raise MalformedReport("connections", f"at most {CONNECTION_WINDOWS_MAX:,} windows of connections in one report")
+    return [_connection_window(message, f"connections[{i}]") for i, message in enumerate(report.connections)]
+
+
+def _connection_window(message: ConnectionWindow, path: str) -> Connections:
+    _check_span(message, path)
+    keys = [peer.vm_key for peer in message.peers]
+    if len(keys) > CONNECTION_PEERS_MAX:
+        raise MalformedReport(f"{path}.peers", f"at most {CONNECTION_PEERS_MAX} peers")
+    if keys != sorted(set(keys)) or keys[-1:] > [INT32_MAX]:
+        raise MalformedReport(f"{path}.peers", "keys of VMs, strictly ascending")
+    for i, peer in enumerate(message.peers):
+        for name in _PEERS[1:]:
+            most = INT32_MAX if name in _SMALL else INT64_MAX
+            if getattr(peer, name) > most:
+                raise MalformedReport(f"{path}.peers[{i}].{name}", f"more than {most}")
+        if peer.timeouts_in_band > peer.timeouts:
+            raise MalformedReport(f"{path}.peers[{i}].timeouts_in_band", "more than all timeouts")
+    peers = [ConnectionPeers(*(getattr(peer, name) for name in _PEERS)) for peer in message.peers]
+    return Connections(message.started_at_s, message.window_s, peers)
+
+
 def _check_header(message: MeshWindow, path: str) -> None:
     if not 0 < message.mesh_key <= INT32_MAX:
         raise MalformedReport(f"{path}.mesh_key", f"{message.mesh_key} is no key of a mesh")
@@ -241,7 +301,7 @@ def _check_header(message: MeshWindow, path: str) -> None:
         raise MalformedReport(f"{path}.timestamp_source", complaint)
 
 
-def _check_span(message: MeshWindow | TrafficWindow, path: str) -> None:
+def _check_span(message: MeshWindow | TrafficWindow | ConnectionWindow, path: str) -> None:
     if not 0 < message.window_s <= WINDOW_S_MAX:
         raise MalformedReport(f"{path}.window_s", f"a window lasts 1 to {WINDOW_S_MAX} s, not {message.window_s}")
     if not 0 <= message.started_at_s < 1 << 33 or message.started_at_s % message.window_s:

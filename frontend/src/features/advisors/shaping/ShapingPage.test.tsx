@@ -52,6 +52,20 @@ const TAIL = {
   mean_cost_ms: 2,
 }
 
+const WAITS = {
+  ...{ started_at: '2026-11-20T10:00:00Z', ended_at: '2026-11-21T10:00:00Z', vms: 4, vms_reporting: 1 },
+  items: [
+    {
+      ...{ vm_id: 'v', vm_name: 'web-1', peer_vm_id: 'w', peer_vm_name: 'db-1', found: true, stall_ms: 210 },
+      evidence: '5 timeouts, 5 of 195 to 235 ms; 10 of 1000 segments sent again',
+    },
+    {
+      ...{ vm_id: 'v', vm_name: 'web-1', peer_vm_id: null, peer_vm_name: null, found: false, stall_ms: null },
+      evidence: '0 timeouts, 0 of 195 to 235 ms; 0 of 90 segments sent again',
+    },
+  ],
+}
+
 function Harness() {
   const [search, setSearch] = useState<ShapingSearch>({})
   return <ShapingPage search={search} onSearch={(patch) => setSearch((old) => shapingSearch({ ...old, ...patch }))} />
@@ -64,6 +78,7 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
     'GET /v1/token-buckets': [BUCKET, { ...BUCKET, vm_id: 'w', vm_name: 'web-2', forecast: null }],
     'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
     'GET /v1/meshes/m/retransmission-tails': () => reply(200, [TAIL]),
+    'GET /v1/meshes/m/connection-timeouts': () => reply(200, WAITS),
   })
   await showPage(<Harness />)
   expect(
@@ -72,6 +87,10 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
   expect(screen.getByText(/Empty in 800 µs at 2000 Mbit\/s, from full. Full again after 800 µs/)).toBeTruthy()
   expect(screen.getByText('C2: Reads have a tail.')).toBeTruthy()
   expect(await screen.findByText('12 of 900 minutes in 195 to 235 ms')).toBeTruthy()
+  expect(await screen.findByText(/from 1 of 4 VMs/)).toBeTruthy()
+  expect(screen.getByText('5 timeouts, 5 of 195 to 235 ms; 10 of 1000 segments sent again')).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'db-1' }).getAttribute('href')).toBe('/vms/w')
+  expect(screen.getByText('All others')).toBeTruthy()
   expect(await screen.findByText('Draining. Empty in 40 s at this rate')).toBeTruthy()
   expect(screen.getByRole('link', { name: 'web-2' }).getAttribute('href')).toBe('/vms/w')
   expect(screen.getByText('no traffic of the last two minutes')).toBeTruthy()

@@ -8,6 +8,7 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
+import { Connections } from './Connections'
 import { strings } from './strings'
 
 /** The retransmission tail in the metric sources of a mesh. */
@@ -28,6 +29,8 @@ export function Tails({ meshId, onMesh }: { meshId: string | undefined; onMesh: 
             />
           </div>
           <Sources mesh={mesh.id} />
+          <h3>{strings.connections}</h3>
+          <Connections mesh={mesh.id} />
         </>
       )}
     </Panel>

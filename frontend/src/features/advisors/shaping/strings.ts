@@ -99,4 +99,13 @@ export const strings = {
   no: 'Not found',
   evidence: 'Evidence',
   cost: 'Added to the mean',
+  connections: 'Connections',
+  connectionsLower: 'the connections',
+  connectionsLead: (reporting: number, all: number) =>
+    `Waits of TCP connections for a retransmission timeout in the last day, from ${reporting} of ${all} VMs.`,
+  noConnections: 'No agent reads connections',
+  noConnectionsLead: 'Set tcp_connections = true in agent.toml of a VM: it reports counters by peer VM, no addresses.',
+  peer: 'Peer',
+  others: 'All others',
+  meanWait: 'Mean wait',
 }

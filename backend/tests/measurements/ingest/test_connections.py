@@ -1,0 +1,99 @@
+"""TCP connections of VMs in reports: stored once, confined to their tenant, dropped by retention; nonsense refused."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+from sqlalchemy import Engine, text
+
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest.validation import CONNECTION_WINDOWS_MAX
+from sinemora.measurements.store import connections
+from tests.callers import Member, MeshWorld
+from tests.measurements.reports import connections_of, send, sent, window_start
+
+GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
+    return make_mesh(owner, 2)
+
+
+def rows(mesh: MeshWorld) -> list[Any]:
+    with tenant_session(mesh.owner.tenant_id) as session:
+        columns = "vm_key, peer_key, extract(epoch FROM started_at)::bigint AS at, segments_sent, timeouts, rto_us"
+        return list(session.execute(text(f"SELECT {columns} FROM vm_connections ORDER BY started_at, peer_key")).all())
+
+
+def test_connections_are_stored_once(mesh: MeshWorld):
+    agent, other = mesh.agents
+    at = window_start(1, 60)
+    report = connections_of({at: {0: (900, 0, 0), other.vm_key: (1_000, 3, 2)}})
+    for _ in range(2):
+        sent(agent, report)
+    assert [tuple(row) for row in rows(mesh)] == [
+        (agent.vm_key, 0, at, 900, 0, 0),
+        (agent.vm_key, other.vm_key, at, 1_000, 3, 204_000),
+    ]
+
+
+def test_the_golden_report_of_the_agent_is_read(mesh: MeshWorld):
+    report = Report.FromString((GOLDEN / "connections.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "connections.json").read_text(), Report()) == report
+    report.connections[0].started_at_s = window_start(1, 60)
+    sent(mesh.agents[0], report)
+    assert [(row.peer_key, row.timeouts, row.rto_us) for row in rows(mesh)] == [(0, 0, 0), (7, 4, 201_334)]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("window_s", 0, "connections[0].window_s: a window lasts 1 to 60 s, not 0"),
+        ("started_at_s", 1_700_000_005, "connections[0].started_at_s: 1700000005 is not a multiple of the window's"),
+        ("peers[1].vm_key", 0, "connections[0].peers: keys of VMs, strictly ascending"),
+        ("peers[1].vm_key", 2**31, "connections[0].peers: keys of VMs, strictly ascending"),
+        ("peers[1].segments_sent", 2**63, "connections[0].peers[1].segments_sent: more than"),
+        ("peers[1].timeouts", 2**31, "connections[0].peers[1].timeouts: more than"),
+        ("peers[1].timeouts_in_band", 4, "connections[0].peers[1].timeouts_in_band: more than all timeouts"),
+    ],
+)
+def test_nonsense_is_refused_with_its_field(mesh: MeshWorld, field: str, value: int, said: str):
+    report = connections_of({window_start(1, 60): {0: (1, 0, 0), 9: (1_000, 3, 2)}})
+    window = report.connections[0]
+    name = field.removeprefix("peers[1].")
+    setattr(window if name == field else window.peers[1], name, value)
+    answer = send(mesh.agents[0], report)
+    assert (answer.status_code, answer.json()["code"]) == (422, "malformed_report")
+    assert said in answer.json()["detail"]
+    assert rows(mesh) == []
+
+
+def test_windows_and_peers_are_bounded(mesh: MeshWorld):
+    at = window_start(1, 60)
+    many = connections_of({at - 60 * ago: {0: (1, 0, 0)} for ago in range(CONNECTION_WINDOWS_MAX + 1)})
+    assert "at most 400 windows of connections" in send(mesh.agents[0], many).json()["detail"]
+    wide = connections_of({at: {key: (1, 0, 0) for key in range(66)}})
+    assert "connections[0].peers: at most 65 peers" in send(mesh.agents[0], wide).json()["detail"]
+    ahead = connections_of({window_start(-6, 60): {0: (1, 0, 0)}})
+    assert send(mesh.agents[0], ahead).json()["code"] == "window_in_future"
+
+
+def test_old_windows_are_left_out_and_a_shorter_retention_deletes(mesh: MeshWorld):
+    older, newer = window_start(3, 60), window_start(1, 60)
+    sent(mesh.agents[0], connections_of({at: {0: (1, 0, 0)} for at in (window_start(10 * 1_440, 60), older, newer)}))
+    assert [row.at for row in rows(mesh)] == [older, newer]
+    with system_session() as session:
+        assert connections.delete_before(session, mesh.owner.tenant_id, datetime.fromtimestamp(newer, UTC)) == 1
+    assert [row.at for row in rows(mesh)] == [newer]
+
+
+def test_row_level_security_hides_the_connections_of_others(mesh: MeshWorld, other_owner: Member, database: Engine):
+    sent(mesh.agents[0], connections_of({window_start(1, 60): {0: (1, 0, 0)}}))
+    for key, seen in ((mesh.owner.tenant_key, 1), (other_owner.tenant_key, 0), ("", 0)):
+        with database.begin() as connection:
+            connection.execute(text("SELECT set_config('sinemora.tenant_key', :key, true)"), {"key": str(key)})
+            assert connection.scalar(text("SELECT count(*) FROM vm_connections")) == seen
