@@ -2,7 +2,8 @@
 
 `plan_server.py ADDRESS PORT FOLDER`: an agent whose credential is `sma_NAME` gets FOLDER/NAME.json as its plan, again
 after each change of the file. Its reports are stored as FOLDER/NAME-N.report, decompressed, its events as
-FOLDER/NAME-N.events, and the seconds of measurements on demand as FOLDER/NAME-KEY-SECOND.second.
+FOLDER/NAME-N.events, reports of the bulk sender as FOLDER/NAME-N.bulk, and the seconds of measurements on demand as
+FOLDER/NAME-KEY-SECOND.second.
 """
 
 import http.server
@@ -51,6 +52,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             (self.folder / f"{self._name()}-{second['key']}-{second['started_at_s']}.second").write_bytes(body)
         if self.path.endswith("/reports"):
             self._store("report", zstandard.ZstdDecompressor().decompress(body, max_output_size=_LARGEST_REPORT))
+        if self.path.endswith("/bulk-reports"):
+            self._store("bulk", body)
         if self.path.endswith("/events"):
             self._store("events", body)
         self._answer(204, b"", None)

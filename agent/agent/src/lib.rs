@@ -3,6 +3,7 @@
 pub mod artifacts;
 pub mod backend;
 pub mod backoff;
+pub mod bulk;
 pub mod calendar;
 pub mod check;
 pub mod cli;

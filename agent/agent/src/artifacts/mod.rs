@@ -21,6 +21,8 @@ mod work;
 mod worker;
 
 pub use index::{ReadError, read_artifact};
+pub(crate) use priority::lower_priority;
+pub(crate) use rate::RateLimit;
 pub use server::BlockServer;
 pub use worker::{ArtifactWorker, Limits};
 

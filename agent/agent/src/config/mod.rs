@@ -50,6 +50,12 @@ pub struct Config {
     pub spool_cap_bytes: u64,
     pub artifacts: bool,
     pub artifacts_port: u16,
+    pub bulk_sender: bool,
+    pub bulk_port: u16,
+    /// Limits of each order of the bulk sender.
+    pub bulk_bytes_max: u64,
+    pub bulk_mbit_max: u32,
+    pub bulk_seconds_max: u32,
     /// `None`: switched off.
     pub metrics_listen: Option<SocketAddr>,
     pub trust: Trust,
@@ -170,6 +176,12 @@ impl Config {
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
             artifacts: values::get(layers, "artifacts", values::truth)?.unwrap_or(false),
             artifacts_port: values::get(layers, "artifacts_port", values::port)?.unwrap_or(8421),
+            bulk_sender: values::get(layers, "bulk_sender", values::truth)?.unwrap_or(false),
+            bulk_port: values::get(layers, "bulk_port", values::port)?.unwrap_or(8422),
+            bulk_bytes_max: values::get(layers, "bulk_max_size", values::size)?.unwrap_or(1 << 30),
+            bulk_mbit_max: values::get(layers, "bulk_max_mbit", values::megabits)?.unwrap_or(1000),
+            bulk_seconds_max: values::get(layers, "bulk_max_s", values::bulk_seconds)?
+                .unwrap_or(120),
             metrics_listen: values::get(layers, "metrics_listen", values::listen_or_off)?
                 .unwrap_or(Some(SocketAddr::from(([127, 0, 0, 1], 9319)))),
             trust,

@@ -182,6 +182,42 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "bulk_sender",
+        value_name: "BOOL",
+        default: Some("false"),
+        help: "Send bytes to, and receive them from, the agents of the mesh that have it too, when an editor compares \
+               transports or runs planned transfers",
+        is_switch: true,
+    },
+    Setting {
+        key: "bulk_port",
+        value_name: "PORT",
+        default: Some("8422"),
+        help: "TCP port at which the bulk sender receives; closed while it has no order",
+        is_switch: false,
+    },
+    Setting {
+        key: "bulk_max_size",
+        value_name: "SIZE",
+        default: Some("1GiB"),
+        help: "Largest size that the bulk sender sends, or receives, in one order",
+        is_switch: false,
+    },
+    Setting {
+        key: "bulk_max_mbit",
+        value_name: "MBIT",
+        default: Some("1000"),
+        help: "Highest rate of the bulk sender in each direction, Mbit/s: 1 to 100000",
+        is_switch: false,
+    },
+    Setting {
+        key: "bulk_max_s",
+        value_name: "SECONDS",
+        default: Some("120"),
+        help: "Longest time of an order of the bulk sender: 1 to 600",
+        is_switch: false,
+    },
+    Setting {
         key: "metrics_listen",
         value_name: "ADDRESS",
         default: Some("127.0.0.1:9319"),

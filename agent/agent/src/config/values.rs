@@ -190,6 +190,23 @@ pub fn hardware_timestamps(text: &str) -> Result<CardChoice, String> {
     }
 }
 
+/// Parse megabits per second.
+pub fn megabits(text: &str) -> Result<u32, String> {
+    within(text, 1, 100_000)
+}
+
+/// Parse the seconds of an order of the bulk sender.
+pub fn bulk_seconds(text: &str) -> Result<u32, String> {
+    within(text, 1, 600)
+}
+
+fn within(text: &str, least: u32, most: u32) -> Result<u32, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (least..=most).contains(number))
+        .ok_or_else(|| format!("must be a whole number from {least} to {most}"))
+}
+
 /// Parse `auto`, `off`, or the name of an interface: at most 15 characters, as the kernel's.
 pub fn traffic_counters(text: &str) -> Result<TrafficChoice, String> {
     let is_name = |c: char| c.is_ascii_graphic() && c != '/' && c != ':';

@@ -36,6 +36,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
             ..Caps::default()
         },
         on_demand: Vec::new(),
+        bulk: Vec::new(),
         meshes: vec![MeshPlan {
             id: String::new(),
             key: 1,

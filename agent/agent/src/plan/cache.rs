@@ -44,6 +44,7 @@ impl PlanCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::BulkOrder;
 
     #[test]
     fn is_used_by_its_own_agent_only() {
@@ -56,8 +57,23 @@ mod tests {
             ..Plan::idle()
         };
         cache.store(&plan);
-        assert_eq!(cache.load("a"), Some(plan));
+        assert_eq!(cache.load("a").as_ref(), Some(&plan));
         assert_eq!(cache.load("b"), None);
+        let mut with_order = plan.clone();
+        with_order.bulk = vec![BulkOrder {
+            id: "o".into(),
+            secret: "secret of one run".into(),
+            starts_at_ns: 0,
+            ends_at_ns: 1,
+            certificate: None,
+            certificate_key: None,
+            steps: Vec::new(),
+        }];
+        assert!(!with_order.same_work(&plan));
+        cache.store(&with_order);
+        assert_eq!(cache.load("a"), Some(plan));
+        let kept = std::fs::read_to_string(folder.path().join("plan.json")).unwrap();
+        assert!(!kept.contains("secret of one run"));
         cache.remove();
         assert_eq!(cache.load("a"), None);
     }

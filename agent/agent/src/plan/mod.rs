@@ -1,6 +1,7 @@
 //! The plan of the backend: the peers to measure, validated before use.
 
 mod backend_clock;
+mod bulk_order;
 mod cache;
 mod clock_offset;
 mod model;
@@ -10,6 +11,7 @@ mod peer_addresses;
 mod poll;
 
 pub use backend_clock::BackendClock;
+pub use bulk_order::{BulkOrder, BulkRole, BulkStep};
 pub use cache::PlanCache;
 pub use clock_offset::{Correction, LARGEST_ERROR_NS, TimedAnswer};
 pub use model::{Caps, MeshPlan, Plan};

@@ -6,7 +6,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::{
-    BackendClock, Correction, LARGEST_ERROR_NS, PeerAddresses, Plan, PlanCache, TimedAnswer,
+    BackendClock, BulkOrder, Correction, LARGEST_ERROR_NS, PeerAddresses, Plan, PlanCache,
+    TimedAnswer,
 };
 use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
@@ -32,6 +33,8 @@ pub struct Poller {
     pub cache: PlanCache,
     pub plans: Sender<Arc<Plan>>,
     pub peers: Arc<PeerAddresses>,
+    /// Takes the orders of the bulk sender; `None` if it is off.
+    pub bulk_orders: Option<Sender<Vec<BulkOrder>>>,
     pub backend_clock: Arc<BackendClock>,
     pub counters: Arc<Counters>,
     pub pace: PollPace,
@@ -176,6 +179,10 @@ impl Poller {
         self.peers.follow(&plan);
         if self.plans.send(Arc::new(plan.clone())).is_err() {
             self.stop.set();
+        }
+        if let Some(orders) = &self.bulk_orders {
+            // Without a receiver the thread has ended with the process.
+            let _ = orders.send(plan.bulk.clone());
         }
         state.in_force = Some(plan);
     }

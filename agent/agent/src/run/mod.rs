@@ -17,6 +17,7 @@ pub use error::RunError;
 use crate::artifacts::{self, ArtifactWorker};
 use crate::backend::{Client, Verdict};
 use crate::backoff::{Backoff, random};
+use crate::bulk::{self, BulkWorker};
 use crate::calendar;
 use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError, TrafficChoice};
@@ -109,12 +110,15 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let (window_sender, windows) = mpsc::channel();
     let (on_demand_sender, on_demand_windows) = mpsc::channel();
     let peers = Arc::new(PeerAddresses::default());
+    let (bulk_sender, bulk_orders) = mpsc::channel();
+    let bulk_limits = bulk::Limits::of(config);
     let poller = Poller {
         client: client.clone(),
         agent_id: identity.agent_id.clone(),
         cache: PlanCache::new(state.path()),
         plans: plan_sender,
         peers: Arc::clone(&peers),
+        bulk_orders: bulk_limits.is_some().then_some(bulk_sender),
         backend_clock: Arc::clone(&backend_clock),
         counters: Arc::clone(&counters),
         pace: PollPace::default(),
@@ -175,7 +179,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             }
         })?;
     }
-    let artifact_client = client.clone();
+    let (artifact_client, bulk_client) = (client.clone(), client.clone());
     let (describe_stop, describe_config) = (stop.clone(), config.clone());
     spawn("describe", move || {
         // The measurement does not wait for the cloud's metadata service.
@@ -205,6 +209,17 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             )?;
         spawn("artifacts", move || worker.run())?;
         spawn("artifact-server", move || server.run())?;
+    }
+    if let Some(limits) = bulk_limits {
+        let worker = BulkWorker {
+            client: bulk_client,
+            orders: bulk_orders,
+            limits,
+            address: listen.address,
+            clock: Arc::clone(&backend_clock),
+            stop: stop.clone(),
+        };
+        spawn("bulk", move || worker.run())?;
     }
     let options = Options {
         card: network_card::find(config, listen.own_address(probe_address)),

@@ -65,6 +65,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
         },
         spike_threshold_ns: 500_000,
         on_demand: Vec::new(),
+        bulk: Vec::new(),
         meshes: vec![MeshPlan {
             id: "m".into(),
             key: MESH,

@@ -1,0 +1,143 @@
+//! Byte streams between sender and receiver: TCP, or TLS 1.3 on it.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::version::TLS13;
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, Error, ServerConfig, ServerConnection,
+    SignatureScheme, StreamOwned,
+};
+
+use crate::plan::BulkOrder;
+
+/// Stream of a connection.
+pub trait Channel: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Channel for T {}
+
+/// TLS settings of an order at one end.
+#[derive(Debug, Clone, Default)]
+pub struct Tls {
+    client: Option<Arc<ClientConfig>>,
+    server: Option<Arc<ServerConfig>>,
+}
+
+impl Tls {
+    /// Reads certificate and key of an order; without them there is no TLS.
+    pub fn of(order: &BulkOrder) -> Result<Self, String> {
+        let Some(certificate) = &order.certificate else {
+            return Ok(Self::default());
+        };
+        let decode = |text: &str| {
+            STANDARD
+                .decode(text)
+                .map_err(|error| format!("the certificate is not base64: {error}"))
+        };
+        let certificate = CertificateDer::from(decode(certificate)?);
+        let provider = Arc::new(ring::default_provider());
+        let client = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[&TLS13])
+            .map_err(|error| error.to_string())?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Pinned {
+                certificate: certificate.clone(),
+                provider: Arc::clone(&provider),
+            }))
+            .with_no_client_auth();
+        let server = match &order.certificate_key {
+            None => None,
+            Some(key) => {
+                let key = PrivatePkcs8KeyDer::from(decode(key)?);
+                let config = ServerConfig::builder_with_provider(provider)
+                    .with_protocol_versions(&[&TLS13])
+                    .and_then(|builder| {
+                        builder
+                            .with_no_client_auth()
+                            .with_single_cert(vec![certificate], key.into())
+                    });
+                Some(Arc::new(config.map_err(|error| error.to_string())?))
+            }
+        };
+        Ok(Self {
+            client: Some(Arc::new(client)),
+            server,
+        })
+    }
+
+    /// Returns the sender's side of TLS on a connection.
+    pub fn connect(&self, stream: TcpStream) -> io::Result<Box<dyn Channel>> {
+        let config = self.client.as_ref().ok_or_else(without)?;
+        let name = ServerName::IpAddress(stream.peer_addr()?.ip().into());
+        let session = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
+        Ok(Box::new(StreamOwned::new(session, stream)))
+    }
+
+    /// Returns the receiver's side of TLS on a connection.
+    pub fn accept(&self, stream: TcpStream) -> io::Result<Box<dyn Channel>> {
+        let config = self.server.as_ref().ok_or_else(without)?;
+        let session = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
+        Ok(Box::new(StreamOwned::new(session, stream)))
+    }
+}
+
+fn without() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "the order has no certificate")
+}
+
+/// Accepts one certificate alone: the backend gave it to both ends.
+#[derive(Debug)]
+struct Pinned {
+    certificate: CertificateDer<'static>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if *end_entity == self.certificate {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(Error::General(
+                "the receiver has another certificate".to_owned(),
+            ))
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(Error::General("TLS 1.2 is not used".to_owned()))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}

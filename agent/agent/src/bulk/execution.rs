@@ -1,0 +1,111 @@
+//! Execution of an order: its steps phase after phase, within the limits of this agent.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::access;
+use super::channel::Tls;
+use super::limits::Limits;
+use super::progress::{Abort, Progress};
+use super::receive::{Receiver, Shared};
+use super::send::Sender;
+use crate::artifacts::RateLimit;
+use crate::plan::{BackendClock, BulkOrder, BulkRole};
+
+/// An order, and what it runs with.
+#[derive(Debug)]
+pub struct Execution {
+    pub order: BulkOrder,
+    pub limits: Limits,
+    /// Address and port of the receiver.
+    pub listen: SocketAddr,
+    pub clock: Arc<BackendClock>,
+    pub progress: Arc<Progress>,
+    pub abort: Abort,
+}
+
+impl Execution {
+    /// Runs the order to its end, and records why it failed.
+    pub fn run(&self) {
+        if let Err(why) = self.try_run() {
+            tracing::warn!(order = self.order.id, "bulk sender: {why}");
+            self.progress.fail(why);
+        }
+    }
+
+    fn try_run(&self) -> Result<(), String> {
+        self.limits
+            .refuse(&self.order)
+            .map_err(|why| format!("the order is refused: {why}"))?;
+        let key = access::key(&self.order.secret).ok_or("the order has no secret")?;
+        let tls = Tls::of(&self.order)?;
+        let (sending, receiving) = (
+            RateLimit::new(self.limits.bytes_per_s),
+            RateLimit::new(self.limits.bytes_per_s),
+        );
+        let has = |role| self.order.steps.iter().any(|step| step.role == role);
+        let receiver = if has(BulkRole::Receiver) {
+            let receiver = Receiver::bind(self.listen)
+                .map_err(|error| format!("bulk_port: {} cannot be opened: {error}", self.listen))?;
+            Some(receiver)
+        } else {
+            None
+        };
+        let shared = Shared {
+            order: &self.order,
+            key: &key,
+            tls: &tls,
+            limit: &receiving,
+            progress: &self.progress,
+            abort: &self.abort,
+        };
+        std::thread::scope(|scope| {
+            let shared = &shared;
+            if let Some(receiver) = &receiver {
+                scope.spawn(move || receiver.run(shared));
+            }
+            let sender = Sender {
+                key: &key,
+                tls: &tls,
+                limit: &sending,
+                abort: &self.abort,
+                clock: &self.clock,
+            };
+            self.send(&sender);
+        });
+        Ok(())
+    }
+
+    /// Sends phase after phase. A step that fails ends the order, since later ones would be compared with it.
+    fn send(&self, sender: &Sender<'_>) {
+        let until_ns = self.order.starts_at_ns - self.clock.now_ns();
+        let start = Instant::now() + Duration::from_nanos(u64::try_from(until_ns).unwrap_or(0));
+        if self.abort.wait_until(start) {
+            return;
+        }
+        let steps = || {
+            let steps = self.order.steps.iter();
+            steps.filter(|step| step.role == BulkRole::Sender)
+        };
+        let mut phases: Vec<u16> = steps().map(|step| step.phase).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        for phase in phases {
+            std::thread::scope(|scope| {
+                for step in steps().filter(|step| step.phase == phase) {
+                    if let Some(progress) = self.progress.step(step.index, BulkRole::Sender) {
+                        scope.spawn(move || sender.run(step, progress));
+                    }
+                }
+            });
+            let is_complete = steps().filter(|step| step.phase == phase).all(|step| {
+                let progress = self.progress.step(step.index, BulkRole::Sender);
+                progress.is_some_and(super::progress::StepProgress::is_complete)
+            });
+            if !is_complete {
+                return;
+            }
+        }
+    }
+}

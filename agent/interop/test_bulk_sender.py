@@ -1,0 +1,182 @@
+"""The bulk sender of two agents across a real token bucket of Linux (`tc tbf`): times, caps, proof of the secret.
+
+The bucket shapes what the sender's VM sends, so the least time of a transfer follows from its rate and depth.
+"""
+
+import errno
+import json
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from agents import Agent, Fleet, peer
+from laboratory import Host, Lab, wait_until
+
+RATE, DEPTH = 5_000_000, 200_000
+"""Of the bucket, bytes/s and bytes."""
+PORT = 8422
+MIB = 1 << 20
+
+# Connects and greets as a sender without the secret; prints what comes back in three seconds.
+STRANGER = """
+import socket, sys, time
+until = time.monotonic() + 8
+while True:
+    try:
+        stream = socket.create_connection((sys.argv[1], int(sys.argv[2])), 1)
+        break
+    except OSError:
+        if time.monotonic() > until:
+            raise
+        time.sleep(0.05)
+stream.settimeout(8)
+stream.sendall(b"SNT1" + bytes(20))
+print(len(stream.recv(48)))
+stream.sendall(bytes(40) + bytes(1000))
+try:
+    print(len(stream.recv(8)))
+except OSError:
+    print(0)
+"""
+
+
+@dataclass
+class Scene:
+    """Two agents behind one bucket, which measure each other."""
+
+    lab: Lab
+    fleet: Fleet
+    hosts: tuple[Host, Host]
+    agents: tuple[Agent, Agent]
+
+    def ordered(self, *steps: dict[str, Any], seconds: float = 30) -> str:
+        """Put an order in force at both agents; return its id. Steps are of the first agent as sender."""
+        id, secret, starts_s = f"order-{time.time_ns()}", secrets.token_hex(32), time.time() + 2
+        common = {
+            **{"id": id, "secret": secret, "starts_at_ns": round(starts_s * 1e9)},
+            **{"ends_at_ns": round((starts_s + seconds) * 1e9)},
+        }
+        for at, (agent, other) in enumerate((self.agents, self.agents[::-1])):
+            role = ("sender", "receiver")[at]
+            parts = [
+                {"index": n, "phase": n, "port": PORT, "role": role, "address": other.host.address, "connections": 1}
+                | step
+                for n, step in enumerate(steps)
+            ]
+            self.follow(agent, other, bulk=[common | {"steps": parts}])
+        return id
+
+    def follow(self, agent: Agent, other: Agent, **more: Any) -> None:
+        role = "client" if agent is self.agents[0] else "responder"
+        agent.follow([peer(other.key, other.host.address, role)], 8, **more)
+
+    def result(self, id: str, within_s: float = 40) -> dict[str, Any]:
+        """Wait until the sender has no more to report on an order; return its last report."""
+
+        def is_over() -> bool:
+            report = self.newest(id)
+            if report is None:
+                return False
+            ended = all(one["elapsed_us"] or one["error"] for one in report["steps"])
+            return ended or report["error"] is not None
+
+        wait_until("the end of the order", is_over, within_s)
+        report = self.newest(id)
+        assert report is not None
+        return report
+
+    def newest(self, id: str) -> dict[str, Any] | None:
+        """Return the sender's last report on an order, if there is one."""
+        paths = self.fleet.folder.glob(f"{self.agents[0].key}-*.bulk")
+        ordered = sorted(paths, key=lambda path: int(path.stem.split("-")[1]))
+        reports = [json.loads(path.read_bytes()) for path in ordered]
+        return next((one for one in reversed(reports) if one["order_id"] == id), None)
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        hosts = lab.host("sender"), lab.host("receiver")
+        limits = {"bulk_sender": "true", "bulk_max_size": "64MiB", "bulk_max_mbit": "400", "bulk_max_s": "60"}
+        agents = fleet.agent(hosts[0], **limits), fleet.agent(hosts[1], **limits)
+        bucket = ("rate", f"{8 * RATE}bit", "burst", str(DEPTH), "latency", "50ms")
+        hosts[0].run("tc", "qdisc", "add", "dev", "e0", "root", "tbf", *bucket)
+        yield Scene(lab, fleet, hosts, agents)
+
+
+def test_transfer_times_are_those_of_the_bucket(scene: Scene) -> None:
+    """One and four connections take as long: the bucket shares its rate among them."""
+    report = scene.result(scene.ordered({"bytes": 8 * MIB}, {"bytes": 8 * MIB, "connections": 4}))
+    assert report["error"] is None
+    least_s = (8 * MIB - DEPTH) / RATE
+    for step in report["steps"]:
+        assert step["error"] is None
+        assert sum(one["bytes"] for one in step["connections"]) == 8 * MIB
+        # Headers take part of the rate; retransmissions and slow start some more.
+        assert least_s < step["elapsed_us"] / 1e6 < 1.5 * least_s
+    first, second = report["steps"]
+    assert second["started_at_ns"] >= first["started_at_ns"] + 1000 * first["elapsed_us"]
+
+
+def test_a_cap_below_the_bucket_holds(scene: Scene) -> None:
+    report = scene.result(scene.ordered({"bytes": 4 * MIB, "rate_bytes_per_s": RATE // 4}))
+    (step,) = report["steps"]
+    assert step["elapsed_us"] / 1e6 == pytest.approx(4 * MIB / (RATE // 4), rel=0.1)
+
+
+def test_an_order_beyond_the_settings_is_refused(scene: Scene) -> None:
+    report = scene.result(scene.ordered({"bytes": 65 * MIB}))
+    assert "bulk_max_size allows 67108864" in report["error"]
+    report = scene.result(scene.ordered({"bytes": MIB}, seconds=61))
+    assert "bulk_max_s allows 60" in report["error"]
+
+
+def test_a_stranger_is_refused_and_the_port_is_closed_afterwards(scene: Scene) -> None:
+    id = scene.ordered({"bytes": MIB, "rate_bytes_per_s": RATE // 20})
+    receiver = scene.hosts[1].address
+    shown = scene.hosts[0].run(sys.executable, "-c", STRANGER, receiver, str(PORT))
+    # It gets the receiver's nonce and proof, and nothing for its own wrong one.
+    assert shown.split() == ["48", "0"]
+    assert scene.result(id)["steps"][0]["elapsed_us"] > 0
+    for agent, other in (scene.agents, scene.agents[::-1]):
+        scene.follow(agent, other)
+    connect = f"import socket; print(socket.socket().connect_ex(({receiver!r}, {PORT})))"
+
+    def is_closed() -> bool:
+        return int(scene.hosts[0].run(sys.executable, "-c", connect)) == errno.ECONNREFUSED
+
+    wait_until("the port to close", is_closed, 10)
+
+
+def test_an_order_that_leaves_the_plan_ends_at_once(scene: Scene) -> None:
+    id = scene.ordered({"bytes": 16 * MIB, "rate_bytes_per_s": RATE // 10})
+
+    def sent() -> int:
+        text = scene.hosts[0].run("tc", "-s", "-j", "qdisc", "show", "dev", "e0")
+        return int(json.loads(text)[0]["bytes"])
+
+    before = sent()
+    wait_until("the transfer to run", lambda: sent() - before > RATE // 4, 20)
+    for agent, other in (scene.agents, scene.agents[::-1]):
+        scene.follow(agent, other)
+    time.sleep(2.5)
+    quiet = sent()
+    time.sleep(2)
+    assert sent() - quiet < RATE // 50
+    report = scene.newest(id)
+    assert report is not None
+    assert report["steps"][0]["elapsed_us"] == 0
+
+
+def test_the_measurement_goes_on_meanwhile(scene: Scene) -> None:
+    since_s = time.time() + 1
+    id = scene.ordered({"bytes": 12 * MIB, "connections": 4})
+    windows = scene.agents[0].await_windows(6, since_s)
+    scene.result(id)
+    assert all(sum(window.round_trip.count) > 0 for window in windows)
