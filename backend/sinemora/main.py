@@ -14,6 +14,7 @@ from sqlalchemy.orm import configure_mappers
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
+from sinemora.advisors.bulk import routes as bulk
 from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.advisors.fairness import routes as fairness
 from sinemora.advisors.shaping import routes as shaping
@@ -94,6 +95,7 @@ ROUTERS = (
     meshes.agent_router,
     on_demand.agent_router,
     artifacts.agent_router,
+    bulk.agent_router,
     inventory.agent_router,
     inventory.router,
     jobs.router,
@@ -128,6 +130,7 @@ ROUTERS = (
     fairness.router,
     transport.router,
     transfers.router,
+    bulk.router,
     shaping.router,
     tail_lab.router,
     overview.router,

@@ -655,6 +655,89 @@ class BucketRead(TypedDict):
     metered: Unit | None
 
 
+BulkKind: TypeAlias = Literal["trial", "transfers"]
+"""Purpose of an order of the bulk sender: the comparison of two transports, or planned transfers."""
+
+
+class BulkRunRead(TypedDict):
+    """Run of the bulk sender with its transfers, its result by kind, and what it did to the measurements."""
+
+    id: str
+    mesh: Named
+    kind: BulkKind
+    status: BulkStatus
+    progress: float
+    vms: list[Named]
+    size_bytes: int
+    requested_by: str
+    created_at: str
+    starts_at: str
+    ends_at: str
+    error: str | None
+    transfers: list[BulkTransferRead]
+    trial: TrialRead | None
+    transfer_run: TransferRunRead | None
+    disturbance: list[DisturbanceRead]
+
+
+class BulkRunSummary(TypedDict):
+    """Run of the bulk sender as a list item. `progress` is the share of its bytes that was sent."""
+
+    id: str
+    mesh: Named
+    kind: BulkKind
+    status: BulkStatus
+    progress: float
+    vms: list[Named]
+    size_bytes: int
+    requested_by: str
+    created_at: str
+    starts_at: str
+    ends_at: str
+    error: str | None
+
+
+class BulkSenderRead(TypedDict):
+    """Bulk sender of a VM. Without one that is on, `is_on` is false and the others are null."""
+
+    vm: Named
+    is_on: bool
+    bytes_max: int | None
+    rate_max_mbit: float | None
+    seconds_max: int | None
+    congestion_controls: list[str]
+    mptcp: bool
+    tls: bool
+
+
+BulkStatus: TypeAlias = Literal["waiting", "running", "completed", "stopped", "failed"]
+"""`waiting`: nothing is sent yet; `running`; `completed`; `stopped` by a person; `failed`: see `error`."""
+
+
+class BulkTransferRead(TypedDict):
+    """One transfer. `elapsed_s` runs from its first connection until the receiver has all bytes; null before.
+
+    `jain`: Jain's index over the rates of its connections; null for one. `slowest_s`: when the last connection was
+    done, over the mean of all. `predicted_s`: size over planned rate, null in a trial.
+    """
+
+    index: int
+    variant: Variant | None
+    source: Named
+    target: Named
+    size_bytes: int
+    sent_bytes: int
+    connections: int
+    rate_cap_mbit: float | None
+    started_at: str | None
+    elapsed_s: float | None
+    rate_mbit: float | None
+    jain: float | None
+    slowest_share: float | None
+    predicted_s: float | None
+    error: str | None
+
+
 By: TypeAlias = Literal["vm", "zone"]
 """Kind of the rows and columns of a matrix."""
 
@@ -715,6 +798,16 @@ class ChangeCurve(TypedDict):
     # Name or id
     curve: str
     curve_number: NotRequired[int | None]
+
+
+class ChangeRead(TypedDict):
+    """Change of the transfer time from A to B with its 95 % interval; -0.2 is 20 % shorter. The verdict follows it."""
+
+    mean: float
+    low: float
+    high: float
+    pairs: int
+    verdict: sinemoraadvisorsbulkcoretrialVerdict
 
 
 class Chapter(TypedDict):
@@ -1293,6 +1386,16 @@ class Distributions(TypedDict):
     moved_share: list[float]
     placement_latency_s: list[float]
     response_s: list[float]
+
+
+class DisturbanceRead(TypedDict):
+    """Delays that the mesh measured in one direction: in the minute before, and while bytes were sent; null: none."""
+
+    path: str
+    before_p50_us: float | None
+    before_p99_us: float | None
+    during_p50_us: float | None
+    during_p99_us: float | None
 
 
 class DropZone(TypedDict):
@@ -2917,6 +3020,14 @@ class PageAuditEntryRead(TypedDict):
     """PageAuditEntryRead."""
 
     items: list[AuditEntryRead]
+    # Cursor of the next page; null on the last one
+    next_cursor: str | None
+
+
+class PageBulkRunSummary(TypedDict):
+    """PageBulkRunSummary."""
+
+    items: list[BulkRunSummary]
     # Cursor of the next page; null on the last one
     next_cursor: str | None
 
@@ -5071,6 +5182,40 @@ class TransferPlanRead(TypedDict):
     transfers: list[PlannedTransfer]
 
 
+class TransferRunCreate(TypedDict):
+    """Transfers between VMs of `mesh`, planned and run: each at its planned rate and with its connections."""
+
+    transfers: NotRequired[list[TransferWrite]]
+    sort: NotRequired[SortWrite | None]
+    topology: NotRequired[Topology]
+    # Of each host, both ways
+    capacity_gbit: NotRequired[float]
+    # Of single hosts, where it differs
+    capacities_gbit: NotRequired[dict[str, Any]]
+    # Capacity of the hosts of a rack or zone over that of its uplink
+    oversubscription: NotRequired[float]
+    # Of a pair
+    connections_max: NotRequired[int]
+    # Name or id
+    mesh: NotRequired[str | None]
+    # Look-back of round trips and loss
+    minutes: NotRequired[int]
+    # Largest TCP window of a connection
+    window_mib: NotRequired[float]
+
+
+class TransferRunRead(TypedDict):
+    """Finish of planned transfers: predicted, and measured from the first connection to the last acknowledgement.
+
+    `bound_s`: no schedule is done before it, by the capacities of the plan.
+    """
+
+    bound_s: float
+    predicted_s: float
+    measured_s: float | None
+    error_percent: float | None
+
+
 class TransferWrite(TypedDict):
     """Bytes to move from one host to another."""
 
@@ -5122,6 +5267,39 @@ class TransportRead(TypedDict):
     evidence: sinemoraadvisorstransportschemasEvidenceRead
     fired: list[FiredRead]
     source: str
+
+
+class TransportTrialCreate(TypedDict):
+    """Comparison of two transports between two VMs: `rounds` transfers of `size_mb` (1,000,000 bytes) with each."""
+
+    # Name or id
+    mesh: str
+    # Name or id
+    source: str
+    # Name or id
+    target: str
+    size_mb: NotRequired[float]
+    rounds: NotRequired[int]
+    a: NotRequired[TransportVariant]
+    b: TransportVariant
+
+
+class TransportVariant(TypedDict):
+    """Transport of a transfer: `congestion` null is the kernel's default; `connections` share the bytes evenly."""
+
+    congestion: NotRequired[str | None]
+    connections: NotRequired[int]
+    mptcp: NotRequired[bool]
+    tls: NotRequired[bool]
+
+
+class TrialRead(TypedDict):
+    """Result of a trial. `change` is null before two rounds are complete."""
+
+    a: VariantRead
+    b: VariantRead
+    change: ChangeRead | None
+    advice: str
 
 
 Trigger: TypeAlias = Literal["asked", "scheduled", "objective"]
@@ -5224,6 +5402,21 @@ class VariabilityRead(TypedDict):
     metric: Metric
     window: Span
     items: list[VariabilityItem]
+
+
+Variant: TypeAlias = Literal["a", "b"]
+"""Transport of a transfer: A, as it is now, or B, which is tried."""
+
+
+class VariantRead(TypedDict):
+    """Transfers of one transport: mean and slowest time (s), means of Jain's index and of the slowest share."""
+
+    transport: TransportVariant
+    done: int
+    mean_s: float | None
+    slowest_s: float | None
+    jain: float | None
+    slowest_share: float | None
 
 
 VerdictKind: TypeAlias = Literal["network", "clock", "agent", "application", "shaping", "undecided"]
@@ -5576,6 +5769,10 @@ class ZoneUpdate(TypedDict):
 
     name: NotRequired[str | None]
     physical_id: NotRequired[str | None]
+
+
+sinemoraadvisorsbulkcoretrialVerdict: TypeAlias = Literal["shorter", "longer", "uncertain"]
+"""`shorter` or `longer`: the whole interval of the change is below or above 0."""
 
 
 sinemoraadvisorstransferscoreshapeShape: TypeAlias = Literal["burst", "steady", "unclear"]

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
+from sinemora.advisors.bulk.command import bulk
 from sinemora.advisors.compute_mix.command import price_basis, price_difference, split_cells
 from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.advisors.shaping.command import app as shaping
@@ -22,6 +23,7 @@ advise.add_typer(shaping)
 advise.add_typer(price_lists, name="price-lists", help="Manage price lists.")
 advise.add_typer(price_basis, name="price-basis", help="Manage the price bases of applications.")
 advise.add_typer(price_difference)
+advise.add_typer(bulk)
 
 Question = Annotated[Path, Argument(help="YAML file with the question; - for standard input.")]
 

@@ -1,6 +1,8 @@
 """Tables of meshes, their members and enrolment tokens."""
 
 from datetime import datetime
+from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -12,11 +14,14 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     UniqueConstraint,
+    Uuid,
     func,
     select,
     text,
 )
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, column_property, mapped_column
+from sqlalchemy.types import TEXT
 
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.http.etag import Versioned
@@ -125,6 +130,49 @@ class OnDemandMeasurement(Identified, TenantOwned, Base):
     starts_at: Mapped[datetime]
     ends_at: Mapped[datetime]
     stopped_at: Mapped[datetime | None]
+    requested_by: Mapped[str]
+
+
+class BulkKind(StrEnum):
+    """Purpose of an order of the bulk sender: the comparison of two transports, or planned transfers."""
+
+    trial = "trial"
+    transfers = "transfers"
+
+
+class BulkOrder(Identified, TenantOwned, Base):
+    """Transfers between VMs of one mesh that their agents run by the bulk sender.
+
+    `steps` have source, target, bytes and transport; `progress` has the newest report of each by its number. The
+    secret and the certificate of TLS are of this order alone, and null once it is over.
+    """
+
+    __tablename__ = "bulk_orders"
+    rows_max = 500
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        UniqueConstraint("tenant_id", "id"),
+        Index(None, "tenant_id", "mesh_id"),
+        Index(None, "tenant_id", "created_at", "id"),
+        Index("ix_bulk_orders_active", "ends_at", postgresql_where=text("stopped_at IS NULL AND finished_at IS NULL")),
+        CheckConstraint("kind IN ('trial', 'transfers')", name="kind"),
+        CheckConstraint("ends_at > starts_at AND ends_at <= starts_at + interval '600 s'", name="span"),
+    )
+
+    mesh_id: Mapped[UUID]
+    kind: Mapped[BulkKind] = mapped_column(TEXT)
+    vm_ids: Mapped[list[UUID]] = mapped_column(ARRAY(Uuid))
+    secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    certificate: Mapped[bytes | None] = mapped_column(LargeBinary)
+    certificate_key: Mapped[bytes | None] = mapped_column(LargeBinary)
+    question: Mapped[dict[str, Any]]
+    steps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    progress: Mapped[dict[str, Any]]
+    error: Mapped[str | None]
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    stopped_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
     requested_by: Mapped[str]
 
 

@@ -154,15 +154,15 @@ def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
     return paths
 
 
-def plan_revision(agent_id: UUID, meshes: Sequence[MeshState], on_demand: Sequence[OnDemandPlan] = ()) -> str:
+def plan_revision(agent_id: UUID, meshes: Sequence[MeshState], for_a_while: Sequence[UUID] = ()) -> str:
     """Return the revision of an agent's plan in these meshes: a hash of the plan without its time.
 
-    Measurements on demand follow after a hyphen: `mesh_part` is the revision without them.
+    Ids of measurements on demand and of bulk orders follow after a hyphen: `mesh_part` is the revision without them.
     """
     revision = revision_of(agent_id, [(mesh.id, mesh.revision) for mesh in meshes])
-    if not on_demand:
+    if not for_a_while:
         return revision
-    words = "\n".join(sorted(str(one.id) for one in on_demand))
+    words = "\n".join(sorted(map(str, for_a_while)))
     return f"{revision}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
 
 
@@ -186,7 +186,7 @@ def plan_for(
 ) -> dict[str, object]:
     """Return the plan of one agent (JSON), given the meshes of its VM and its measurements on demand."""
     return {
-        "revision": plan_revision(agent_id, meshes, on_demand),
+        "revision": plan_revision(agent_id, meshes, [one.id for one in on_demand]),
         "agent_id": str(agent_id),
         "vm_key": vm_key,
         "server_time_ns": server_time_ns,

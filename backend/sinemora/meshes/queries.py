@@ -11,13 +11,16 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
 from sinemora.inventory.models import Agent, Vm, Zone
-from sinemora.meshes.models import EnrolmentToken, Mesh, MeshFocus, MeshVm, OnDemandMeasurement
+from sinemora.meshes.bulk_plan import BulkPlan, bulk_plan
+from sinemora.meshes.models import BulkOrder, EnrolmentToken, Mesh, MeshFocus, MeshVm, OnDemandMeasurement
 from sinemora.meshes.plan import Member, MeshState, OnDemandPlan
 from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
 
 # Columns of a mesh that `mesh_states` selects before its focus and its members.
 _SETTINGS = 12
 # A measurement on demand stays in the plans until its last exchange is lost or complete.
+_ACTIVE_BULK = "stopped_at IS NULL AND finished_at IS NULL AND ends_at > now()"
+_ENDS = ("source", "target")
 _ACTIVE = "stopped_at IS NULL AND ends_at > now() - interval '3 s'"
 
 
@@ -154,6 +157,29 @@ def committed_revision(session: Session, mesh_id: UUID) -> int | None:
     return session.scalar(select(Mesh.revision).where(Mesh.id == mesh_id, unwritten))
 
 
+def active_bulk(session: Session) -> list[BulkOrder]:
+    """Return the orders of the bulk sender that agents have in their plans."""
+    return list(session.scalars(select(BulkOrder).where(text(_ACTIVE_BULK))))
+
+
+def bulk_plans(session: Session, meshes: Sequence[MeshState]) -> list[BulkPlan]:
+    """Return the active orders of the bulk sender between members of these meshes."""
+    members = {(mesh.id, member.id): member for mesh in meshes for member in mesh.members}
+    plans = []
+    for row in active_bulk(session):
+        ends = [[members.get((row.mesh_id, UUID(step[f"{end}_vm_id"]))) for step in row.steps] for end in _ENDS]
+        if row.secret is None or any(end is None or not end.has_agent for side in ends for end in side):
+            continue  # one has left the mesh meanwhile
+        plans.append(bulk_plan(row.id, row.starts_at, row.ends_at, row.secret, row.steps, ends, _tls(row)))
+    return plans
+
+
+def _tls(row: BulkOrder) -> tuple[bytes, bytes] | None:
+    if row.certificate is None or row.certificate_key is None:
+        return None
+    return row.certificate, row.certificate_key
+
+
 def active_on_demand(session: Session) -> list[OnDemandMeasurement]:
     """Return the measurements on demand that agents have in their plans."""
     return list(session.scalars(select(OnDemandMeasurement).where(text(_ACTIVE))))
@@ -194,7 +220,9 @@ def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, i
             "SELECT tenant_id, hashtextextended(string_agg(word, ',' ORDER BY word), 0) FROM ("
             "SELECT tenant_id, id || ':' || revision AS word FROM meshes WHERE tenant_id = ANY(:ids) UNION ALL "
             "SELECT tenant_id, 'on-demand:' || id FROM on_demand_measurements"
-            f" WHERE tenant_id = ANY(:ids) AND {_ACTIVE}) AS words GROUP BY tenant_id"
+            f" WHERE tenant_id = ANY(:ids) AND {_ACTIVE} UNION ALL "
+            "SELECT tenant_id, 'bulk:' || id FROM bulk_orders"
+            f" WHERE tenant_id = ANY(:ids) AND {_ACTIVE_BULK}) AS words GROUP BY tenant_id"
         ),
         {"ids": list(tenant_ids)},
     )

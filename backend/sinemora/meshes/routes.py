@@ -21,6 +21,7 @@ from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.kit.http.server_time import time_headers
 from sinemora.meshes import adoption, enrolment, previews, service, usage
+from sinemora.meshes.bulk_plan import bulk_part
 from sinemora.meshes.models import EnrolmentToken, Mesh
 from sinemora.meshes.plan import plan_for, plan_revision
 from sinemora.meshes.schemas import (
@@ -190,10 +191,12 @@ async def read_plan(
         tenant_meshes = await watch.meshes_of(agent.tenant_id)
         meshes = tenant_meshes.by_vm.get(agent.vm_id, ())
         on_demand = tenant_meshes.on_demand.get(agent.vm_id, ())
-        revision = plan_revision(agent.agent_id, meshes, on_demand)
+        bulk = tenant_meshes.bulk.get(agent.vm_id, ())
+        revision = plan_revision(agent.agent_id, meshes, [*(one.id for one in on_demand), *(one.id for one in bulk)])
         etag = {"ETag": f'"{revision}"'}
         if revision not in known_revisions:
             plan = plan_for(agent.agent_id, agent.vm_key, meshes, time.time_ns(), on_demand)
+            plan |= {"revision": revision, "bulk": [bulk_part(agent.vm_key, one) for one in bulk]}
             return JSONResponse(plan, headers={**etag, **time_headers(arrived_ns)})
         left_s = until - time.monotonic()
         if left_s <= 0 or not await watch.changed(agent.tenant_id, tenant_meshes.fingerprint, left_s):

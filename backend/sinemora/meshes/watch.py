@@ -15,6 +15,7 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.long_poll import LongPoll
 from sinemora.kit.lru_cache import LruCache
 from sinemora.meshes import queries
+from sinemora.meshes.bulk_plan import BulkPlan
 from sinemora.meshes.plan import MeshState, OnDemandPlan
 
 _CACHED_TENANTS = 256
@@ -22,11 +23,12 @@ _CACHED_TENANTS = 256
 
 @dataclass(frozen=True)
 class TenantMeshes:
-    """All meshes and measurements on demand of a tenant at one moment, and their fingerprint."""
+    """All meshes, measurements on demand and bulk orders of a tenant at one moment, and their fingerprint."""
 
     fingerprint: int
     by_vm: dict[UUID, tuple[MeshState, ...]]
     on_demand: dict[UUID, tuple[OnDemandPlan, ...]]
+    bulk: dict[UUID, tuple[BulkPlan, ...]]
 
 
 class PlanWatch:
@@ -88,8 +90,13 @@ def _read(tenant_id: UUID, cached: TenantMeshes | None) -> TenantMeshes:
         for plan in queries.on_demand_plans(session, meshes):
             for member in (plan.client, plan.responder):
                 on_demand.setdefault(member.id, []).append(plan)
+        bulk: dict[UUID, list[BulkPlan]] = {}
+        for order in queries.bulk_plans(session, meshes):
+            for vm_id in order.members:
+                bulk.setdefault(vm_id, []).append(order)
     return TenantMeshes(
         fingerprint,
         {vm_id: tuple(of_vm) for vm_id, of_vm in by_vm.items()},
         {vm_id: tuple(plans) for vm_id, plans in on_demand.items()},
+        {vm_id: tuple(orders) for vm_id, orders in bulk.items()},
     )

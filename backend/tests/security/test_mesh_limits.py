@@ -23,7 +23,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mesh_limit import MeshLimit, limited_to
 from sinemora.measurements import tasks
-from sinemora.meshes.models import Mesh, OnDemandMeasurement
+from sinemora.meshes.models import BulkOrder, Mesh, OnDemandMeasurement
 from sinemora.recommendations.models import Recommendation
 from sinemora.tables import metadata
 from tests.callers import Caller, Member, MeshWorld, join, limited_key
@@ -194,6 +194,17 @@ def _stored(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
         ends_at=now - timedelta(minutes=59, seconds=30),
         requested_by=HIDDEN,
     )
+    run = BulkOrder(
+        mesh_id=hidden.id,
+        kind="trial",
+        vm_ids=vms[:2],
+        question={"rounds": 2, "a": {}, "b": {}},
+        steps=[],
+        progress={},
+        starts_at=now - timedelta(hours=1),
+        ends_at=now - timedelta(minutes=59),
+        requested_by=HIDDEN,
+    )
     recommendation = Recommendation(
         mesh_id=hidden.id, state="proposed", trigger="asked", requested_by=HIDDEN, question={}, answer={}, moves=[]
     )
@@ -220,7 +231,7 @@ def _stored(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
         finished_at=now,
     )
     with tenant_session(owner.tenant_id) as session:
-        session.add_all([incident, measurement, recommendation, artifact, job])
+        session.add_all([incident, measurement, run, recommendation, artifact, job])
         session.flush()
         delivery = Delivery(
             incident_id=incident.id,
@@ -235,6 +246,7 @@ def _stored(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
         return {
             "incident_id": incident.id,
             "measurement_id": measurement.id,
+            "run_id": run.id,
             "recommendation_id": recommendation.id,
             "artifact_id": artifact.id,
             "job_id": job.id,

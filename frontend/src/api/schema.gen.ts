@@ -1285,6 +1285,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/self/bulk-reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Bulk Report
+         * @description Store the progress of an order on the agent's VM; a newer report replaces it.
+         */
+        post: operations["create_bulk_report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/self": {
         parameters: {
             query?: never;
@@ -4261,6 +4281,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/bulk-senders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Bulk Senders
+         * @description List the bulk sender of each VM of a mesh: whether it is on, its limits, and what its kernel offers.
+         */
+        get: operations["list_bulk_senders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/transport-trials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Transport Trial
+         * @description Compare two transports between two VMs by alternated transfers. Both agents need the bulk sender.
+         */
+        post: operations["create_transport_trial"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/transfer-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Transfer Run
+         * @description Plan transfers between VMs and run them: filler bytes at the planned rates, all at once.
+         */
+        post: operations["create_transfer_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/bulk-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Bulk Runs
+         * @description List trials and runs of transfers, newest first. The newest 200 of a tenant are kept for 30 days.
+         */
+        get: operations["list_bulk_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/bulk-runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Bulk Run
+         * @description Return a trial or a run of transfers: progress, measured times, and what it did to the measured delays.
+         */
+        get: operations["read_bulk_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/bulk-runs/{run_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Bulk Run
+         * @description Stop a run; what it measured so far stays.
+         */
+        post: operations["stop_bulk_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/advisors/token-buckets": {
         parameters: {
             query?: never;
@@ -5928,6 +6068,177 @@ export interface components {
             metered: components["schemas"]["Unit"] | null;
         };
         /**
+         * BulkKind
+         * @description Purpose of an order of the bulk sender: the comparison of two transports, or planned transfers.
+         * @enum {string}
+         */
+        BulkKind: "trial" | "transfers";
+        /**
+         * BulkReport
+         * @description Progress of an order on one VM.
+         */
+        BulkReport: {
+            /**
+             * Order Id
+             * Format: uuid
+             */
+            order_id: string;
+            /** Error */
+            error?: string | null;
+            /**
+             * Steps
+             * @default []
+             */
+            steps: components["schemas"]["StepReport"][];
+        };
+        /**
+         * BulkRunRead
+         * @description Run of the bulk sender with its transfers, its result by kind, and what it did to the measurements.
+         */
+        BulkRunRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            mesh: components["schemas"]["Named"];
+            kind: components["schemas"]["BulkKind"];
+            status: components["schemas"]["BulkStatus"];
+            /** Progress */
+            progress: number;
+            /** Vms */
+            vms: components["schemas"]["Named"][];
+            /** Size Bytes */
+            size_bytes: number;
+            /** Requested By */
+            requested_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            /** Error */
+            error: string | null;
+            /** Transfers */
+            transfers: components["schemas"]["BulkTransferRead"][];
+            trial: components["schemas"]["TrialRead"] | null;
+            transfer_run: components["schemas"]["TransferRunRead"] | null;
+            /** Disturbance */
+            disturbance: components["schemas"]["DisturbanceRead"][];
+        };
+        /**
+         * BulkRunSummary
+         * @description Run of the bulk sender as a list item. `progress` is the share of its bytes that was sent.
+         */
+        BulkRunSummary: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            mesh: components["schemas"]["Named"];
+            kind: components["schemas"]["BulkKind"];
+            status: components["schemas"]["BulkStatus"];
+            /** Progress */
+            progress: number;
+            /** Vms */
+            vms: components["schemas"]["Named"][];
+            /** Size Bytes */
+            size_bytes: number;
+            /** Requested By */
+            requested_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            /** Error */
+            error: string | null;
+        };
+        /**
+         * BulkSenderRead
+         * @description Bulk sender of a VM. Without one that is on, `is_on` is false and the others are null.
+         */
+        BulkSenderRead: {
+            vm: components["schemas"]["Named"];
+            /** Is On */
+            is_on: boolean;
+            /** Bytes Max */
+            bytes_max: number | null;
+            /** Rate Max Mbit */
+            rate_max_mbit: number | null;
+            /** Seconds Max */
+            seconds_max: number | null;
+            /** Congestion Controls */
+            congestion_controls: string[];
+            /** Mptcp */
+            mptcp: boolean;
+            /** Tls */
+            tls: boolean;
+        };
+        /**
+         * BulkStatus
+         * @description `waiting`: nothing is sent yet; `running`; `completed`; `stopped` by a person; `failed`: see `error`.
+         * @enum {string}
+         */
+        BulkStatus: "waiting" | "running" | "completed" | "stopped" | "failed";
+        /**
+         * BulkTransferRead
+         * @description One transfer. `elapsed_s` runs from its first connection until the receiver has all bytes; null before.
+         *
+         *     `jain`: Jain's index over the rates of its connections; null for one. `slowest_s`: when the last connection was
+         *     done, over the mean of all. `predicted_s`: size over planned rate, null in a trial.
+         */
+        BulkTransferRead: {
+            /** Index */
+            index: number;
+            variant: components["schemas"]["Variant"] | null;
+            source: components["schemas"]["Named"];
+            target: components["schemas"]["Named"];
+            /** Size Bytes */
+            size_bytes: number;
+            /** Sent Bytes */
+            sent_bytes: number;
+            /** Connections */
+            connections: number;
+            /** Rate Cap Mbit */
+            rate_cap_mbit: number | null;
+            /** Started At */
+            started_at: string | null;
+            /** Elapsed S */
+            elapsed_s: number | null;
+            /** Rate Mbit */
+            rate_mbit: number | null;
+            /** Jain */
+            jain: number | null;
+            /** Slowest Share */
+            slowest_share: number | null;
+            /** Predicted S */
+            predicted_s: number | null;
+            /** Error */
+            error: string | null;
+        };
+        /**
          * By
          * @description Kind of the rows and columns of a matrix.
          * @enum {string}
@@ -6030,6 +6341,21 @@ export interface components {
             curve: string;
             /** Curve Number */
             curve_number?: number | null;
+        };
+        /**
+         * ChangeRead
+         * @description Change of the transfer time from A to B with its 95 % interval; -0.2 is 20 % shorter. The verdict follows it.
+         */
+        ChangeRead: {
+            /** Mean */
+            mean: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Pairs */
+            pairs: number;
+            verdict: components["schemas"]["sinemora__advisors__bulk__core__trial__Verdict"];
         };
         /**
          * Chapter
@@ -6246,6 +6572,16 @@ export interface components {
              * @default 0
              */
             within_s: number;
+        };
+        /**
+         * ConnectionReport
+         * @description Connection of a transfer: bytes so far, and µs until all were acknowledged; 0 is not yet.
+         */
+        ConnectionReport: {
+            /** Bytes */
+            bytes: number;
+            /** Elapsed Us */
+            elapsed_us: number;
         };
         /**
          * ConnectionTimeoutsRead
@@ -7174,6 +7510,22 @@ export interface components {
             placement_latency_s: number[];
             /** Response S */
             response_s: number[];
+        };
+        /**
+         * DisturbanceRead
+         * @description Delays that the mesh measured in one direction: in the minute before, and while bytes were sent; null: none.
+         */
+        DisturbanceRead: {
+            /** Path */
+            path: string;
+            /** Before P50 Us */
+            before_p50_us: number | null;
+            /** Before P99 Us */
+            before_p99_us: number | null;
+            /** During P50 Us */
+            during_p50_us: number | null;
+            /** During P99 Us */
+            during_p99_us: number | null;
         };
         /**
          * DropZone
@@ -10274,6 +10626,16 @@ export interface components {
         Page_BrowserSessionRead_: {
             /** Items */
             items: components["schemas"]["BrowserSessionRead"][];
+            /**
+             * Next Cursor
+             * @description Cursor of the next page; null on the last one
+             */
+            next_cursor: string | null;
+        };
+        /** Page[BulkRunSummary] */
+        Page_BulkRunSummary_: {
+            /** Items */
+            items: components["schemas"]["BulkRunSummary"][];
             /**
              * Next Cursor
              * @description Cursor of the next page; null on the last one
@@ -13619,6 +13981,22 @@ export interface components {
          */
         Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "p999" | "max" | "sd";
         /**
+         * StepReport
+         * @description Transfer as its sender reports it.
+         */
+        StepReport: {
+            /** Index */
+            index: number;
+            /** Started At Ns */
+            started_at_ns: number;
+            /** Elapsed Us */
+            elapsed_us: number;
+            /** Connections */
+            connections: components["schemas"]["ConnectionReport"][];
+            /** Error */
+            error?: string | null;
+        };
+        /**
          * StepsRead
          * @description One-way p50 of a path by step, oldest first, null where a step has none; `points_at` are their starts.
          */
@@ -14366,6 +14744,79 @@ export interface components {
             transfers: components["schemas"]["PlannedTransfer"][];
         };
         /**
+         * TransferRunCreate
+         * @description Transfers between VMs of `mesh`, planned and run: each at its planned rate and with its connections.
+         */
+        TransferRunCreate: {
+            /**
+             * Transfers
+             * @default []
+             */
+            transfers: components["schemas"]["TransferWrite"][];
+            sort?: components["schemas"]["SortWrite"] | null;
+            /** @default star */
+            topology: components["schemas"]["Topology"];
+            /**
+             * Capacity Gbit
+             * @description Of each host, both ways
+             * @default 10
+             */
+            capacity_gbit: number;
+            /**
+             * Capacities Gbit
+             * @description Of single hosts, where it differs
+             * @default {}
+             */
+            capacities_gbit: {
+                [key: string]: number;
+            };
+            /**
+             * Oversubscription
+             * @description Capacity of the hosts of a rack or zone over that of its uplink
+             * @default 4
+             */
+            oversubscription: number;
+            /**
+             * Connections Max
+             * @description Of a pair
+             * @default 32
+             */
+            connections_max: number;
+            /**
+             * Mesh
+             * @description Name or id
+             */
+            mesh?: string | null;
+            /**
+             * Minutes
+             * @description Look-back of round trips and loss
+             * @default 60
+             */
+            minutes: number;
+            /**
+             * Window Mib
+             * @description Largest TCP window of a connection
+             * @default 4
+             */
+            window_mib: number;
+        };
+        /**
+         * TransferRunRead
+         * @description Finish of planned transfers: predicted, and measured from the first connection to the last acknowledgement.
+         *
+         *     `bound_s`: no schedule is done before it, by the capacities of the plan.
+         */
+        TransferRunRead: {
+            /** Bound S */
+            bound_s: number;
+            /** Predicted S */
+            predicted_s: number;
+            /** Measured S */
+            measured_s: number | null;
+            /** Error Percent */
+            error_percent: number | null;
+        };
+        /**
          * TransferWrite
          * @description Bytes to move from one host to another.
          */
@@ -14477,6 +14928,80 @@ export interface components {
             fired: components["schemas"]["FiredRead"][];
             /** Source */
             source: string;
+        };
+        /**
+         * TransportTrialCreate
+         * @description Comparison of two transports between two VMs: `rounds` transfers of `size_mb` (1,000,000 bytes) with each.
+         */
+        TransportTrialCreate: {
+            /**
+             * Mesh
+             * @description Name or id
+             */
+            mesh: string;
+            /**
+             * Source
+             * @description Name or id
+             */
+            source: string;
+            /**
+             * Target
+             * @description Name or id
+             */
+            target: string;
+            /**
+             * Size Mb
+             * @default 10
+             */
+            size_mb: number;
+            /**
+             * Rounds
+             * @default 5
+             */
+            rounds: number;
+            /**
+             * @default {
+             *       "connections": 1,
+             *       "mptcp": false,
+             *       "tls": false
+             *     }
+             */
+            a: components["schemas"]["TransportVariant"];
+            b: components["schemas"]["TransportVariant"];
+        };
+        /**
+         * TransportVariant
+         * @description Transport of a transfer: `congestion` null is the kernel's default; `connections` share the bytes evenly.
+         */
+        TransportVariant: {
+            /** Congestion */
+            congestion?: string | null;
+            /**
+             * Connections
+             * @default 1
+             */
+            connections: number;
+            /**
+             * Mptcp
+             * @default false
+             */
+            mptcp: boolean;
+            /**
+             * Tls
+             * @default false
+             */
+            tls: boolean;
+        };
+        /**
+         * TrialRead
+         * @description Result of a trial. `change` is null before two rounds are complete.
+         */
+        TrialRead: {
+            a: components["schemas"]["VariantRead"];
+            b: components["schemas"]["VariantRead"];
+            change: components["schemas"]["ChangeRead"] | null;
+            /** Advice */
+            advice: string;
         };
         /**
          * Trigger
@@ -14645,6 +15170,29 @@ export interface components {
             window: components["schemas"]["Span"];
             /** Items */
             items: components["schemas"]["VariabilityItem"][];
+        };
+        /**
+         * Variant
+         * @description Transport of a transfer: A, as it is now, or B, which is tried.
+         * @enum {string}
+         */
+        Variant: "a" | "b";
+        /**
+         * VariantRead
+         * @description Transfers of one transport: mean and slowest time (s), means of Jain's index and of the slowest share.
+         */
+        VariantRead: {
+            transport: components["schemas"]["TransportVariant"];
+            /** Done */
+            done: number;
+            /** Mean S */
+            mean_s: number | null;
+            /** Slowest S */
+            slowest_s: number | null;
+            /** Jain */
+            jain: number | null;
+            /** Slowest Share */
+            slowest_share: number | null;
         };
         /**
          * VerdictKind
@@ -15261,6 +15809,12 @@ export interface components {
             /** Physical Id */
             physical_id?: string | null;
         };
+        /**
+         * Verdict
+         * @description `shorter` or `longer`: the whole interval of the change is below or above 0.
+         * @enum {string}
+         */
+        sinemora__advisors__bulk__core__trial__Verdict: "shorter" | "longer" | "uncertain";
         /**
          * Shape
          * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
@@ -22968,14 +23522,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "agent_id": "e119b408-5267-4184-b1e1-f2f992292fb5",
-                     *       "vm_id": "121a9908-fdc7-48f5-9fbd-955df638f846",
-                     *       "vm_key": 3,
-                     *       "tenant_id": "36e8554b-ee5f-4161-8919-db8e8b9c9e45",
+                     *       "agent_id": "7a1519bb-a3c8-46e4-955b-32d0c7ef8cd5",
+                     *       "vm_id": "500dfc22-4880-4abd-864a-c849c7c5b68a",
+                     *       "vm_key": 1,
+                     *       "tenant_id": "a57d6c8a-3208-41a0-9468-f07f1310309c",
                      *       "credential": "sma_example",
-                     *       "keys": [
-                     *         "4wSYXMJZvrj9+cu8gwAqEeeNvOVx2/4yHpI6sNqyTm8="
-                     *       ]
+                     *       "keys": []
                      *     }
                      */
                     "application/json": components["schemas"]["AgentEnrolled"];
@@ -23081,10 +23633,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "revision": "04e63999496e0b18",
-                     *       "agent_id": "82641b03-c6ce-4133-b82f-68cf747769e2",
-                     *       "vm_key": 2015,
-                     *       "server_time_ns": 1795683322867800000,
+                     *       "revision": "590c8be71724903f-e9796b74",
+                     *       "agent_id": "d53c0ffd-e806-46cb-9c07-be2ceea2899b",
+                     *       "vm_key": 2,
+                     *       "server_time_ns": 1795727563258699300,
                      *       "caps": {
                      *         "packets_per_s": 20000,
                      *         "peers": 2000,
@@ -23094,76 +23646,118 @@ export interface operations {
                      *       "spike_threshold_ns": 500000,
                      *       "meshes": [
                      *         {
-                     *           "id": "7f8503b6-7150-4c22-b983-7438d12e657d",
-                     *           "key": 485,
+                     *           "id": "e4bdc6b6-58c8-48b6-9542-d1163ec7187e",
+                     *           "key": 1,
                      *           "name": "demo",
                      *           "window_s": 10,
                      *           "rate_hz": 8,
                      *           "loss_deadline_ms": 1000,
-                     *           "period_windows": 3,
+                     *           "period_windows": 1,
                      *           "peers": [
                      *             {
-                     *               "vm_key": 2013,
+                     *               "vm_key": 1,
                      *               "name": "a-1",
                      *               "address": "10.0.0.1",
                      *               "event_port": 20319,
                      *               "general_port": 20320,
-                     *               "role": "responder",
+                     *               "role": "client",
                      *               "protocol": "compact",
                      *               "domain": 0,
                      *               "flows": 1,
-                     *               "turns": [
-                     *                 0,
-                     *                 2
-                     *               ]
+                     *               "turns": null
                      *             },
                      *             {
-                     *               "vm_key": 2016,
+                     *               "vm_key": 4,
                      *               "name": "a-2",
                      *               "address": "10.0.0.4",
                      *               "event_port": 20319,
                      *               "general_port": 20320,
+                     *               "role": "client",
+                     *               "protocol": "compact",
+                     *               "domain": 0,
+                     *               "flows": 1,
+                     *               "turns": null
+                     *             },
+                     *             {
+                     *               "vm_key": 3,
+                     *               "name": "c-1",
+                     *               "address": "10.0.0.3",
+                     *               "event_port": 20319,
+                     *               "general_port": 20320,
                      *               "role": "responder",
                      *               "protocol": "compact",
                      *               "domain": 0,
                      *               "flows": 1,
-                     *               "turns": [
-                     *                 1
-                     *               ]
-                     *             },
-                     *             {
-                     *               "vm_key": 2014,
-                     *               "name": "b-1",
-                     *               "address": "10.0.0.2",
-                     *               "event_port": 20319,
-                     *               "general_port": 20320,
-                     *               "role": "client",
-                     *               "protocol": "compact",
-                     *               "domain": 0,
-                     *               "flows": 1,
-                     *               "turns": [
-                     *                 1,
-                     *                 2
-                     *               ]
-                     *             },
-                     *             {
-                     *               "vm_key": 2017,
-                     *               "name": "b-2",
-                     *               "address": "10.0.0.5",
-                     *               "event_port": 20319,
-                     *               "general_port": 20320,
-                     *               "role": "client",
-                     *               "protocol": "compact",
-                     *               "domain": 0,
-                     *               "flows": 1,
-                     *               "turns": [
-                     *                 0
-                     *               ]
+                     *               "turns": null
                      *             }
                      *           ]
                      *         }
                      *       ],
-                     *       "on_demand": []
+                     *       "on_demand": [],
+                     *       "bulk": [
+                     *         {
+                     *           "id": "ba5f05a3-df74-4cec-aa87-2329d3ae801a",
+                     *           "secret": "sm_example",
+                     *           "starts_at_ns": 1795727567000000000,
+                     *           "ends_at_ns": 1795727627000000000,
+                     *           "certificate": "MIIBPTCB5KADAgECAhQ/zMzwR94IhHRaVJrhKD+TcaqhqjAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRzaW5lbW9yYSBidWxrIHNlbmRlcjAeFw0yNjExMjYyMDEyNDNaFw0yNjExMjYyMjEyNDNaMB8xHTAbBgNVBAMMFHNpbmVtb3JhIGJ1bGsgc2VuZGVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE7+01cOJIGT+IqVk2Wv8xsnqucD2ciZogXTIHuMzQPQwyvFo2YD/N/L51rfRTLKNUdMFQ1bnZ2S+X7UgCl5TtEjAKBggqhkjOPQQDAgNIADBFAiEAxtm79tzTB9A5d0jM3jp6XuUtAn/df1SKbbAPENHRm+QCICg/3i3VLG80QsHgex7P0pMSCUeZ0RsYPnFqeTbvhZoy",
+                     *           "certificate_key": "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCWHqzQyEvJeamoB4uHcsSglHyeYPQpOyAbEFPRFR5juhRANCAATv7TVw4kgZP4ipWTZa/zGyeq5wPZyJmiBdMge4zNA9DDK8WjZgP838vnWt9FMso1R0wVDVudnZL5ftSAKXlO0S",
+                     *           "steps": [
+                     *             {
+                     *               "index": 0,
+                     *               "phase": 0,
+                     *               "role": "receiver",
+                     *               "address": "10.0.0.1",
+                     *               "port": 8422,
+                     *               "bytes": 1000000,
+                     *               "connections": 1,
+                     *               "rate_bytes_per_s": 12500000,
+                     *               "congestion": null,
+                     *               "mptcp": false,
+                     *               "tls": true
+                     *             },
+                     *             {
+                     *               "index": 1,
+                     *               "phase": 1,
+                     *               "role": "receiver",
+                     *               "address": "10.0.0.1",
+                     *               "port": 8422,
+                     *               "bytes": 1000000,
+                     *               "connections": 4,
+                     *               "rate_bytes_per_s": 12500000,
+                     *               "congestion": null,
+                     *               "mptcp": false,
+                     *               "tls": false
+                     *             },
+                     *             {
+                     *               "index": 2,
+                     *               "phase": 2,
+                     *               "role": "receiver",
+                     *               "address": "10.0.0.1",
+                     *               "port": 8422,
+                     *               "bytes": 1000000,
+                     *               "connections": 4,
+                     *               "rate_bytes_per_s": 12500000,
+                     *               "congestion": null,
+                     *               "mptcp": false,
+                     *               "tls": false
+                     *             },
+                     *             {
+                     *               "index": 3,
+                     *               "phase": 3,
+                     *               "role": "receiver",
+                     *               "address": "10.0.0.1",
+                     *               "port": 8422,
+                     *               "bytes": 1000000,
+                     *               "connections": 1,
+                     *               "rate_bytes_per_s": 12500000,
+                     *               "congestion": null,
+                     *               "mptcp": false,
+                     *               "tls": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["PlanRead"];
@@ -23654,6 +24248,152 @@ export interface operations {
             };
         };
     };
+    create_bulk_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "order_id": "fc5512e6-bdbc-41fe-9aa5-60cab104c013",
+                 *       "steps": [
+                 *         {
+                 *           "index": 0,
+                 *           "started_at_ns": 1795727450000000000,
+                 *           "elapsed_us": 4000000,
+                 *           "connections": [
+                 *             {
+                 *               "bytes": 1000000,
+                 *               "elapsed_us": 4000000
+                 *             }
+                 *           ]
+                 *         },
+                 *         {
+                 *           "index": 1,
+                 *           "started_at_ns": 1795727455000000000,
+                 *           "elapsed_us": 4000000,
+                 *           "connections": [
+                 *             {
+                 *               "bytes": 1000000,
+                 *               "elapsed_us": 4000000
+                 *             }
+                 *           ]
+                 *         },
+                 *         {
+                 *           "index": 2,
+                 *           "started_at_ns": 1795727460000000000,
+                 *           "elapsed_us": 4000000,
+                 *           "connections": [
+                 *             {
+                 *               "bytes": 1000000,
+                 *               "elapsed_us": 4000000
+                 *             }
+                 *           ]
+                 *         },
+                 *         {
+                 *           "index": 3,
+                 *           "started_at_ns": 1795727465000000000,
+                 *           "elapsed_us": 4000000,
+                 *           "connections": [
+                 *             {
+                 *               "bytes": 1000000,
+                 *               "elapsed_us": 4000000
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkReport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     update_self: {
         parameters: {
             query?: never;
@@ -23665,11 +24405,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "agent_version": "0.2",
                  *       "description": {
-                 *         "features": [
-                 *           "on_demand"
-                 *         ]
+                 *         "bulk": {
+                 *           "port": 8422,
+                 *           "bytes_max": 200000000,
+                 *           "rate_max_bytes_per_s": 12500000,
+                 *           "seconds_max": 60,
+                 *           "congestion_controls": 3,
+                 *           "mptcp": true,
+                 *           "tls": true
+                 *         }
                  *       }
                  *     }
                  */
@@ -23686,25 +24431,45 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "a7c15d6f-35bb-4f86-ae71-3eb81f90a8fe",
-                     *       "agent_version": "0.2",
-                     *       "created_at": "2026-11-26T08:57:24.461159Z",
+                     *       "id": "155baa43-a33e-4987-845c-50c4f168c6a2",
+                     *       "agent_version": "0.1.0",
+                     *       "created_at": "2026-11-26T21:12:50.815791Z",
                      *       "revoked_at": null,
-                     *       "last_report_at": null,
+                     *       "last_report_at": "2026-11-26T21:12:51.010060Z",
                      *       "report_every_s": 10,
                      *       "vm": {
-                     *         "id": "cefa1608-12d5-4e19-bc51-1c4b83b67913",
-                     *         "key": 831,
-                     *         "name": "a-1"
+                     *         "id": "be38d65b-7d1f-41e1-88f6-b1b1da125999",
+                     *         "key": 54,
+                     *         "name": "b-1"
                      *       },
-                     *       "credential_prefix": "sma_SwSGWS",
+                     *       "credential_prefix": "sma_jeu-YH",
                      *       "description": {
-                     *         "features": [
-                     *           "on_demand"
-                     *         ]
+                     *         "bulk": {
+                     *           "port": 8422,
+                     *           "bytes_max": 200000000,
+                     *           "rate_max_bytes_per_s": 12500000,
+                     *           "seconds_max": 60,
+                     *           "congestion_controls": 3,
+                     *           "mptcp": true,
+                     *           "tls": true
+                     *         }
                      *       },
-                     *       "health": null,
-                     *       "status": "enrolled"
+                     *       "health": {
+                     *         "spool_bytes": 0,
+                     *         "clock_source": "",
+                     *         "packets_sent": 1000,
+                     *         "spool_reports": 0,
+                     *         "started_at_ns": 0,
+                     *         "reports_dropped": 0,
+                     *         "reports_refused": 0,
+                     *         "packets_received": 0,
+                     *         "packets_rejected": 0,
+                     *         "timestamp_source": "kernel",
+                     *         "window_time_error_ns": 0,
+                     *         "receive_queue_overflows": 0,
+                     *         "transmit_stamps_missing": 0
+                     *       },
+                     *       "status": "reporting"
                      *     }
                      */
                     "application/json": components["schemas"]["AgentRead"];
@@ -57005,6 +57770,1410 @@ export interface operations {
             };
             /** @description Unsupported Media Type */
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_bulk_senders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "vm": {
+                     *           "id": "7b2cc9e5-0b7b-449c-a204-92f6e76aad20",
+                     *           "name": "a-1"
+                     *         },
+                     *         "is_on": true,
+                     *         "bytes_max": 200000000,
+                     *         "rate_max_mbit": 100,
+                     *         "seconds_max": 60,
+                     *         "congestion_controls": [
+                     *           "cubic",
+                     *           "bbr"
+                     *         ],
+                     *         "mptcp": true,
+                     *         "tls": true
+                     *       },
+                     *       {
+                     *         "vm": {
+                     *           "id": "11555ae1-80ae-4623-8428-8e1d72544f66",
+                     *           "name": "a-2"
+                     *         },
+                     *         "is_on": false,
+                     *         "bytes_max": null,
+                     *         "rate_max_mbit": null,
+                     *         "seconds_max": null,
+                     *         "congestion_controls": [],
+                     *         "mptcp": false,
+                     *         "tls": false
+                     *       },
+                     *       {
+                     *         "vm": {
+                     *           "id": "6b8ee89f-b785-4de2-ba19-9e250b25d4cc",
+                     *           "name": "b-1"
+                     *         },
+                     *         "is_on": false,
+                     *         "bytes_max": null,
+                     *         "rate_max_mbit": null,
+                     *         "seconds_max": null,
+                     *         "congestion_controls": [],
+                     *         "mptcp": false,
+                     *         "tls": false
+                     *       },
+                     *       {
+                     *         "vm": {
+                     *           "id": "bcf62a37-4ac8-4689-84d0-f8a5e9217d26",
+                     *           "name": "c-1"
+                     *         },
+                     *         "is_on": true,
+                     *         "bytes_max": 200000000,
+                     *         "rate_max_mbit": 100,
+                     *         "seconds_max": 60,
+                     *         "congestion_controls": [
+                     *           "cubic",
+                     *           "bbr"
+                     *         ],
+                     *         "mptcp": true,
+                     *         "tls": true
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["BulkSenderRead"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_transport_trial: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mesh": "demo",
+                 *       "source": "a-1",
+                 *       "target": "b-1",
+                 *       "size_mb": 1,
+                 *       "rounds": 2,
+                 *       "b": {
+                 *         "connections": 4
+                 *       },
+                 *       "a": {
+                 *         "tls": true
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransportTrialCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ca896900-ad4d-42cb-b329-0f4facd31d44",
+                     *       "mesh": {
+                     *         "id": "3a0f165d-b5bf-4472-a348-73aefcac67d7",
+                     *         "name": "demo"
+                     *       },
+                     *       "kind": "trial",
+                     *       "status": "waiting",
+                     *       "progress": 0,
+                     *       "vms": [
+                     *         {
+                     *           "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *           "name": "a-1"
+                     *         },
+                     *         {
+                     *           "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *           "name": "b-1"
+                     *         }
+                     *       ],
+                     *       "size_bytes": 4000000,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "created_at": "2026-11-26T21:04:40.870294Z",
+                     *       "starts_at": "2026-11-26T21:04:45Z",
+                     *       "ends_at": "2026-11-26T21:05:45Z",
+                     *       "error": null,
+                     *       "transfers": [
+                     *         {
+                     *           "index": 0,
+                     *           "variant": "a",
+                     *           "source": {
+                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 1,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 1,
+                     *           "variant": "b",
+                     *           "source": {
+                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 4,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 2,
+                     *           "variant": "b",
+                     *           "source": {
+                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 4,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 3,
+                     *           "variant": "a",
+                     *           "source": {
+                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 1,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "trial": {
+                     *         "a": {
+                     *           "transport": {
+                     *             "congestion": null,
+                     *             "connections": 1,
+                     *             "mptcp": false,
+                     *             "tls": true
+                     *           },
+                     *           "done": 0,
+                     *           "mean_s": null,
+                     *           "slowest_s": null,
+                     *           "jain": null,
+                     *           "slowest_share": null
+                     *         },
+                     *         "b": {
+                     *           "transport": {
+                     *             "congestion": null,
+                     *             "connections": 4,
+                     *             "mptcp": false,
+                     *             "tls": false
+                     *           },
+                     *           "done": 0,
+                     *           "mean_s": null,
+                     *           "slowest_s": null,
+                     *           "jain": null,
+                     *           "slowest_share": null
+                     *         },
+                     *         "change": null,
+                     *         "advice": "Two rounds are needed for an interval."
+                     *       },
+                     *       "transfer_run": null,
+                     *       "disturbance": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkRunRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_transfer_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mesh": "demo",
+                 *       "transfers": [
+                 *         {
+                 *           "source": "a-1",
+                 *           "target": "b-1",
+                 *           "size_bytes": 30000000
+                 *         },
+                 *         {
+                 *           "source": "a-1",
+                 *           "target": "c-1",
+                 *           "size_bytes": 10000000
+                 *         },
+                 *         {
+                 *           "source": "b-1",
+                 *           "target": "c-1",
+                 *           "size_bytes": 20000000
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransferRunCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "027ccdb9-930f-477e-91f1-259fcb4b376e",
+                     *       "mesh": {
+                     *         "id": "cbeb41dc-4ba1-4f77-809d-3925e40c5f3f",
+                     *         "name": "demo"
+                     *       },
+                     *       "kind": "transfers",
+                     *       "status": "waiting",
+                     *       "progress": 0,
+                     *       "vms": [
+                     *         {
+                     *           "id": "78372394-fa47-4beb-b3e5-be5719f12600",
+                     *           "name": "a-1"
+                     *         },
+                     *         {
+                     *           "id": "e35aedfc-00f3-4cd5-949b-f7b4df71fe10",
+                     *           "name": "b-1"
+                     *         },
+                     *         {
+                     *           "id": "5148e864-1337-4c64-91b3-58fccf2436a5",
+                     *           "name": "c-1"
+                     *         }
+                     *       ],
+                     *       "size_bytes": 60000000,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "created_at": "2026-11-26T21:05:02.696512Z",
+                     *       "starts_at": "2026-11-26T21:05:06Z",
+                     *       "ends_at": "2026-11-26T21:06:06Z",
+                     *       "error": null,
+                     *       "transfers": [
+                     *         {
+                     *           "index": 0,
+                     *           "variant": null,
+                     *           "source": {
+                     *             "id": "78372394-fa47-4beb-b3e5-be5719f12600",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "e35aedfc-00f3-4cd5-949b-f7b4df71fe10",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 30000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 3,
+                     *           "rate_cap_mbit": 75,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": 3.2,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 1,
+                     *           "variant": null,
+                     *           "source": {
+                     *             "id": "e35aedfc-00f3-4cd5-949b-f7b4df71fe10",
+                     *             "name": "b-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "5148e864-1337-4c64-91b3-58fccf2436a5",
+                     *             "name": "c-1"
+                     *           },
+                     *           "size_bytes": 20000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 2,
+                     *           "rate_cap_mbit": 50,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": 3.2,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 2,
+                     *           "variant": null,
+                     *           "source": {
+                     *             "id": "78372394-fa47-4beb-b3e5-be5719f12600",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "5148e864-1337-4c64-91b3-58fccf2436a5",
+                     *             "name": "c-1"
+                     *           },
+                     *           "size_bytes": 10000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 1,
+                     *           "rate_cap_mbit": 25,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": 3.2,
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "trial": null,
+                     *       "transfer_run": {
+                     *         "bound_s": 3.2,
+                     *         "predicted_s": 3.2,
+                     *         "measured_s": null,
+                     *         "error_percent": null
+                     *       },
+                     *       "disturbance": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkRunRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_bulk_runs: {
+        parameters: {
+            query?: {
+                /** @description Only of this mesh */
+                mesh_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Opaque; valid for the same list with the same filters. Any other text is refused: 422 `cursor_invalid` */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "43f3127d-db25-4b1b-8c15-5414ed101ffd",
+                     *           "mesh": {
+                     *             "id": "6482075c-1bcf-493c-9e3f-30059935d24f",
+                     *             "name": "demo"
+                     *           },
+                     *           "kind": "trial",
+                     *           "status": "failed",
+                     *           "progress": 0,
+                     *           "vms": [
+                     *             {
+                     *               "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *               "name": "a-1"
+                     *             },
+                     *             {
+                     *               "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *               "name": "b-1"
+                     *             }
+                     *           ],
+                     *           "size_bytes": 4000000,
+                     *           "requested_by": "owner@sinemora.example",
+                     *           "created_at": "2026-11-26T21:04:45.660692Z",
+                     *           "starts_at": "2026-11-26T20:59:49Z",
+                     *           "ends_at": "2026-11-26T21:00:49Z",
+                     *           "error": "No report arrived: the agents did not run it."
+                     *         },
+                     *         {
+                     *           "id": "19148c6d-f489-4d70-9d46-0fdaf99e6929",
+                     *           "mesh": {
+                     *             "id": "6482075c-1bcf-493c-9e3f-30059935d24f",
+                     *             "name": "demo"
+                     *           },
+                     *           "kind": "trial",
+                     *           "status": "stopped",
+                     *           "progress": 0,
+                     *           "vms": [
+                     *             {
+                     *               "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *               "name": "a-1"
+                     *             },
+                     *             {
+                     *               "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *               "name": "b-1"
+                     *             }
+                     *           ],
+                     *           "size_bytes": 4000000,
+                     *           "requested_by": "owner@sinemora.example",
+                     *           "created_at": "2026-11-26T21:04:45.581142Z",
+                     *           "starts_at": "2026-11-26T21:04:49Z",
+                     *           "ends_at": "2026-11-26T21:05:49Z",
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_BulkRunSummary_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_bulk_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "8b335383-5b67-412c-90fe-03d4d124476e",
+                     *       "mesh": {
+                     *         "id": "f3bef3a9-73e1-4aa9-8945-e96ddcdc5eb7",
+                     *         "name": "demo"
+                     *       },
+                     *       "kind": "trial",
+                     *       "status": "completed",
+                     *       "progress": 1,
+                     *       "vms": [
+                     *         {
+                     *           "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *           "name": "a-1"
+                     *         },
+                     *         {
+                     *           "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *           "name": "b-1"
+                     *         }
+                     *       ],
+                     *       "size_bytes": 4000000,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "created_at": "2026-11-26T21:05:04.169398Z",
+                     *       "starts_at": "2026-11-26T21:03:00Z",
+                     *       "ends_at": "2026-11-26T21:06:08Z",
+                     *       "error": null,
+                     *       "transfers": [
+                     *         {
+                     *           "index": 0,
+                     *           "variant": "a",
+                     *           "source": {
+                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 1000000,
+                     *           "connections": 1,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": "2026-11-26T21:03:00Z",
+                     *           "elapsed_s": 4,
+                     *           "rate_mbit": 2,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 1,
+                     *           "variant": "b",
+                     *           "source": {
+                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 1000000,
+                     *           "connections": 4,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": "2026-11-26T21:03:05Z",
+                     *           "elapsed_s": 4,
+                     *           "rate_mbit": 2,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 2,
+                     *           "variant": "b",
+                     *           "source": {
+                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 1000000,
+                     *           "connections": 4,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": "2026-11-26T21:03:10Z",
+                     *           "elapsed_s": 4,
+                     *           "rate_mbit": 2,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 3,
+                     *           "variant": "a",
+                     *           "source": {
+                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 1000000,
+                     *           "connections": 1,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": "2026-11-26T21:03:15Z",
+                     *           "elapsed_s": 4,
+                     *           "rate_mbit": 2,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "trial": {
+                     *         "a": {
+                     *           "transport": {
+                     *             "congestion": null,
+                     *             "connections": 1,
+                     *             "mptcp": false,
+                     *             "tls": false
+                     *           },
+                     *           "done": 2,
+                     *           "mean_s": 4,
+                     *           "slowest_s": 4,
+                     *           "jain": null,
+                     *           "slowest_share": null
+                     *         },
+                     *         "b": {
+                     *           "transport": {
+                     *             "congestion": null,
+                     *             "connections": 4,
+                     *             "mptcp": false,
+                     *             "tls": false
+                     *           },
+                     *           "done": 2,
+                     *           "mean_s": 4,
+                     *           "slowest_s": 4,
+                     *           "jain": null,
+                     *           "slowest_share": null
+                     *         },
+                     *         "change": {
+                     *           "mean": 0,
+                     *           "low": 0,
+                     *           "high": 0,
+                     *           "pairs": 2,
+                     *           "verdict": "uncertain"
+                     *         },
+                     *         "advice": "No difference is shown (+0.0 % to +0.0 %): keep A, or try more rounds or more bytes."
+                     *       },
+                     *       "transfer_run": null,
+                     *       "disturbance": [
+                     *         {
+                     *           "path": "a-1 to b-1",
+                     *           "before_p50_us": 25,
+                     *           "before_p99_us": 25,
+                     *           "during_p50_us": 500.07,
+                     *           "during_p99_us": 500.07
+                     *         },
+                     *         {
+                     *           "path": "b-1 to a-1",
+                     *           "before_p50_us": 25,
+                     *           "before_p99_us": 25,
+                     *           "during_p50_us": 500.07,
+                     *           "during_p99_us": 500.07
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkRunRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_bulk_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "19148c6d-f489-4d70-9d46-0fdaf99e6929",
+                     *       "mesh": {
+                     *         "id": "6482075c-1bcf-493c-9e3f-30059935d24f",
+                     *         "name": "demo"
+                     *       },
+                     *       "kind": "trial",
+                     *       "status": "stopped",
+                     *       "progress": 0,
+                     *       "vms": [
+                     *         {
+                     *           "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *           "name": "a-1"
+                     *         },
+                     *         {
+                     *           "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *           "name": "b-1"
+                     *         }
+                     *       ],
+                     *       "size_bytes": 4000000,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "created_at": "2026-11-26T21:04:45.581142Z",
+                     *       "starts_at": "2026-11-26T21:04:49Z",
+                     *       "ends_at": "2026-11-26T21:05:49Z",
+                     *       "error": null,
+                     *       "transfers": [
+                     *         {
+                     *           "index": 0,
+                     *           "variant": "a",
+                     *           "source": {
+                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 1,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 1,
+                     *           "variant": "b",
+                     *           "source": {
+                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 4,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 2,
+                     *           "variant": "b",
+                     *           "source": {
+                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 4,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         },
+                     *         {
+                     *           "index": 3,
+                     *           "variant": "a",
+                     *           "source": {
+                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "name": "a-1"
+                     *           },
+                     *           "target": {
+                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "name": "b-1"
+                     *           },
+                     *           "size_bytes": 1000000,
+                     *           "sent_bytes": 0,
+                     *           "connections": 1,
+                     *           "rate_cap_mbit": 100,
+                     *           "started_at": null,
+                     *           "elapsed_s": null,
+                     *           "rate_mbit": null,
+                     *           "jain": null,
+                     *           "slowest_share": null,
+                     *           "predicted_s": null,
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "trial": {
+                     *         "a": {
+                     *           "transport": {
+                     *             "congestion": null,
+                     *             "connections": 1,
+                     *             "mptcp": false,
+                     *             "tls": false
+                     *           },
+                     *           "done": 0,
+                     *           "mean_s": null,
+                     *           "slowest_s": null,
+                     *           "jain": null,
+                     *           "slowest_share": null
+                     *         },
+                     *         "b": {
+                     *           "transport": {
+                     *             "congestion": null,
+                     *             "connections": 4,
+                     *             "mptcp": false,
+                     *             "tls": false
+                     *           },
+                     *           "done": 0,
+                     *           "mean_s": null,
+                     *           "slowest_s": null,
+                     *           "jain": null,
+                     *           "slowest_share": null
+                     *         },
+                     *         "change": null,
+                     *         "advice": "Two rounds are needed for an interval."
+                     *       },
+                     *       "transfer_run": null,
+                     *       "disturbance": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkRunRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

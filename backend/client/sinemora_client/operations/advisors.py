@@ -76,6 +76,36 @@ class AdvisorsOperations(Calls):
         answer: models.TrafficShapeRead = self._json("POST", "/v1/advisors/traffic-shapes", body=body)
         return answer
 
+    def create_transfer_run(
+        self,
+        body: models.TransferRunCreate,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.BulkRunRead:
+        """Plan transfers between VMs and run them: filler bytes at the planned rates, all at once.
+
+        POST /v1/transfer-runs, role editor. Raises `ApiError` with `bulk_agent_silent`, `bulk_limit_exceeded`,
+        `bulk_sender_off`, `bulk_transport_unavailable`, `bulk_vm_busy`, `conflict`, `flows_unsupported`,
+        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        """
+        answer: models.BulkRunRead = self._json("POST", "/v1/transfer-runs", body=body, idempotency_key=idempotency_key)
+        return answer
+
+    def create_transport_trial(
+        self,
+        body: models.TransportTrialCreate,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.BulkRunRead:
+        """Compare two transports between two VMs by alternated transfers. Both agents need the bulk sender.
+
+        POST /v1/transport-trials, role editor. Raises `ApiError` with `bulk_agent_silent`, `bulk_limit_exceeded`,
+        `bulk_sender_off`, `bulk_transport_unavailable`, `bulk_vm_busy`, `conflict`, `mesh_unknown`,
+        `path_same_ends`, `path_unknown`, `range_invalid`, `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        """
+        answer: models.BulkRunRead = self._json("POST", "/v1/transport-trials", body=body, idempotency_key=idempotency_key)
+        return answer
+
     def delete_price_basis(self, application_id: str | UUID) -> None:
         """Delete the price basis of an application.
 
@@ -115,6 +145,21 @@ class AdvisorsOperations(Calls):
         POST /v1/price-lists, role editor. Raises `ApiError` with `conflict`, `price_list_invalid`.
         """
         answer: models.PriceListRead = self._json("POST", "/v1/price-lists", body=body, idempotency_key=idempotency_key)
+        return answer
+
+    def list_bulk_runs(self, *, mesh_id: str | UUID | None = None) -> Iterator[models.BulkRunSummary]:
+        """List trials and runs of transfers, newest first. The newest 200 of a tenant are kept for 30 days.
+
+        GET /v1/bulk-runs, role viewer. Raises `ApiError` with `mesh_unknown`.
+        """
+        return self._items("/v1/bulk-runs", {"mesh_id": mesh_id})
+
+    def list_bulk_senders(self, mesh_id: str | UUID) -> list[models.BulkSenderRead]:
+        """List the bulk sender of each VM of a mesh: whether it is on, its limits, and what its kernel offers.
+
+        GET /v1/meshes/{mesh_id}/bulk-senders, role viewer. Raises `ApiError` with `mesh_unknown`.
+        """
+        answer: list[models.BulkSenderRead] = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/bulk-senders")
         return answer
 
     def list_price_list_samples(self) -> list[models.PriceListSample]:
@@ -160,6 +205,15 @@ class AdvisorsOperations(Calls):
         `application_unknown`, `price_list_unknown`, `price_missing`, `price_unknown`.
         """
         answer: models.PriceBasisRead = self._json("PUT", f"/v1/applications/{segment(application_id)}/price-basis", body=body)
+        return answer
+
+    def read_bulk_run(self, run_id: str | UUID) -> models.BulkRunRead:
+        """Return a trial or a run of transfers: progress, measured times, and what it did to the measured delays.
+
+        GET /v1/bulk-runs/{run_id}, role viewer. Raises `ApiError` with `bulk_run_unknown`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `selection_invalid`, `vm_unknown`.
+        """
+        answer: models.BulkRunRead = self._json("GET", f"/v1/bulk-runs/{segment(run_id)}")
         return answer
 
     def read_connection_timeouts(
@@ -240,5 +294,14 @@ class AdvisorsOperations(Calls):
         `study_too_long`, `table_invalid`.
         """
         answer: models.JobRead = self._json("POST", "/v1/advisors/tail-studies", body=body, idempotency_key=idempotency_key)
+        return answer
+
+    def stop_bulk_run(self, run_id: str | UUID, *, idempotency_key: str | None = None) -> models.BulkRunRead:
+        """Stop a run; what it measured so far stays.
+
+        POST /v1/bulk-runs/{run_id}/stop, role editor. Raises `ApiError` with `bulk_run_unknown`, `conflict`,
+        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `vm_unknown`.
+        """
+        answer: models.BulkRunRead = self._json("POST", f"/v1/bulk-runs/{segment(run_id)}/stop", idempotency_key=idempotency_key)
         return answer
 

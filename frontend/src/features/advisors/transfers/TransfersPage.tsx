@@ -13,7 +13,9 @@ import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
 import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
+import { BulkRun, EarlierRuns } from '../BulkRun'
 import { FIRST, FIRST_TOPOLOGY, requestOf, rowsOf, TOPOLOGIES, type Topology, type TransferSearch } from './question'
+import { RunTransfers } from './RunTransfers'
 import { strings } from './strings'
 
 const SHOWN = 100
@@ -27,10 +29,14 @@ interface Props {
 /** A plan of transfers that share a network; the address holds the question. */
 export function TransfersPage({ search, onSearch }: Props) {
   const request = requestOf(search)
+  const onRun = (run: string) => onSearch({ ...search, run })
   return (
     <AdvisorPage title={strings.transfers} lead={strings.transfersLead}>
       <Form search={search} onAsk={onSearch} />
       {request && <Plan request={request} />}
+      {request?.mesh && <RunTransfers request={request} onRun={onRun} />}
+      {search.run && <BulkRun runId={search.run} />}
+      {request?.mesh && <EarlierRuns mesh={request.mesh} onRun={onRun} />}
     </AdvisorPage>
   )
 }

@@ -17,6 +17,8 @@ export interface TransferSearch {
   skew?: number
   capacity?: number
   oversubscription?: number
+  /** Run of the bulk sender that is shown. */
+  run?: string
 }
 
 /** Racks behind uplinks, as most clouds are; on one switch a plan gains little. */
@@ -27,6 +29,7 @@ export const transferSearch = searchParser<TransferSearch>(
   {
     list: v.pipe(v.string(), v.nonEmpty(), v.maxLength(20_000)),
     mesh: identifier,
+    run: identifier,
     topology: v.picklist(TOPOLOGIES),
     workers: integer(2),
     size: number(0),

@@ -12,8 +12,10 @@ import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
 import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
+import { BulkRun, EarlierRuns } from '../BulkRun'
 import { CONSTRAINTS, ECN, PATTERNS, requestOf, type TransportSearch } from './question'
 import { strings } from './strings'
+import { NoPathToTry, TryTransport } from './TryTransport'
 
 interface Props {
   search: TransportSearch
@@ -27,6 +29,7 @@ export function TransportPage({ search, onSearch }: Props) {
   const roster = useQuery({ ...rosterQuery(mesh?.id ?? ''), enabled: mesh !== undefined })
   const vms = roster.data?.vms.map(({ name }) => name) ?? []
   const query = useQuery(transportQuery(requestOf(search)))
+  const onRun = (run: string) => onSearch({ run })
   const number = (
     field: 'fan_in' | 'volume_ratio' | 'interfaces' | 'transfer_percent',
     label: string,
@@ -110,6 +113,19 @@ export function TransportPage({ search, onSearch }: Props) {
       <QueryResult query={query} what={strings.transportLower}>
         {(found) => <Advice found={found} />}
       </QueryResult>
+      {mesh && search.source && search.target && search.source !== search.target ? (
+        <TryTransport
+          key={`${mesh.id} ${search.source} ${search.target}`}
+          mesh={mesh.id}
+          source={search.source}
+          target={search.target}
+          onRun={onRun}
+        />
+      ) : (
+        <NoPathToTry />
+      )}
+      {search.run && <BulkRun runId={search.run} />}
+      {mesh && <EarlierRuns mesh={mesh.id} onRun={onRun} />}
     </AdvisorPage>
   )
 }

@@ -27,6 +27,8 @@ export type TransportSearch = { [K in Constraint]?: true } & {
   volume_ratio?: number
   interfaces?: number
   transfer_percent?: number
+  /** Run of the bulk sender that is shown. */
+  run?: string
 }
 
 const name = v.pipe(v.string(), v.nonEmpty(), v.maxLength(100))
@@ -34,6 +36,7 @@ const name = v.pipe(v.string(), v.nonEmpty(), v.maxLength(100))
 export const transportSearch = searchParser<TransportSearch>(
   {
     mesh: identifier,
+    run: identifier,
     source: name,
     target: name,
     pattern: v.picklist(PATTERNS),

@@ -1,0 +1,1 @@
+"""Evaluation of what the bulk sender measured. Pure."""

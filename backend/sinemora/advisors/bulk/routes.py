@@ -1,0 +1,89 @@
+"""Routes of the bulk sender, for people and for agents."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from sqlalchemy import select
+
+from sinemora.advisors.bulk import orders, reading, requests
+from sinemora.advisors.bulk.schemas import (
+    BulkReport,
+    BulkRunRead,
+    BulkRunSummary,
+    BulkSenderRead,
+    TransferRunCreate,
+    TransportTrialCreate,
+)
+from sinemora.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import BoundedRoute
+from sinemora.meshes.models import BulkOrder
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["advisors"],
+    responses=responses(401, 403, 429),
+)
+agent_router = APIRouter(
+    prefix="/v1/agents/self",
+    dependencies=[AgentSignedIn],
+    route_class=BoundedRoute,
+    tags=["agent protocol"],
+    responses=responses(401, 404, 422),
+)
+
+
+@router.get("/meshes/{mesh_id}/bulk-senders", responses=responses(404))
+def list_bulk_senders(mesh_id: UUID, session: SessionDep, actor: Viewer) -> list[BulkSenderRead]:
+    """List the bulk sender of each VM of a mesh: whether it is on, its limits, and what its kernel offers."""
+    return reading.senders(session, mesh_id)
+
+
+@router.post("/transport-trials", status_code=201, responses=responses(404, 409, 422))
+def create_transport_trial(body: TransportTrialCreate, session: SessionDep, actor: Editor) -> BulkRunRead:
+    """Compare two transports between two VMs by alternated transfers. Both agents need the bulk sender."""
+    return reading.read(session, requests.start_trial(session, actor, body))
+
+
+@router.post("/transfer-runs", status_code=201, responses=responses(404, 409, 422))
+def create_transfer_run(body: TransferRunCreate, session: SessionDep, actor: Editor) -> BulkRunRead:
+    """Plan transfers between VMs and run them: filler bytes at the planned rates, all at once."""
+    return reading.read(session, requests.start_transfers(session, actor, body))
+
+
+@router.get("/bulk-runs", responses=responses(422))
+def list_bulk_runs(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
+) -> Page[BulkRunSummary]:
+    """List trials and runs of transfers, newest first. The newest 200 of a tenant are kept for 30 days."""
+    statement = select(BulkOrder) if mesh_id is None else select(BulkOrder).where(BulkOrder.mesh_id == mesh_id)
+    rows: Slice[BulkOrder] = paginate(session, statement, page, BulkOrder.created_at, BulkOrder.id, descending=True)
+    return Page(items=[reading.summary(session, row) for row in rows.items], next_cursor=rows.next_cursor)
+
+
+@router.get("/bulk-runs/{run_id}", responses=responses(404))
+def read_bulk_run(run_id: UUID, session: SessionDep, actor: Viewer) -> BulkRunRead:
+    """Return a trial or a run of transfers: progress, measured times, and what it did to the measured delays."""
+    return reading.read(session, orders.get(session, run_id))
+
+
+@router.post("/bulk-runs/{run_id}/stop", responses=responses(404))
+def stop_bulk_run(run_id: UUID, session: SessionDep, actor: Editor) -> BulkRunRead:
+    """Stop a run; what it measured so far stays."""
+    return reading.read(session, orders.stop(session, actor, run_id))
+
+
+@agent_router.post("/bulk-reports", status_code=204)
+def create_bulk_report(body: BulkReport, session: SessionDep, agent: AgentDep) -> None:
+    """Store the progress of an order on the agent's VM; a newer report replaces it."""
+    orders.report(session, agent, body)

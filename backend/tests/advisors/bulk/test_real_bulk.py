@@ -1,0 +1,79 @@
+"""Real agents run a trial and planned transfers by order of a real backend, over loopback."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinemora.cli import main
+from tests.callers import Member
+from tests.patience import until
+from tests.terminal import listening
+
+AGENT = Path(__file__).parents[4] / "agent" / "target" / "debug" / "sinemora-agent"
+
+
+@contextmanager
+def running_agents(url: str, tokens: list[str], folder: Path) -> Iterator[None]:
+    agents = []
+    for n, token in enumerate(tokens):
+        command = [AGENT, "run", "--backend", url, "--token", token, "--name", f"real-{n}", "--bulk-sender"]
+        command += ["--listen-address", f"127.0.89.{n + 1}", "--event-port", "20319", "--general-port", "20320"]
+        command += ["--metrics-listen", "off", "--cloud-metadata", "off", "--state-dir", folder / str(n)]
+        command += ["--bulk-max-size", "64MiB", "--bulk-max-mbit", "200", "--bulk-max-s", "40"]
+        agents.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+    try:
+        yield
+    finally:
+        for agent in agents:
+            agent.terminate()
+        for agent in agents:
+            agent.wait()
+
+
+@pytest.mark.whole_store
+def test_a_trial_and_planned_transfers(owner: Member, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    mesh = owner.created("/v1/meshes", {"name": "real", "window_s": 1})
+    tokens = [owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["token"] for _ in range(3)]
+    with listening(owner) as client, running_agents(client.url, tokens, tmp_path):
+
+        def run(*arguments: str) -> str:
+            status = main(["advise", *arguments, "--url", client.url, "--key", client.key])
+            printed = capsys.readouterr()
+            assert status == 0, printed
+            return printed.out
+
+        def reporting() -> bool:
+            return len([vm for vm in owner.get("/v1/agents").json()["items"] if vm["last_report_at"]]) == 3
+
+        until(reporting)
+        assert "64 s" not in run("bulk-senders", "--mesh", "real")
+        shown = run("try", "real-0", "real-1", "--mesh", "real", "--size-mb", "2", "--rounds", "3", "--b", "4 tls")
+        assert "completed" in shown
+        latest: dict[str, Any] = owner.get("/v1/bulk-runs").json()["items"][0]
+        read = owner.get(f"/v1/bulk-runs/{latest['id']}").json()
+        assert (read["trial"]["a"]["done"], read["trial"]["b"]["done"]) == (3, 3)
+        for one in read["transfers"]:
+            # 2 MB at 200 Mbit/s take 80 ms; no transfer is faster than the cap.
+            assert 0.07 < one["elapsed_s"] < 10
+            assert one["sent_bytes"] == 2_000_000
+        assert read["trial"]["b"]["jain"] > 0.3
+        file = tmp_path / "transfers.yaml"
+        file.write_text(
+            "mesh: real\ntransfers:\n"
+            "- {source: real-0, target: real-1, size_bytes: 12.0e+6}\n"
+            "- {source: real-0, target: real-2, size_bytes: 6.0e+6}\n"
+            "- {source: real-1, target: real-2, size_bytes: 6.0e+6}\n"
+        )
+        shown = run("run-transfers", str(file))
+        assert "Predicted 0.72 s, measured" in shown
+        # A run that is stopped leaves no connection.
+        body = {"mesh": "real", "source": "real-0", "target": "real-1", "size_mb": 5, "b": {"connections": 2}}
+        slow = owner.created("/v1/transport-trials", body)
+        url = f"/v1/bulk-runs/{slow['id']}"
+        until(lambda: owner.get(url).json()["status"] == "running")
+        assert owner.post(f"{url}/stop").json()["status"] == "stopped"
+        owner.created("/v1/transport-trials", body | {"size_mb": 1})

@@ -1,0 +1,51 @@
+/** The bulk sender: trials of transports and runs of planned transfers. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { once, useAction } from './action'
+import { client, page, unwrap } from './client'
+import type { TransferRunInput, TransportTrialInput } from './types'
+
+const RUNNING_MS = 1000
+const OVER = ['completed', 'stopped', 'failed']
+
+export const bulkSendersQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'bulk-senders'],
+    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/bulk-senders', { params: { path: { mesh_id: meshId } } })),
+  })
+
+/** The newest runs of a mesh. */
+export const bulkRunsQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['bulk-runs', 'of', meshId],
+    queryFn: () =>
+      unwrap(client.GET('/v1/bulk-runs', { params: { query: { mesh_id: meshId, ...page(undefined) } } })).then(
+        ({ items }) => items,
+      ),
+  })
+
+/** One run, again and again until it is over. */
+export const bulkRunQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['bulk-runs', runId],
+    queryFn: () => unwrap(client.GET('/v1/bulk-runs/{run_id}', { params: { path: { run_id: runId } } })),
+    refetchInterval: ({ state }) => (state.data && OVER.includes(state.data.status) ? false : RUNNING_MS),
+  })
+
+export const useStartTrial = () =>
+  useAction(
+    (body: TransportTrialInput, key) => unwrap(client.POST('/v1/transport-trials', { body, headers: once(key) })),
+    [['bulk-runs']],
+  )
+
+export const useRunTransfers = () =>
+  useAction(
+    (body: TransferRunInput, key) => unwrap(client.POST('/v1/transfer-runs', { body, headers: once(key) })),
+    [['bulk-runs']],
+  )
+
+export const useStopBulkRun = () =>
+  useAction(
+    (runId: string) => unwrap(client.POST('/v1/bulk-runs/{run_id}/stop', { params: { path: { run_id: runId } } })),
+    [['bulk-runs']],
+  )

@@ -1,0 +1,175 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { expect, test } from 'vitest'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { BulkRun, EarlierRuns } from './BulkRun'
+import { RunTransfers } from './transfers/RunTransfers'
+import { TryTransport } from './transport/TryTransport'
+
+const sender = (name: string, more: object = {}) => ({
+  vm: { id: name, name },
+  is_on: true,
+  bytes_max: 1_073_741_824,
+  rate_max_mbit: 1000,
+  seconds_max: 120,
+  congestion_controls: ['cubic', 'bbr'],
+  mptcp: true,
+  tls: true,
+  ...more,
+})
+const named = (name: string) => ({ id: name, name })
+const transfer = (index: number, variant: 'a' | 'b' | null, elapsed: number | null) => ({
+  index,
+  variant,
+  source: named('a-1'),
+  target: named('b-1'),
+  size_bytes: 10_000_000,
+  sent_bytes: elapsed === null ? 2_500_000 : 10_000_000,
+  connections: variant === 'b' ? 4 : 1,
+  rate_cap_mbit: 1000,
+  started_at: null,
+  elapsed_s: elapsed,
+  rate_mbit: elapsed === null ? null : 80 / elapsed,
+  jain: variant === 'b' && elapsed ? 0.98 : null,
+  slowest_share: null,
+  predicted_s: variant === null ? 0.4 : null,
+  error: null,
+})
+const plain = { congestion: null, connections: 1, mptcp: false, tls: false }
+const variant = (connections: number, more: object = {}) => ({
+  transport: { ...plain, connections },
+  done: 1,
+  mean_s: 0.5,
+  slowest_s: 0.6,
+  jain: null,
+  slowest_share: null,
+  ...more,
+})
+const RUN = {
+  id: 'r1',
+  mesh: named('m'),
+  kind: 'trial',
+  status: 'running',
+  progress: 0.625,
+  vms: [named('a-1'), named('b-1')],
+  size_bytes: 20_000_000,
+  requested_by: 'Ann',
+  created_at: '2026-11-26T20:00:00Z',
+  starts_at: '2026-11-26T20:00:00Z',
+  ends_at: '2026-11-26T20:02:00Z',
+  error: null,
+  transfers: [transfer(0, 'a', 0.5), transfer(1, 'b', null)],
+  trial: { a: variant(1), b: variant(4, { jain: 0.98 }), change: null, advice: 'Two rounds are needed.' },
+  transfer_run: null,
+  disturbance: [],
+}
+const DONE = {
+  ...RUN,
+  status: 'completed',
+  progress: 1,
+  transfers: [transfer(0, 'a', 0.5), transfer(1, 'b', 0.4)],
+  trial: { ...RUN.trial, advice: 'B takes 20.0 % less time (-22.0 % to -18.0 %): use it for such transfers.' },
+  disturbance: [{ path: 'a-1 to b-1', before_p50_us: 50, before_p99_us: 90, during_p50_us: 80, during_p99_us: 2100 }],
+}
+
+function Harness() {
+  const [run, setRun] = useState('')
+  return (
+    <>
+      <TryTransport mesh="m" source="a-1" target="b-1" onRun={setRun} />
+      {run && <BulkRun runId={run} />}
+    </>
+  )
+}
+
+test('a trial is started with what was chosen, shows its progress and is stopped', async () => {
+  let run: object = RUN
+  const sent = mockApi({
+    'GET /v1/meshes/m/bulk-senders': () => reply(200, [sender('a-1'), sender('b-1', { mptcp: false })]),
+    'POST /v1/transport-trials': () => reply(201, RUN),
+    'GET /v1/bulk-runs/r1': () => reply(200, run),
+    'POST /v1/bulk-runs/r1/stop': () => {
+      run = { ...RUN, status: 'stopped' }
+      return reply(200, run)
+    },
+  })
+  await showPage(<Harness />)
+  expect(await screen.findByText('Limits of these agents: 1000 Mbit/s, 1070 MB and 120 s in one run.')).toBeTruthy()
+  const b = within(screen.getByRole('group', { name: 'Transport B' }))
+  expect(b.getByLabelText('MPTCP')).toHaveProperty('disabled', true)
+  await userEvent.selectOptions(b.getByLabelText('Congestion control'), 'bbr')
+  await userEvent.clear(b.getByLabelText('Connections'))
+  await userEvent.type(b.getByLabelText('Connections'), '8')
+  await userEvent.click(b.getByLabelText('TLS'))
+  await userEvent.click(screen.getByRole('button', { name: 'Compare' }))
+  expect(await screen.findByText('Running. 62.5 % of 20.0 MB sent.')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/transport-trials')).toEqual([
+    {
+      ...{ mesh: 'm', source: 'a-1', target: 'b-1', size_mb: 10, rounds: 5, a: plain },
+      b: { congestion: 'bbr', connections: 8, mptcp: false, tls: true },
+    },
+  ])
+  await userEvent.click(screen.getByRole('button', { name: 'Stop' }))
+  expect(await screen.findByText('Stopped')).toBeTruthy()
+})
+
+test('without the bulk sender the VM and the setting are named', async () => {
+  mockApi({ 'GET /v1/meshes/m/bulk-senders': () => reply(200, [sender('a-1'), sender('b-1', { is_on: false })]) })
+  await showPage(<Harness />)
+  expect(await screen.findByText('Bulk sender off on b-1')).toBeTruthy()
+  expect(screen.getByText(/Set bulk_sender = true/)).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Compare' })).toBeNull()
+})
+
+test('the same transport twice cannot be compared', async () => {
+  mockApi({ 'GET /v1/meshes/m/bulk-senders': () => reply(200, [sender('a-1'), sender('b-1')]) })
+  await showPage(<Harness />)
+  const b = within(await screen.findByRole('group', { name: 'Transport B' }))
+  await userEvent.clear(b.getByLabelText('Connections'))
+  await userEvent.type(b.getByLabelText('Connections'), '1')
+  expect(screen.getByText('A and B are the same transport: change one.')).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Compare' })).toHaveProperty('disabled', true)
+})
+
+test('a complete trial shows its advice, its transfers and what it did to delays', async () => {
+  mockApi({ 'GET /v1/bulk-runs/r1': () => reply(200, DONE) })
+  await showPage(<BulkRun runId="r1" />)
+  expect(await screen.findByText(/B takes 20.0 % less time/)).toBeTruthy()
+  const variants = within(screen.getByRole('region', { name: 'Transports' }))
+  expect(variants.getByText('Transport B: default, 4 connections')).toBeTruthy()
+  const transfers = within(screen.getByRole('region', { name: 'Transfers' }))
+  expect(transfers.getByText('200 Mbit/s')).toBeTruthy()
+  const disturbed = within(screen.getByRole('region', { name: 'What it did to the measured delays' }))
+  expect(disturbed.getByText('2.10 ms')).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Stop' })).toBeNull()
+})
+
+test('planned transfers are run, and a refusal is shown', async () => {
+  const sent = mockApi({
+    'POST /v1/transfer-runs': () => fail(409, 'Bulk sender off on b-1: set `bulk_sender = true`.'),
+  })
+  const request = { mesh: 'm', transfers: [{ source: 'a-1', target: 'b-1', size_bytes: 5e6 }] }
+  await showPage(<RunTransfers request={request as never} onRun={() => {}} />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Run now' }))
+  expect(await screen.findByText(/Bulk sender off on b-1/)).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/transfer-runs')).toEqual([request])
+})
+
+test('predicted and measured finish stand side by side', async () => {
+  const finish = { bound_s: 0.4, predicted_s: 0.4, measured_s: 0.5, error_percent: -20 }
+  const run = { ...DONE, kind: 'transfers', trial: null, transfer_run: finish, transfers: [transfer(0, null, 0.5)] }
+  mockApi({ 'GET /v1/bulk-runs/r1': () => reply(200, run), 'GET /v1/bulk-runs': [run] })
+  const opened: string[] = []
+  await showPage(
+    <>
+      <BulkRun runId="r1" />
+      <EarlierRuns mesh="m" onRun={(id) => opened.push(id)} />
+    </>,
+  )
+  expect(await screen.findByText('Predicted 400 ms, measured 500 ms: the prediction is 20.0 % off.')).toBeTruthy()
+  await userEvent.click(await screen.findByRole('button', { name: /Open the run of/ }))
+  expect(opened).toEqual(['r1'])
+})
