@@ -19,6 +19,8 @@ from sinemora.measurements.token_buckets.tokens import Bucket, Forecast
 # From this share of silent VMs, the suspect is their zone (or the mesh).
 _ZONE_SHARE = 0.6
 _LOST = 0.99
+# A cause is current if this share of its paths has data in the window; a window is late if fewer of all paths have.
+_CURRENT_SHARE = 0.5
 _LOSS_LEAST = np.float32(0.1)
 
 Series = tuple[Metric, Statistic]
@@ -101,7 +103,7 @@ class Detection:
 
     `windows_ago`: age of the first breach in windows, at most 16. `application`: the one below its objective, if the
     rule is about performance. `spikes`: only rules about spikes fire. `sharp`: critical, or far worse than other paths.
-    `symptoms`: those of its rules.
+    `symptoms`: those of its rules. `current`: most of its paths have data in this window, or it needs none.
     """
 
     cause: Cause
@@ -112,6 +114,7 @@ class Detection:
     spikes: bool = False
     sharp: bool = False
     symptoms: frozenset[Symptom] = frozenset()
+    current: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +223,7 @@ def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None
 
 @dataclass(slots=True)
 class _RuleView:
-    """A path rule in this window."""
+    """A path rule in this window. `bad` and `known` of a path without data are those of its last window with data."""
 
     rule: Rule
     rule_state: RuleState
@@ -328,12 +331,28 @@ def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int, counted
         if outside.any():
             rule_state.clear(outside)
     firing = rule_state.firing.copy()
-    if window.active is not None:
+    if window.active is None:
+        held, held_bad = rule_state.held(_late(known, in_scope & counted))
+        known, bad = known | held, bad | held_bad
+    else:
         # A path whose last turn was good may be well for long before M of N have left its few windows.
         firing &= (rule_state.hits & 1).astype(np.bool_)
         of_groups = _rule_state(state, f"{rule.id}/{groups.SUFFIX}", (groups.size_of(window.zone_of),))
         firing |= groups.step(of_groups, rule, rule.m_of_n(window.window_s), breach, known, window.zone_of)
     return _RuleView(rule, rule_state, firing, bad, known)
+
+
+def _late(known: Flags, expected: Flags) -> Flags:
+    """Return the expected paths without data, if they are most: their windows are late, or reports are not received.
+
+    Then the last windows with data are evidence: else nearly all that is known would be what fires. A few paths without
+    data are those of agents that are gone, whose earlier windows say nothing about now.
+    """
+    axes = (-2, -1)
+    missing = expected & ~known
+    most = missing.sum(axis=axes) > (1 - _CURRENT_SHARE) * expected.sum(axis=axes)
+    late: Flags = missing & np.asarray(most)[..., None, None]
+    return late
 
 
 def _signed(state: EvaluationState, window: Window) -> Floats | None:
@@ -440,6 +459,7 @@ def _grouped(
         explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(evidence)]
     detections: list[Detection] = []
     alone = 0
+    data = _has_data(views, window).reshape(-1) if explained else np.zeros(0, np.bool_)
     for cause in explained:
         rules = _firing_rules(views, cause)
         if not rules:
@@ -450,8 +470,20 @@ def _grouped(
         spikes = all(view.is_spike for view in views if view.rule.id in rules)
         sharp = cause.sharp or severity is Severity.CRITICAL
         symptoms = frozenset(view.rule.condition.symptom for view in views if view.rule.id in rules)
-        detections.append(Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp, symptoms=symptoms))
+        current = window.active is not None or bool(data[cause.cells].mean() >= _CURRENT_SHARE)
+        detections.append(
+            Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp, symptoms=symptoms, current=current)
+        )
     return detections, alone
+
+
+def _has_data(views: Sequence[_RuleView], window: Window) -> Flags:
+    """Return the paths with data in a window: of their loss, or of a series that a firing rule compares."""
+    series = {(Metric.LOSS, Statistic.MEAN)}
+    for condition in (view.rule.condition for view in views if view.firing.any()):
+        series.add((condition.metric, Statistic.P50 if condition.kind is Kind.SPIKE else condition.statistic))
+    data: Flags = np.logical_or.reduce([np.isfinite(window.values(*each)) for each in series])
+    return data
 
 
 def _sharp(views: Sequence[_RuleView], evidence: PathEvidence, window: Window, state: EvaluationState) -> list[Cause]:

@@ -105,6 +105,14 @@ class RuleState:
         run[at], quiet[at] = counted, still
         firing[at] = np.where(firing[at], still <= m_of_n.keep, breached & (counted > m_of_n.hold))
 
+    def held(self, where: Flags) -> tuple[Flags, Flags]:
+        """Return the paths of `where` that had data in one of the last 16 windows, and those in breach at that time."""
+        nothing = np.zeros(self.seen.shape, np.bool_)
+        if not where.any():
+            return nothing, nothing
+        newest = self.seen & (~self.seen + np.uint16(1))  # the lowest bit that is set
+        return where & (newest > 0), where & ((self.hits & newest) > 0)
+
     def phases(self, m_of_n: MOutOfN) -> npt.NDArray[np.uint8]:
         """Return the `Phase` of every path."""
         phases = np.full(self.hits.shape, Phase.INACTIVE, np.uint8)

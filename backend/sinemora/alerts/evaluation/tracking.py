@@ -80,10 +80,11 @@ def advance(
     """Return the changes that a window makes to incidents.
 
     `tracks`: oldest first, including those that ended within `REMEMBERED_S`. Ids of new incidents are taken from
-    `new_id`, else counted.
+    `new_id`, else counted. Paths without data keep incidents open, and change nothing else about them.
     """
     ids = iter(new_id or ())
     alive = [one for one in tracks if one.ended_at_s is None or ended_at_s - one.ended_at_s <= REMEMBERED_S]
+    detections, confirmed = _confirmed(detections, alive)
     matched: dict[int, list[Track]] = {at: [] for at in range(len(detections))}
     inside = [explains(detection.cause.culprit, zone_of).reshape(-1) for detection in detections]
     changes: list[Change] = []
@@ -93,6 +94,8 @@ def advance(
         best = int(np.argmax(likeness)) if likeness else -1
         if best >= 0 and likeness[best] >= (_OVERLAP if track.ended_at_s is None else 1.0):
             matched[best].append(track)
+        elif track.id in confirmed:
+            changes.append(Change(Transition.SEEN, replace(track, seen_at_s=ended_at_s)))
         elif track.ended_at_s is None and ended_at_s - track.seen_at_s >= SETTLED_S:
             changes.append(Change(Transition.ENDED, replace(track, ended_at_s=track.seen_at_s)))
     for at, detection in enumerate(detections):
@@ -129,6 +132,27 @@ def advance(
             if track.ended_at_s is None
         ]
     return _keep_alive(changes, remainders, ended_at_s)
+
+
+def _confirmed(detections: Sequence[Detection], tracks: Sequence[Track]) -> tuple[list[Detection], set[str]]:
+    """Return the detections that may change incidents, and the open incidents that the other ones confirm.
+
+    A cause without current data is found from what its paths were before: which paths are far worse, or lose
+    everything, is unknown. It confirms the incidents that have its paths; if most of its paths are in none, it may
+    open one.
+    """
+    left: list[Detection] = []
+    confirmed: set[str] = set()
+    for detection in detections:
+        cells = detection.cause.cells
+        same = [track for track in tracks if track.ended_at_s is None and track.application == detection.application]
+        parts = [track for track in same if track.cells.size and np.isin(track.cells, cells).mean() >= _OVERLAP]
+        known = np.concatenate([np.zeros(0, np.int64), *(track.cells for track in parts)])
+        if detection.current or np.isin(cells, known).mean() < _PART:
+            left.append(detection)
+        else:
+            confirmed |= {track.id for track in parts}
+    return left, confirmed
 
 
 def _parent_of(detection: Detection, tracks: Sequence[Track]) -> Track | None:

@@ -1,0 +1,113 @@
+"""Windows that come late or not at all: they neither change what incidents blame nor end them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sinemora.alerts.evaluation.engine import EvaluationState, Window, amend, step
+from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
+from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
+from sinemora.alerts.evaluation.tracking import SETTLED_S, Track, Transition, advance
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+
+ZONE_OF = np.repeat(np.arange(4), 6)
+SIZE = ZONE_OF.size
+PLANNED = ~np.eye(SIZE, dtype=bool)
+SICK, SLOW, DOWN = Culprit(Suspect.VM, 3), Culprit(Suspect.ZONE_PAIR, 1, 2), Culprit(Suspect.AGENT, 20)
+ONSET, GAP = 150, 160
+RULES = [rule for rule in defaults() if rule.condition.metric is not Metric.CLOCK_ERROR]
+
+
+def windows(until: int) -> Iterator[Window]:
+    """Yield windows of 60 s; from `ONSET` on, a VM is slow, a pair of zones slower, and another VM loses everything."""
+    rng = np.random.default_rng(3)
+    base = 2e5 * rng.uniform(0.9, 1.1, (SIZE, SIZE))
+    sick, slow, down = (explains(culprit, ZONE_OF) for culprit in (SICK, SLOW, DOWN))
+    for number in range(1, until):
+        ill = number >= ONSET
+        delay = base + 4e3 * rng.standard_normal((SIZE, SIZE)) + ill * (5e6 * sick + 4e5 * slow)
+        yield _window(number, delay, np.where(down & ill, 1.0, 0.0))
+
+
+def _window(number: int, delay: np.ndarray, loss: np.ndarray) -> Window:
+    def values(metric: Metric, statistic: Statistic) -> np.ndarray:
+        if metric is Metric.LOSS:
+            return np.where(PLANNED, loss, np.nan).astype(np.float32)
+        return np.where(PLANNED & (loss < 1), delay, np.nan).astype(np.float32)
+
+    return Window(number * 60, 60, np.arange(SIZE), ZONE_OF, PLANNED, values, np.zeros(SIZE, bool))
+
+
+def only_from(window: Window, sources: Sequence[int]) -> Window:
+    """Return a window of which only the reports of some VMs have arrived."""
+    arrived = np.isin(np.arange(SIZE), sources)[:, None]
+    values = window.values
+    return replace(window, values=lambda *series: np.where(arrived, values(*series), np.float32(np.nan)))
+
+
+class Trial:
+    """Incidents of one mesh through its windows."""
+
+    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
+        self.state, self.rules = EvaluationState(np.arange(SIZE)), rules
+        self.tracks: dict[str, Track] = {}
+
+    def step(self, window: Window) -> list[Transition]:
+        evaluation = step(self.state, self.rules, window)
+        changes = advance(
+            list(self.tracks.values()), evaluation.detections, ZONE_OF, window.ended_at_s, window.window_s
+        )
+        self.tracks |= {change.track.id: change.track for change in changes}
+        return [change.transition for change in changes]
+
+    def open(self) -> set[Culprit]:
+        return {track.culprit for track in self.tracks.values() if track.ended_at_s is None}
+
+
+@pytest.mark.parametrize("sources", [(), range(12), (0, 3, 7)])
+def test_windows_without_most_reports_do_not_change_what_incidents_blame(sources: Sequence[int]):
+    trial = Trial()
+    for window in windows(GAP):
+        trial.step(window)
+    before = trial.open()
+    assert before == {SICK, SLOW, DOWN}
+    empty = _window(0, np.zeros((SIZE, SIZE)), np.zeros((SIZE, SIZE)))
+    for number in range(GAP, GAP + 2 * SETTLED_S // 60):
+        late = replace(only_from(list(windows(GAP))[-1] if sources else empty, sources), ended_at_s=number * 60)
+        assert {Transition.SEEN}.issuperset(trial.step(late))
+    assert trial.open() == before
+
+
+def test_causes_are_found_although_every_window_is_late():
+    trial = Trial()
+    missing: list[Window] = []
+    for window in windows(GAP):
+        for late in missing:
+            amend(trial.state, trial.rules, late)
+        trial.step(only_from(window, ()) if window.ended_at_s >= ONSET * 60 else window)
+        missing = [window]
+    assert SICK in trial.open()
+    assert len(trial.open()) <= 3
+
+
+def test_incidents_end_once_windows_are_back_and_good():
+    trial = Trial()
+    sound = list(windows(10))
+    for window in windows(GAP):
+        trial.step(window)
+    for number in range(GAP, GAP + 3):
+        trial.step(replace(only_from(sound[0], ()), ended_at_s=number * 60))
+    for number in range(GAP + 3, GAP + 30):
+        trial.step(replace(sound[number % len(sound)], ended_at_s=number * 60))
+    assert trial.open() == set()
+
+
+def test_silence_of_all_agents_is_a_cause_without_windows():
+    """Silence is known without windows: it is a cause like others."""
+    trial = Trial([rule for rule in defaults() if rule.condition.kind is Kind.SILENT])
+    for number in range(1, 10):
+        quiet = replace(only_from(next(windows(2)), ()), ended_at_s=number * 60, silent=np.ones(SIZE, bool))
+        trial.step(quiet)
+    assert trial.open() == {Culprit(Suspect.MESH, 0)}
