@@ -6,7 +6,7 @@ import { Records } from './Records'
 
 const strings = {
   label: 'Findings and the rules that fired',
-  none: 'No findings: the network is shared evenly, no metric shows a retransmission timeout, and no path needs another transport.',
+  none: 'No findings. Checked: shares of the network, application metrics, token buckets, and paths of open incidents.',
   noneOfPath: 'No findings about the most affected path.',
   about: 'About',
   advisor: 'Advisor',

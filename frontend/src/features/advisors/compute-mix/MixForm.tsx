@@ -48,7 +48,7 @@ export function MixForm({ asked, onAsk }: Props) {
       <Panel title={strings.service}>
         <div className={pageStyles.form}>
           {field(strings.loadPerSecond, draft.load, (load) => set({ load }))}
-          {field(<Term of="response target">{strings.targetMs}</Term>, draft.target, (target) => set({ target }))}
+          {field(<Term of="response target">{strings.targetMs}</Term>, draft.target, (target) => set({ target }), 170)}
           <NativeSelect
             label={strings.targetStatistic}
             value={draft.statistic}
