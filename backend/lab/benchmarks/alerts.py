@@ -26,9 +26,10 @@ from lab.incidents.events import HARMLESS, Event
 from lab.incidents.traces import TRACES
 from lab.incidents.trial import Incident, judge, judge_week, run, run_together
 from lab.incidents.weeks import Week, make_week
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.evaluation.tracking import Track, advance
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 SEED = int(os.environ.get("SEED") or 1)

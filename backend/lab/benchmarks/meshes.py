@@ -10,9 +10,10 @@ import numpy as np
 
 from lab.benchmarks import estimating
 from lab.benchmarks.figures import comment, finish, report
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import defaults
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.meshes.strategies.detection import detections_of
 from sinemora.meshes.strategies.strategy import Strategy, StrategyKind

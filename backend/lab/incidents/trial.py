@@ -10,19 +10,13 @@ from lab.incidents.network import EXCHANGES, Mesh, Windows
 from lab.incidents.notices import NoticeLog
 from lab.incidents.weeks import OwnEvent, Timescale, Week
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
-from sinemora.alerts.evaluation.engine import (
-    Detection,
-    Evaluation,
-    EvaluationState,
-    Window,
-    conclude,
-    observe,
-    step,
-)
+from sinemora.alerts.evaluation.detections import Detection, Evaluation, conclude
+from sinemora.alerts.evaluation.engine import observe, step
 from sinemora.alerts.evaluation.root_cause import Culprit
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.settling import SETTLING_S
 from sinemora.alerts.evaluation.tracking import Change, Track, Transition, advance, quiet_s, returned
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 _LATE = 3

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection.replay import Span, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completion
 from sinemora.alerts.detection.schemas import BackTestCreate
-from sinemora.alerts.evaluation.engine import EvaluationState
 from sinemora.alerts.evaluation.rule import Rule
 from sinemora.alerts.evaluation.tracking import Track
+from sinemora.alerts.evaluation.window import EvaluationState
 from sinemora.alerts.incidents import presentation
 from sinemora.alerts.rules.load import condition_of, scope_mask
 from sinemora.jobs import service as jobs

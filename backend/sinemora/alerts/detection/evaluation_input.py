@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import Seasons, Values
-from sinemora.alerts.evaluation.engine import BucketForecast, Window
+from sinemora.alerts.evaluation.window import BucketForecast, Window
 from sinemora.alerts.incidents.affected import newest
 from sinemora.applications import queries as applications
 from sinemora.inventory.status import AgentStatus, status_of

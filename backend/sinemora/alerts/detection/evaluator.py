@@ -13,11 +13,13 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import evaluation_input, queries, seasons
 from sinemora.alerts.detection.queries import MeshReports
 from sinemora.alerts.evaluation import focus, state_codec
-from sinemora.alerts.evaluation.engine import BucketForecast, Evaluation, EvaluationState, amend, step
+from sinemora.alerts.evaluation.detections import Evaluation
+from sinemora.alerts.evaluation.engine import amend, step
 from sinemora.alerts.evaluation.rule import Kind
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.settling import Learning
 from sinemora.alerts.evaluation.tracking import REMEMBERED_S, advance
+from sinemora.alerts.evaluation.window import BucketForecast, EvaluationState
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.models import AlertState

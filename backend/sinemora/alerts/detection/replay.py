@@ -7,9 +7,10 @@ from uuid import uuid4
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluation_input, seasons
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import Rule
 from sinemora.alerts.evaluation.tracking import Change, Track, Transition, advance
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState

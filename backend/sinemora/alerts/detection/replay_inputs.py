@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import queries
 from sinemora.alerts.detection.replay import Span
 from sinemora.alerts.evaluation.baseline import Flags
-from sinemora.alerts.evaluation.engine import BucketForecast, Window
 from sinemora.alerts.evaluation.rule import Kind, Rule
+from sinemora.alerts.evaluation.window import BucketForecast, Window
 from sinemora.alerts.incidents.affected import Predict
 from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications

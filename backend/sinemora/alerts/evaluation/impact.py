@@ -10,8 +10,8 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Floats, Ints
 from sinemora.alerts.evaluation.breach import limit, magnitude
-from sinemora.alerts.evaluation.engine import EvaluationState, Window
 from sinemora.alerts.evaluation.rule import Condition, Kind
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import zstandard
 
 from sinemora.alerts.evaluation.baseline import Baseline
-from sinemora.alerts.evaluation.engine import EvaluationState
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule_state import RuleState
+from sinemora.alerts.evaluation.window import EvaluationState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 _HEAD = struct.Struct("<4sI")

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
-from sinemora.alerts.evaluation.engine import Detection
+from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_VM, Culprit, explains
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 

@@ -9,12 +9,13 @@ import numpy as np
 from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
 from sinemora.alerts.evaluation.breach import magnitude
-from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
+from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.impact import Impact, changes_of, impact_of, shift_of, statistic_of
 from sinemora.alerts.evaluation.recurrence import returns_of
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, Culprit, Hypothesis, Suspect
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Symptom
 from sinemora.alerts.evaluation.tracking import Track
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
 from sinemora.measurements.aggregate.matrix import NONE, Metric, Statistic

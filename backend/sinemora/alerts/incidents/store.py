@@ -10,10 +10,11 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.change_point import change_point
-from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window
+from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.recurrence import ended, started
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Transition, quiet_s
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.alerts.incidents import presentation, queries
 from sinemora.alerts.incidents.affected import Predict, affected, followed, newest, vms_of
 from sinemora.alerts.labels import labels_of

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, defaults
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.token_buckets.tokens import Bucket, Forecast, Level, Tokens
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.detection.test_backtest import back_test

@@ -7,10 +7,11 @@ from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
 from sinemora.alerts.evaluation.breach import History, Season, breaches_of, limit
 from sinemora.alerts.evaluation.change_point import change_point
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, amend, step
+from sinemora.alerts.evaluation.engine import amend, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
 from sinemora.alerts.evaluation.rule_state import MOutOfN, Phase, RuleState
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LEARNT, Baseline, Floats
-from sinemora.alerts.evaluation.engine import EvaluationState, Window
 from sinemora.alerts.evaluation.impact import changes_of, impact_of, shift_of
 from sinemora.alerts.evaluation.rule import Condition, Kind
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 USUAL = 200_000.0

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from sinemora.alerts.evaluation import state_codec
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.loss_counts import LossCounts, tail
 from sinemora.alerts.evaluation.rule import Kind, defaults
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 (RULE,) = [rule for rule in defaults() if rule.condition.kind is Kind.LOSS]

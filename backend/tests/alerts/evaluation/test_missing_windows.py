@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, amend, step
+from sinemora.alerts.evaluation.engine import amend, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
 from sinemora.alerts.evaluation.tracking import SETTLED_S, Track, Transition, advance
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 ZONE_OF = np.repeat(np.arange(4), 6)

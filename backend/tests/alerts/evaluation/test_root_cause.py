@@ -8,7 +8,8 @@ import pytest
 
 from lab.incidents.events import Event, make
 from lab.incidents.trial import judge, run
-from sinemora.alerts.evaluation.engine import Detection, EvaluationState, Window, step
+from sinemora.alerts.evaluation.detections import Detection
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import (
     Cause,
     Culprit,
@@ -30,6 +31,7 @@ from sinemora.alerts.evaluation.tracking import (
     advance,
     quiet_s,
 )
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 ZONES = np.repeat(np.arange(3), 4)

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.alerts.evaluation import focus, state_codec
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.meshes.strategies.turns import active, turns_of

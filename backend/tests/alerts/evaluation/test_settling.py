@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from sinemora.alerts.evaluation import state_codec
-from sinemora.alerts.evaluation.engine import EvaluationState, Window, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, defaults
 from sinemora.alerts.evaluation.settling import SETTLING_S
+from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.kit.config import Settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 

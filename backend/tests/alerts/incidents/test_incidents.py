@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from sinemora.alerts.evaluation.engine import Window
+from sinemora.alerts.evaluation.window import Window
 from sinemora.alerts.incidents import presentation
 from sinemora.alerts.models import Incident
 from sinemora.kit.config import settings

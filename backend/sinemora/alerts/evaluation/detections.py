@@ -1,0 +1,268 @@
+"""Causes of what was observed in a window, as detections with their rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sinemora.alerts.evaluation import root_cause
+from sinemora.alerts.evaluation.baseline import SHORT, Flags, Floats, Ints
+from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
+from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity, Symptom, sources
+from sinemora.alerts.evaluation.rule_state import RuleState
+from sinemora.alerts.evaluation.settling import Learning
+from sinemora.alerts.evaluation.window import EvaluationState, Observed, RuleView, Window
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+
+# From this share of silent VMs, the suspect is their zone (or the mesh).
+_ZONE_SHARE = 0.6
+_LOST = 0.99
+# A cause is current if this share of its paths has data in the window.
+_CURRENT_SHARE = 0.5
+_LOSS_LEAST = np.float32(0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """A cause with its firing rules: rule ids with their number of paths, highest severity.
+
+    `windows_ago`: age of the first breach in windows, at most 16. `application`: the one below its objective, if the
+    rule is about performance. `spikes`: only rules about spikes fire. `sharp`: critical, or far worse than other paths.
+    `symptoms`: those of its rules. `current`: most of its paths have data in this window, or it needs none.
+    """
+
+    cause: Cause
+    rules: dict[str, int]
+    severity: Severity
+    windows_ago: int
+    application: str | None = None
+    spikes: bool = False
+    sharp: bool = False
+    symptoms: frozenset[Symptom] = frozenset()
+    current: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Result of evaluating a window; `alone`: firing paths that too few VMs see for their rules."""
+
+    detections: list[Detection]
+    firing: int
+    alone: int
+    learning: Learning = field(default_factory=Learning)
+
+
+def conclude(state: EvaluationState, rules: Sequence[Rule], window: Window, observed: Observed) -> Evaluation:
+    """Return the causes of what was observed in a window of one mesh. Rules fire that judge no path by itself."""
+    views, gap = observed.views, observed.gap
+    detections = _silent(state, [rule for rule in rules if rule.condition.kind is Kind.SILENT], window, views, gap)
+    grouped, alone = _grouped(views, observed.signed, window, state)
+    detections += grouped
+    if not observed.learnt.settles:
+        on_performance = [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE]
+        detections += _applications(state, on_performance, window, gap)
+    detections += _buckets(state, [rule for rule in rules if rule.condition.kind is Kind.TOKENS], window, gap)
+    firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
+    return Evaluation(detections, firing, alone, observed.learnt)
+
+
+def _silent(
+    state: EvaluationState, rules: Sequence[Rule], window: Window, views: Sequence[RuleView], gap: int
+) -> list[Detection]:
+    """Return silent agents, or zones of them, as causes. Rules firing on their paths are consequences: removed."""
+    detections: list[Detection] = []
+    for rule in rules:
+        in_scope: Flags = np.ones(window.keys.size, np.bool_)
+        if rule.scope is not None:
+            in_scope = np.asarray(rule.scope.any(axis=1), np.bool_)
+        rule_state = state.rule_state(rule.id, (window.keys.size,))
+        rule_state.step(window.silent & in_scope, in_scope, rule.m_of_n(window.window_s), gap)
+        silent = rule_state.firing
+        if not silent.any():
+            continue
+        for culprit, members in _silent_culprits(silent, window.zone_of):
+            inside = root_cause.explains(culprit, window.zone_of) & window.planned
+            cells = np.zeros(0, np.int64)
+            for view in views:
+                follows = view.firing & inside
+                if follows.any():
+                    cells = np.union1d(cells, np.flatnonzero(follows))
+                    view.firing &= ~inside
+                view.bad &= ~inside
+                view.known &= ~inside
+            best = Hypothesis(culprit, float(members), members, members)
+            ago = int(np.bitwise_count(rule_state.hits[silent]).max())
+            sharp = rule.severity is Severity.CRITICAL
+            count = max(1, cells.size)
+            cause, symptoms = Cause((best,), cells), frozenset((Symptom.SILENCE,))
+            detections.append(Detection(cause, {rule.id: count}, rule.severity, ago, sharp=sharp, symptoms=symptoms))
+    return detections
+
+
+def _silent_culprits(silent_mask: Flags, zone_of: Ints) -> list[tuple[Culprit, int]]:
+    if silent_mask.size > 3 and silent_mask.mean() >= _ZONE_SHARE and np.unique(zone_of[silent_mask]).size > 1:
+        return [(Culprit(Suspect.MESH, 0), int(silent_mask.sum()))]
+    members, silent = (np.bincount(one, minlength=int(zone_of.max()) + 1) for one in (zone_of, zone_of[silent_mask]))
+    zones = (silent > 1) & (silent >= _ZONE_SHARE * members)
+    culprits = [(Culprit(Suspect.ZONE, at), int(silent[at])) for at in np.flatnonzero(zones).tolist()]
+    return culprits + [(Culprit(Suspect.AGENT, at), 1) for at in np.flatnonzero(silent_mask & ~zones[zone_of]).tolist()]
+
+
+def _grouped(
+    views: Sequence[RuleView], signed: Floats | None, window: Window, state: EvaluationState
+) -> tuple[list[Detection], int]:
+    """Return causes of firing paths: of direction-aware rules first, then of what those leave unexplained.
+
+    Rules about spikes come last: rare spikes all over a mesh would otherwise hide a lasting rise of a few paths.
+    """
+    shape = (window.keys.size,) * 2
+    lost = window.values(Metric.LOSS, Statistic.MEAN) >= _LOST
+    explained: list[Cause] = []
+    for chosen in (
+        [view for view in views if view.rule.condition.directed and not view.is_spike],
+        [view for view in views if not view.rule.condition.directed],
+        [view for view in views if view.is_spike],
+    ):
+        if not any(view.firing.any() for view in chosen):
+            continue
+        firing, bad, known = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+        for view in chosen:
+            firing |= view.firing
+            if view.firing.any():
+                bad |= view.bad
+                known |= view.known
+        for at, cause in enumerate(explained):
+            inside = root_cause.explains(cause.culprit, window.zone_of)
+            follows = firing & (inside | inside.T)
+            if follows.any():
+                explained[at] = replace(cause, cells=np.union1d(cause.cells, np.flatnonzero(follows)))
+                firing &= ~follows
+        for cause in _sharp(chosen, PathEvidence(firing, bad, known, signed, lost, window.zone_of), window, state):
+            explained.append(cause)
+            inside = root_cause.explains(cause.culprit, window.zone_of)
+            for mask in (firing, bad, known):
+                mask &= ~inside
+        clock = all(view.rule.condition.metric is Metric.CLOCK_ERROR for view in chosen if view.firing.any())
+        evidence = PathEvidence(
+            firing, bad, known, signed if chosen[0].rule.condition.directed else None, lost, window.zone_of
+        )
+        explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(evidence)]
+    detections: list[Detection] = []
+    alone = 0
+    data = _has_data(views, window).reshape(-1) if explained else np.zeros(0, np.bool_)
+    for cause in explained:
+        rules = _firing_rules(views, cause)
+        if not rules:
+            alone += cause.cells.size
+            continue
+        severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
+        ago = max(_seen_for(view.rule_state, cause.cells) for view in views if view.rule.id in rules)
+        spikes = all(view.is_spike for view in views if view.rule.id in rules)
+        sharp = cause.sharp or severity is Severity.CRITICAL
+        symptoms = frozenset(view.rule.condition.symptom for view in views if view.rule.id in rules)
+        current = window.active is not None or bool(data[cause.cells].mean() >= _CURRENT_SHARE)
+        detections.append(
+            Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp, symptoms=symptoms, current=current)
+        )
+    return detections, alone
+
+
+def _has_data(views: Sequence[RuleView], window: Window) -> Flags:
+    """Return the paths with data in a window: of their loss, or of a series that a firing rule compares."""
+    series = {(Metric.LOSS, Statistic.MEAN)}
+    for condition in (view.rule.condition for view in views if view.firing.any()):
+        series.add((condition.metric, Statistic.P50 if condition.kind is Kind.SPIKE else condition.statistic))
+    data: Flags = np.logical_or.reduce([np.isfinite(window.values(*each)) for each in series])
+    return data
+
+
+def _sharp(views: Sequence[RuleView], evidence: PathEvidence, window: Window, state: EvaluationState) -> list[Cause]:
+    """Return the causes of paths far worse than others: under critical rules, or by much more delay or loss."""
+    if not views[0].rule.condition.directed or views[0].is_spike:
+        return []
+    critical = np.zeros(evidence.firing.shape, np.bool_)
+    for view in views:
+        if view.rule.severity is Severity.CRITICAL:
+            critical |= view.firing & evidence.firing
+    # Paths with heavy loss stand out among slow ones; one lost packet of ten is chance.
+    strengths = [np.fmax(window.values(Metric.LOSS, Statistic.MEAN), _LOSS_LEAST)]
+    for (metric, statistic), baseline in state.baselines.items():
+        if metric is Metric.ONE_WAY_DELAY and statistic is Statistic.P50:
+            strengths.append(np.nan_to_num(window.values(metric, statistic) - baseline.level[SHORT]))
+    # Paths that have recovered and still fire differ by noise alone.
+    sharp = critical | root_cause.standing_out(evidence.firing & evidence.bad, strengths)
+    if not sharp.any() or not (evidence.firing & ~sharp).any():
+        return []
+    return root_cause.sharp_causes(evidence, sharp)
+
+
+def _of_clock(cause: Cause) -> Cause:
+    """Return the cause with the clock as culprit, where the firing metric is the clock error of a VM."""
+    best = cause.hypotheses[0]
+    if best.culprit.suspect not in (Suspect.VM, Suspect.EGRESS, Suspect.INGRESS):
+        return cause
+    clock = Hypothesis(Culprit(Suspect.CLOCK, best.culprit.at), best.score, best.bad, best.known)
+    return replace(cause, hypotheses=(clock, *cause.hypotheses[1:]))
+
+
+def _firing_rules(views: Sequence[RuleView], cause: Cause) -> dict[str, int]:
+    """Return the rules that fire on paths of a cause and are seen by enough VMs, with their number of paths."""
+    counts = {}
+    for view in views:
+        cells = cause.cells[view.firing.reshape(-1)[cause.cells]]
+        fewest = max(1, view.rule.sources_min)
+        # There are at most as many VMs as paths, so causes of one path need no count.
+        if cells.size >= fewest and (fewest == 1 or sources(cells, view.firing.shape[0]) >= fewest):
+            counts[view.rule.id] = int(cells.size)
+    return counts
+
+
+def _seen_for(rule_state: RuleState, cells: Ints) -> int:
+    """Return the number of windows since most of these paths were first in breach."""
+    hits = rule_state.hits.reshape(-1)[cells]
+    hits = hits[hits > 0]
+    return int(np.median(np.ceil(np.log2(hits.astype(np.float64) + 1)))) if hits.size else 1
+
+
+def _applications(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+    detections = []
+    names = sorted(window.below)
+    below = np.array([window.below[name] for name in names], np.float64)
+    for rule in rules:
+        for at, name in enumerate(names):
+            rule_state = state.rule_state(f"{rule.id}/{name}", (1,))
+            known = np.isfinite(below[at : at + 1])
+            breach: Flags = below[at : at + 1] > rule.condition.above
+            rule_state.step(breach & known, known, rule.m_of_n(window.window_s), gap)
+            if rule_state.firing[0]:
+                # Identified by name, not by its position in this window.
+                best = Hypothesis(Culprit(Suspect.APPLICATION, 0), 1.0, 1, 1)
+                ago = _seen_for(rule_state, np.zeros(1, np.int64))
+                cause = Cause((best,), np.zeros(0, np.int64))
+                symptoms = frozenset((Symptom.PERFORMANCE,))
+                detections.append(Detection(cause, {rule.id: 1}, rule.severity, ago, name, symptoms=symptoms))
+    return detections
+
+
+def _buckets(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+    """Return the token buckets that will be empty within the time of a rule, or are; one for each VM."""
+    detections = []
+    for at, key in enumerate(window.keys.tolist()):
+        if key not in window.buckets:
+            continue
+        empty_in_s = window.buckets[key][1].empty_in_s
+        firing: dict[Rule, RuleState] = {}
+        for rule in rules:
+            in_scope = rule.scope is None or bool(rule.scope[at].any() or rule.scope[:, at].any())
+            breach = in_scope and empty_in_s is not None and empty_in_s <= rule.condition.within_s
+            rule_state = state.rule_state(f"{rule.id}/{key}", (1,))
+            rule_state.step(np.array([breach]), np.array([in_scope]), rule.m_of_n(window.window_s), gap)
+            if rule_state.firing[0]:
+                firing[rule] = rule_state
+        if firing:
+            cause = Cause((Hypothesis(Culprit(Suspect.BUCKET, at), 1.0, 1, 1),), np.zeros(0, np.int64))
+            severity = max((rule.severity for rule in firing), key=SEVERITIES.index)
+            ago = max(_seen_for(rule_state, np.zeros(1, np.int64)) for rule_state in firing.values())
+            symptoms = frozenset((Symptom.TOKENS,))
+            detections.append(Detection(cause, {rule.id: 1 for rule in firing}, severity, ago, symptoms=symptoms))
+    return detections
