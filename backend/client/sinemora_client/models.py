@@ -2968,6 +2968,15 @@ PacketPolicy: TypeAlias = Literal["fcfs", "ps", "las", "srpt", "pbs", "d_tail_bl
 """Order in which a link sends packets; then transports of a leaf-spine network, simplified, with their orders."""
 
 
+class PacketTreatmentRead(TypedDict):
+    """Verdict of a comparison with its evidence and explanation; `share`: that of the preferred class delivered."""
+
+    verdict: sinemoraadvisorsshapingcoretreatmentVerdict
+    evidence: str
+    explanation: str
+    share: float | None
+
+
 class PageAgentEventRead(TypedDict):
     """PageAgentEventRead."""
 
@@ -5293,6 +5302,23 @@ class TransportVariant(TypedDict):
     tls: NotRequired[bool]
 
 
+class TreatmentCreate(TypedDict):
+    """Packets of a burst of several sizes or two DSCP classes in turn, in the order sent; null for lost ones."""
+
+    packet_bytes: list[int]
+    dscp: list[int]
+    received_dscp: list[int | None]
+    sent_ns: list[int]
+    received_ns: list[int | None]
+
+
+class TreatmentRead(TypedDict):
+    """Treatment of packets by size and by DSCP class."""
+
+    by_size: PacketTreatmentRead
+    by_class: PacketTreatmentRead
+
+
 class TrialRead(TypedDict):
     """Result of a trial. `change` is null before two rounds are complete."""
 
@@ -5773,6 +5799,10 @@ class ZoneUpdate(TypedDict):
 
 sinemoraadvisorsbulkcoretrialVerdict: TypeAlias = Literal["shorter", "longer", "uncertain"]
 """`shorter` or `longer`: the whole interval of the change is below or above 0."""
+
+
+sinemoraadvisorsshapingcoretreatmentVerdict: TypeAlias = Literal["different", "same", "stripped", "not_loaded", "too_few_packets"]
+"""Result of a comparison: a difference, none, a mark that was removed, or a path without load."""
 
 
 sinemoraadvisorstransferscoreshapeShape: TypeAlias = Literal["burst", "steady", "unclear"]

@@ -4421,6 +4421,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/advisors/packet-treatments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Advise Treatment
+         * @description Detect whether a path prefers small packets or a DSCP class, from a burst of mixed packets. Stores nothing.
+         */
+        post: operations["advise_treatment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/advisors/retransmission-tails": {
         parameters: {
             query?: never;
@@ -10552,6 +10572,19 @@ export interface components {
          * @enum {string}
          */
         PacketPolicy: "fcfs" | "ps" | "las" | "srpt" | "pbs" | "d_tail_blind" | "d_tail_aware" | "tcp" | "dctcp" | "dctcp_d_tail_blind" | "dctcp_d_tail_aware" | "pfabric_las" | "pfabric" | "pfabric_d_tail_blind" | "pfabric_d_tail_aware" | "homa" | "homa_d_tail_aware";
+        /**
+         * PacketTreatmentRead
+         * @description Verdict of a comparison with its evidence and explanation; `share`: that of the preferred class delivered.
+         */
+        PacketTreatmentRead: {
+            verdict: components["schemas"]["sinemora__advisors__shaping__core__treatment__Verdict"];
+            /** Evidence */
+            evidence: string;
+            /** Explanation */
+            explanation: string;
+            /** Share */
+            share: number | null;
+        };
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -14993,6 +15026,30 @@ export interface components {
             tls: boolean;
         };
         /**
+         * TreatmentCreate
+         * @description Packets of a burst of several sizes or two DSCP classes in turn, in the order sent; null for lost ones.
+         */
+        TreatmentCreate: {
+            /** Packet Bytes */
+            packet_bytes: number[];
+            /** Dscp */
+            dscp: number[];
+            /** Received Dscp */
+            received_dscp: (number | null)[];
+            /** Sent Ns */
+            sent_ns: number[];
+            /** Received Ns */
+            received_ns: (number | null)[];
+        };
+        /**
+         * TreatmentRead
+         * @description Treatment of packets by size and by DSCP class.
+         */
+        TreatmentRead: {
+            by_size: components["schemas"]["PacketTreatmentRead"];
+            by_class: components["schemas"]["PacketTreatmentRead"];
+        };
+        /**
          * TrialRead
          * @description Result of a trial. `change` is null before two rounds are complete.
          */
@@ -15815,6 +15872,12 @@ export interface components {
          * @enum {string}
          */
         sinemora__advisors__bulk__core__trial__Verdict: "shorter" | "longer" | "uncertain";
+        /**
+         * Verdict
+         * @description Result of a comparison: a difference, none, a mark that was removed, or a path without load.
+         * @enum {string}
+         */
+        sinemora__advisors__shaping__core__treatment__Verdict: "different" | "same" | "stripped" | "not_loaded" | "too_few_packets";
         /**
          * Shape
          * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
@@ -59295,6 +59358,151 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ShapingRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    advise_treatment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sent_ns": [
+                 *         1795728315267232500,
+                 *         1795728315267709000
+                 *       ],
+                 *       "received_ns": [
+                 *         1795728315267250400,
+                 *         1795728315267714300
+                 *       ],
+                 *       "packet_bytes": [
+                 *         1442,
+                 *         1442
+                 *       ],
+                 *       "dscp": [
+                 *         0,
+                 *         46
+                 *       ],
+                 *       "received_dscp": [
+                 *         0,
+                 *         46
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TreatmentCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by_size": {
+                     *         "verdict": "too_few_packets",
+                     *         "evidence": "",
+                     *         "explanation": "Send at least 50 packets each of two sizes.",
+                     *         "share": null
+                     *       },
+                     *       "by_class": {
+                     *         "verdict": "same",
+                     *         "evidence": "DSCP 0: 66.8 % lost, median wait 2.63 ms; DSCP 46: 65 % lost, median wait 2.63 ms",
+                     *         "explanation": "The path treats both classes alike: marks give no advantage.",
+                     *         "share": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TreatmentRead"];
                 };
             };
             /** @description Unauthorized */

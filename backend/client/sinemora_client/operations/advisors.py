@@ -68,6 +68,14 @@ class AdvisorsOperations(Calls):
         answer: models.TransportRead = self._json("POST", "/v1/advisors/transports", body=body)
         return answer
 
+    def advise_treatment(self, body: models.TreatmentCreate) -> models.TreatmentRead:
+        """Detect whether a path prefers small packets or a DSCP class, from a burst of mixed packets. Stores nothing.
+
+        POST /v1/advisors/packet-treatments, role viewer.
+        """
+        answer: models.TreatmentRead = self._json("POST", "/v1/advisors/packet-treatments", body=body)
+        return answer
+
     def classify_traffic(self, body: models.TrafficShapeCreate) -> models.TrafficShapeRead:
         """Tell traffic in bursts (as of a sort) from steady traffic (as of k-means) by byte counters. Stores nothing.
 

@@ -9,9 +9,10 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
@@ -26,6 +27,7 @@ OVERHEAD = 42
 """Headers of Ethernet, IPv4 and UDP: shapers count them."""
 PACKETS_MAX = 200_000
 _QUIET_S = 0.25
+_IP_RECVTOS = 13
 _SO_TIMESTAMPNS = 35  # socket option and control message of Linux; the module `socket` does not name it
 _LONGEST_S = 120.0
 
@@ -41,6 +43,17 @@ class Arrivals:
     sent_ns: list[int]
     received_ns: list[int | None]
     packet_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MixedArrivals:
+    """Arrivals of packets of several sizes and DSCP classes; the DSCP as received, None for lost packets."""
+
+    sent_ns: list[int]
+    received_ns: list[int | None]
+    packet_bytes: list[int]
+    dscp: list[int]
+    received_dscp: list[int | None]
 
 
 def train_of(arrivals: Arrivals) -> Train:
@@ -59,6 +72,7 @@ def receive(address: str = "", port: int = PORT, once: bool = True, ready: Calla
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as packets:
             packets.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
             packets.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+            packets.setsockopt(socket.IPPROTO_IP, _IP_RECVTOS, 1)
             packets.bind((address, port))
             if ready is not None:
                 ready(port)
@@ -81,23 +95,55 @@ def send(host: str, packets: int, payload: int, rate: float | None, port: int = 
     """
     if not 1 <= packets <= PACKETS_MAX or not SIZES[0] <= payload <= SIZES[1]:
         raise BurstError(f"A burst has 1 to {PACKETS_MAX} packets of {SIZES[0]} to {SIZES[1]} bytes.")
+    sent_ns, received = _measured(host, [(payload, 0)] * packets, rate, port)
+    return Arrivals(sent_ns, [received.get(number, (None,))[0] for number in range(packets)], payload + OVERHEAD)
+
+
+def send_mixed(
+    host: str, packets: int, kinds: Sequence[tuple[int, int]], rate: float | None, port: int = PORT
+) -> MixedArrivals:
+    """Send a burst of packets of several kinds (payload, DSCP). Raises `BurstError`.
+
+    Their order is random: in turn, they would fall into step with the packets that a full queue takes.
+    """
+    if not 1 <= packets <= PACKETS_MAX or not all(SIZES[0] <= payload <= SIZES[1] for payload, _ in kinds):
+        raise BurstError(f"A burst has 1 to {PACKETS_MAX} packets of {SIZES[0]} to {SIZES[1]} bytes.")
+    each = Random(1).choices(kinds, k=packets)
+    sent_ns, received = _measured(host, each, rate, port)
+    found = [received.get(number, (None, None)) for number in range(packets)]
+    return MixedArrivals(
+        sent_ns,
+        [at for at, _ in found],
+        [payload + OVERHEAD for payload, _ in each],
+        [dscp for _, dscp in each],
+        [dscp for _, dscp in found],
+    )
+
+
+def _measured(
+    host: str, kinds: Sequence[tuple[int, int]], rate: float | None, port: int
+) -> tuple[list[int], dict[int, tuple[int, int]]]:
+    """Send packets (payload, DSCP); return when each was sent, and when and with which DSCP it arrived, by number.
+
+    Raises `BurstError`.
+    """
     try:
         with socket.create_connection((host, port), timeout=10) as control:
             control.settimeout(_LONGEST_S)
             lines = control.makefile("rw", encoding="utf-8")
-            lines.write(json.dumps({"packets": packets}) + "\n")
+            lines.write(json.dumps({"packets": len(kinds)}) + "\n")
             lines.flush()
             if lines.readline().strip() != "ready":
                 raise BurstError(f"{host}:{port} is no receiver of bursts. Start one there first.")
-            sent_ns = _blast(host, port, packets, payload, rate)
+            sent_ns = _blast(host, port, kinds, rate)
             lines.write("done\n")
             lines.flush()
-            received: dict[str, int] = json.loads(lines.readline())
-    except (OSError, ValueError) as error:
+            received: dict[str, tuple[int, int]] = json.loads(lines.readline())
+            return sent_ns, {int(number): (at, dscp) for number, (at, dscp) in received.items()}
+    except (OSError, ValueError, TypeError) as error:
         raise BurstError(
             f"No burst to {host}:{port}: {error}. Start a receiver there, and open TCP and UDP."
         ) from error
-    return Arrivals(sent_ns, [received.get(str(number)) for number in range(packets)], payload + OVERHEAD)
 
 
 def _serve(control: socket.socket, packets: socket.socket, peer: str) -> None:
@@ -109,13 +155,13 @@ def _serve(control: socket.socket, packets: socket.socket, peer: str) -> None:
     _drain(packets)
     lines.write("ready\n")
     lines.flush()
-    received: dict[int, int] = {}
+    received: dict[int, tuple[int, int]] = {}
     control.setblocking(False)
     packets.settimeout(_QUIET_S)
     done, ends = False, time.monotonic() + _LONGEST_S
     while len(received) < count and time.monotonic() < ends:
         try:
-            data, notes, _, sender = packets.recvmsg(2048, 64)
+            data, notes, _, sender = packets.recvmsg(2048, 128)
         except TimeoutError:
             if done:
                 break
@@ -124,7 +170,7 @@ def _serve(control: socket.socket, packets: socket.socket, peer: str) -> None:
         if sender[0] == peer and len(data) >= HEADER.size:
             magic, number, _ = HEADER.unpack_from(data)
             if magic == MAGIC and number < count:
-                received.setdefault(number, _arrival_ns(notes))
+                received.setdefault(number, (_arrival_ns(notes), _dscp(notes)))
     control.settimeout(_LONGEST_S)
     if not done:
         control.recv(64)  # a connection closed with unread bytes would be reset
@@ -156,23 +202,35 @@ def _arrival_ns(notes: list[tuple[int, int, bytes]]) -> int:
     return time.time_ns()
 
 
-def _blast(host: str, port: int, packets: int, payload: int, rate: float | None) -> list[int]:
-    """Send the packets, evenly at `rate`, and return when each was sent."""
-    body = bytearray(payload)
-    gap_ns = 0.0 if rate is None else 1e9 * (payload + OVERHEAD) / rate
+def _dscp(notes: list[tuple[int, int, bytes]]) -> int:
+    for level, kind, data in notes:
+        if level == socket.IPPROTO_IP and kind == socket.IP_TOS and data:
+            return data[0] >> 2
+    return 0
+
+
+def _blast(host: str, port: int, kinds: Sequence[tuple[int, int]], rate: float | None) -> list[int]:
+    """Send packets (payload, DSCP), evenly at `rate` on average, and return when each was sent."""
+    mean = sum(payload + OVERHEAD for payload, _ in kinds) / len(kinds)
+    gap_ns = 0.0 if rate is None else 1e9 * mean / rate
     sent_ns: list[int] = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
-        out.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
-        out.connect((host, port))
+    with ExitStack() as stack:
+        outs: dict[tuple[int, int], tuple[socket.socket, bytearray]] = {}
+        for payload, dscp in set(kinds):
+            out = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            out.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+            out.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << 2)
+            out.connect((host, port))
+            outs[payload, dscp] = out, bytearray(payload)
         with _in_real_time():
-            _send_evenly(out, body, packets, gap_ns, sent_ns)
+            _send_evenly([outs[kind] for kind in kinds], gap_ns, sent_ns)
     return sent_ns
 
 
-def _send_evenly(out: socket.socket, body: bytearray, packets: int, gap_ns: float, sent_ns: list[int]) -> None:
-    """Send packets `gap_ns` apart and note when."""
+def _send_evenly(outs: Sequence[tuple[socket.socket, bytearray]], gap_ns: float, sent_ns: list[int]) -> None:
+    """Send a packet by each of the sockets, `gap_ns` apart, and note when."""
     start = time.time_ns()
-    for number in range(packets):
+    for number, (out, body) in enumerate(outs):
         due = start + round(number * gap_ns)
         now = time.time_ns()
         while now < due:

@@ -5,6 +5,7 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,6 +74,35 @@ def shaping(
         stored = saved | {"direction": direction.value, "source": "detected"}
         client.read(f"/v1/vms/{vm['id']}/token-bucket", stored, method="PUT")
         client.print_line(f"Saved as the token bucket of {vm['name']}. See `sinemora token-buckets list`.")
+
+
+@app.command("packet-treatment")
+@calls_api
+def packet_treatment(
+    client: Terminal,
+    host: Annotated[str, Argument(help="VM on which `sinemora advise burst-receiver` runs.")],
+    rate_mbit: Annotated[float | None, Option(help="Rate of a burst.", show_default="as fast as possible")] = None,
+    packets: Annotated[int, Option(min=200, max=20_000, help="Packets of a burst.")] = 4_000,
+    dscp: Annotated[int, Option(min=1, max=63, help="Class to compare with the default one.")] = 46,
+    port: Annotated[int, Option(help="Port of the receiver.")] = 5319,
+) -> None:
+    """Send bursts of mixed packets: does the path prefer small packets or a class? It must be loaded to show it."""
+    from sinemora.advisors.shaping import burst
+
+    rate = None if rate_mbit is None else rate_mbit * 125_000
+    answers = []
+    try:
+        for kinds in ([(64, 0), (1_400, 0)], [(1_400, 0), (1_400, dscp)]):
+            sent = burst.send_mixed(host, packets, kinds, rate, port)
+            answers.append(client.read("/v1/advisors/packet-treatments", asdict(sent)))
+    except burst.BurstError as error:
+        raise CommandError(str(error)) from error
+    result = {"by_size": answers[0]["by_size"], "by_class": answers[1]["by_class"]}
+    rows = [
+        (name, item["verdict"].replace("_", " "), item["evidence"], item["explanation"])
+        for name, item in (("size", result["by_size"]), ("class", result["by_class"]))
+    ]
+    client.print_result(result, ("by", "verdict", "evidence", "explanation"), rows)
 
 
 @app.command()

@@ -14,6 +14,8 @@ from sinemora.advisors.shaping.schemas import (
     ShapingRead,
     TailCreate,
     TailRead,
+    TreatmentCreate,
+    TreatmentRead,
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -34,6 +36,13 @@ router = APIRouter(
 def advise_shaping(body: ShapingCreate, actor: Viewer) -> ShapingRead:
     """Detect the token bucket of a path from bursts, or take a known one; forecast when it is empty. Stores nothing."""
     return service.shaping(body)
+
+
+@router.post("/advisors/packet-treatments", responses=responses(422))
+@only_reads
+def advise_treatment(body: TreatmentCreate, actor: Viewer) -> TreatmentRead:
+    """Detect whether a path prefers small packets or a DSCP class, from a burst of mixed packets. Stores nothing."""
+    return service.treatment_of(body)
 
 
 @router.post("/advisors/retransmission-tails", responses=responses(422))

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from sinemora.advisors.shaping.core.bucket import Mechanism, Reason, Unit
 from sinemora.advisors.shaping.core.checks import Communication
+from sinemora.advisors.shaping.core.treatment import Verdict
 from sinemora.kit.schemas import Read, Write
 
 TRAINS_MAX = 10
@@ -208,3 +209,40 @@ class ConnectionTimeoutsRead(Read):
     vms: int
     vms_reporting: int
     items: list[ConnectionTimeoutsRow]
+
+
+MIXED_MAX = 20_000
+Dscp = Annotated[int, Field(ge=0, le=63)]
+
+
+class TreatmentCreate(Write):
+    """Packets of a burst of several sizes or two DSCP classes in turn, in the order sent; null for lost ones."""
+
+    packet_bytes: Annotated[list[Annotated[int, Field(ge=20, le=65_535)]], Field(min_length=1, max_length=MIXED_MAX)]
+    dscp: Annotated[list[Dscp], Field(min_length=1, max_length=MIXED_MAX)]
+    received_dscp: Annotated[list[Dscp | None], Field(min_length=1, max_length=MIXED_MAX)]
+    sent_ns: Annotated[list[Nanoseconds], Field(min_length=1, max_length=MIXED_MAX)]
+    received_ns: Annotated[list[Nanoseconds | None], Field(min_length=1, max_length=MIXED_MAX)]
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Self:
+        lists = (self.packet_bytes, self.dscp, self.received_dscp, self.sent_ns, self.received_ns)
+        if len({len(values) for values in lists}) != 1:
+            raise ValueError("all lists must have one value a packet")
+        return self
+
+
+class PacketTreatmentRead(Read):
+    """Verdict of a comparison with its evidence and explanation; `share`: that of the preferred class delivered."""
+
+    verdict: Verdict
+    evidence: str
+    explanation: str
+    share: float | None
+
+
+class TreatmentRead(Read):
+    """Treatment of packets by size and by DSCP class."""
+
+    by_size: PacketTreatmentRead
+    by_class: PacketTreatmentRead

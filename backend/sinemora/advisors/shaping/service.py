@@ -7,7 +7,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.advisors.shaping.core import tail
+from sinemora.advisors.shaping.core import tail, treatment
 from sinemora.advisors.shaping.core.bucket import Bucket, Detection, Train, Unit, combined, detect, metered_by
 from sinemora.advisors.shaping.core.checks import Application, checks
 from sinemora.advisors.shaping.core.envelope import Limit
@@ -17,11 +17,14 @@ from sinemora.advisors.shaping.schemas import (
     CheckRead,
     ForecastRead,
     MetricTailRead,
+    PacketTreatmentRead,
     ShapingCreate,
     ShapingRead,
     TailCreate,
     TailRead,
     TrainWrite,
+    TreatmentCreate,
+    TreatmentRead,
     UpperBucketRead,
 )
 from sinemora.learning import queries as learning
@@ -54,6 +57,30 @@ def _unit(body: ShapingCreate, large: Bucket | None, largest: int) -> Unit | Non
     if large is None or found is None:
         return None
     return metered_by(found, large, float(np.median([train.packet_bytes for train in small])), float(largest))
+
+
+def treatment_of(body: TreatmentCreate) -> TreatmentRead:
+    """Return whether a path treats packets apart, by their size and by their DSCP class."""
+    # Relative to the first times: nanoseconds since 1970 have more digits than a float.
+    first = min((at for at in body.received_ns if at is not None), default=0)
+    delay_s = np.array([
+        np.nan if received is None else ((received - first) - (sent - body.sent_ns[0])) / 1e9
+        for sent, received in zip(body.sent_ns, body.received_ns, strict=True)
+    ])  # fmt: skip
+    packets = treatment.Mixed(
+        np.array(body.packet_bytes, np.float64),
+        np.array(body.dscp, np.int64),
+        np.array([-1 if value is None else value for value in body.received_dscp], np.int64),
+        delay_s,
+    )
+    # Sizes wait apart, so classes are compared among packets of the most common one.
+    sizes, counts = np.unique(packets.size, return_counts=True)
+    common = packets.size == sizes[int(np.argmax(counts))]
+    alike = treatment.Mixed(packets.size[common], packets.dscp[common], packets.received_dscp[common], delay_s[common])
+    return TreatmentRead(
+        by_size=PacketTreatmentRead.model_validate(treatment.by_size(packets)),
+        by_class=PacketTreatmentRead.model_validate(treatment.by_class(alike)),
+    )
 
 
 def tail_of(body: TailCreate) -> TailRead:

@@ -1,67 +1,20 @@
 """Token buckets of Linux (`tc tbf`) between network namespaces, detected and saved by the command of users."""
 
-import ctypes
 import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sinemora.advisors.shaping import burst
-from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row, inside, namespaces, row, unavailable
+from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row, namespaces, unavailable
 from sinemora.cli import main
 from tests.callers import Member, MeshWorld
 from tests.terminal import listening
 
 REASON = unavailable()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
-_CLONE_NEWNET = 0x40000000
 RATE, DEPTH = 1e6, 2e5
 """Bytes/s and bytes of the lower bucket."""
-
-
-@pytest.fixture
-def path() -> Iterator[Row]:
-    with row() as made, receiving(made):
-        yield made
-
-
-@contextmanager
-def receiving(path: Row) -> Iterator[None]:
-    command = inside(path.receiver, sys.executable, "-c", "from sinemora.cli import main; main()", "advise")
-    with subprocess.Popen([*command, "burst-receiver"], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            yield
-        finally:
-            process.kill()
-
-
-@pytest.fixture
-def from_sender(path: Row, monkeypatch: pytest.MonkeyPatch) -> Row:
-    """Send bursts from the sender's namespace, which belongs to a thread: the API is outside of it."""
-    send = burst.send
-
-    def sent(*arguments: Any) -> burst.Arrivals:
-        results: list[burst.Arrivals] = []
-
-        def run() -> None:
-            with Path(f"/run/netns/{path.sender}").open("rb") as handle:
-                assert ctypes.CDLL(None).setns(handle.fileno(), _CLONE_NEWNET) == 0
-            results.append(send(*arguments))
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
-        return results[0]
-
-    monkeypatch.setattr(burst, "send", sent)
-    return path
 
 
 def test_a_dual_bucket_is_detected_and_saved_for_a_vm(

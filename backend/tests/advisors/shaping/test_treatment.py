@@ -1,0 +1,87 @@
+"""Treatment of packets by size and class: simulated paths, a real bucket of Linux, HTTP."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sinemora.advisors.shaping import burst
+from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, Verdict, by_class, by_size
+from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row
+from tests.callers import Member
+
+
+def mixed(
+    loss: tuple[float, float],
+    wait_ms: tuple[float, float],
+    sizes: tuple[int, int] = (1_442, 1_442),
+    arrives: bool = True,
+) -> Mixed:
+    """Return 2,000 packets, two kinds in turn, of DSCP 0 and 46, with random loss and waits of their own."""
+    rng = np.random.default_rng(7)
+    kind = np.arange(2_000) % 2
+    delay = 0.001 + 1e-3 * np.array(wait_ms)[kind] * rng.uniform(0.8, 1.2, kind.size)
+    delay[rng.random(kind.size) < np.array(loss)[kind]] = np.nan
+    dscp = 46 * kind
+    received = np.where(np.isfinite(delay), dscp if arrives else 0, -1)
+    return Mixed(np.array(sizes, float)[kind], dscp, received, delay)
+
+
+@pytest.mark.parametrize(
+    ("loss", "verdict"),
+    [
+        ((0.002, 0.4), "different"),
+        ((0.2, 0.22), "same"),
+        ((0.0, 0.001), "not_loaded"),
+        ((0.1, 0.3), "different"),
+        ((0.3, 0.1), "same"),
+    ],
+)
+def test_loss_by_size(loss: tuple[float, float], verdict: str):
+    found = by_size(mixed(loss, (1, 1), (106, 1_442)))
+    assert found.verdict == verdict
+    assert "of 106 bytes" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("loss", "wait_ms", "verdict", "share"),
+    [
+        ((0.3, 0.0), (5, 5), "different", 1 / 1.7),
+        ((0.0, 0.0), (9, 3), "different", 0.5),
+        ((0.97, 0.0), (5, 5), "different", 1 / 1.03),
+        ((0.1, 0.1), (5, 5), "same", None),
+        ((0.0, 0.0), (0, 0), "not_loaded", None),
+    ],
+)
+def test_preference_by_class(loss: tuple[float, float], wait_ms: tuple[float, float], verdict: str, share: Any):
+    found: Treatment = by_class(mixed(loss, wait_ms))
+    assert found.verdict == verdict
+    assert found.share == (None if share is None else pytest.approx(share, abs=0.03))
+    assert ("starves" in found.explanation) is (loss[0] > 0.9)
+
+
+def test_marks_that_arrive_changed_and_too_few_packets():
+    assert by_class(mixed((0.1, 0.1), (5, 5), arrives=False)).verdict is Verdict.STRIPPED
+    few = mixed((0, 0), (1, 1))
+    assert by_size(few).verdict is Verdict.TOO_FEW
+    short = Mixed(few.size[:40], few.dscp[:40], few.received_dscp[:40], few.delay_s[:40])
+    assert by_class(short).verdict is Verdict.TOO_FEW
+
+
+def test_small_packets_pass_a_real_bucket_that_drops(from_sender: Row, owner: Member):
+    from_sender.shape("tbf", "rate", "8mbit", "burst", "20000", "limit", "3000")
+    results = []
+    for kinds in ([(64, 0), (1_400, 0)], [(1_400, 0), (1_400, 46)]):
+        sent = burst.send_mixed(RECEIVER, 2_000, kinds, 3e6)
+        body = {name: getattr(sent, name) for name in burst.MixedArrivals.__dataclass_fields__}
+        results.append(owner.post("/v1/advisors/packet-treatments", json=body).json())
+    assert results[0]["by_size"]["verdict"] == "different"
+    assert results[0]["by_class"]["verdict"] == "too_few_packets"
+    # A token bucket knows no classes, and the marks arrive.
+    assert results[1]["by_class"]["verdict"] == "same"
+
+
+def test_lists_of_unequal_length_are_refused(owner: Member):
+    body = {"packet_bytes": [100], "dscp": [0], "received_dscp": [0], "sent_ns": [1, 2], "received_ns": [1]}
+    answer = owner.post("/v1/advisors/packet-treatments", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
