@@ -1,5 +1,6 @@
 //! Execution of an order: its steps phase after phase, within the limits of this agent.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,8 +19,9 @@ use crate::plan::{BackendClock, BulkOrder, BulkRole};
 pub struct Execution {
     pub order: BulkOrder,
     pub limits: Limits,
-    /// Address and port of the receiver.
-    pub listen: SocketAddr,
+    /// Where the receiver listens: at the first of these that is of this machine. Behind a translation of addresses,
+    /// that which peers send to is not.
+    pub listen: [SocketAddr; 2],
     pub clock: Arc<BackendClock>,
     pub progress: Arc<Progress>,
     pub abort: Abort,
@@ -46,9 +48,7 @@ impl Execution {
         );
         let has = |role| self.order.steps.iter().any(|step| step.role == role);
         let receiver = if has(BulkRole::Receiver) {
-            let receiver = Receiver::bind(self.listen)
-                .map_err(|error| format!("bulk_port: {} cannot be opened: {error}", self.listen))?;
-            Some(receiver)
+            Some(self.receiver()?)
         } else {
             None
         };
@@ -75,6 +75,16 @@ impl Execution {
             self.send(&sender);
         });
         Ok(())
+    }
+
+    fn receiver(&self) -> Result<Receiver, String> {
+        let [first, second] = self.listen;
+        Receiver::bind(first)
+            .or_else(|error| match error.kind() {
+                io::ErrorKind::AddrNotAvailable => Receiver::bind(second),
+                _ => Err(error),
+            })
+            .map_err(|error| format!("bulk_port: {first} cannot be opened: {error}"))
     }
 
     /// Sends phase after phase. A step that fails ends the order, since later ones would be compared with it.

@@ -88,7 +88,11 @@ fn execution(order: BulkOrder) -> Execution {
     Execution {
         order,
         limits: LIMITS,
-        listen: SocketAddr::new(address, PORT),
+        // The first is of no machine: it is for documentation (RFC 5737).
+        listen: [
+            SocketAddr::new(Ipv4Addr::new(192, 0, 2, 1).into(), PORT),
+            SocketAddr::new(address, PORT),
+        ],
         clock: Arc::new(BackendClock::new()),
         progress,
         abort: Abort::default(),

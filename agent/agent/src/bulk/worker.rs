@@ -30,7 +30,8 @@ pub struct BulkWorker {
     /// Orders of each new plan.
     pub orders: Receiver<Vec<BulkOrder>>,
     pub limits: Limits,
-    pub address: IpAddr,
+    /// Address that peers send to, and the one that this agent listens at.
+    pub addresses: [IpAddr; 2],
     pub clock: Arc<BackendClock>,
     pub stop: Stop,
 }
@@ -83,7 +84,9 @@ impl BulkWorker {
         let execution = Execution {
             order: order.clone(),
             limits: self.limits,
-            listen: SocketAddr::new(self.address, self.limits.port),
+            listen: self
+                .addresses
+                .map(|address| SocketAddr::new(address, self.limits.port)),
             clock: Arc::clone(&self.clock),
             progress: Arc::clone(&progress),
             abort: abort.clone(),

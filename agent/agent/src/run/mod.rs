@@ -215,7 +215,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             client: bulk_client,
             orders: bulk_orders,
             limits,
-            address: listen.address,
+            addresses: [probe_address, listen.address],
             clock: Arc::clone(&backend_clock),
             stop: stop.clone(),
         };

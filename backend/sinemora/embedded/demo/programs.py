@@ -97,6 +97,7 @@ def _settings(machine: Machine, token: str, backend: str) -> dict[str, str]:
         "EVENT_PORT": str(machine.event_port),
         "GENERAL_PORT": str(machine.general_port),
         "STATE_DIR": str(machine.state_dir),
+        "BULK_SENDER": "true",  # over loopback alone; a person still has to start each run
         "METRICS_LISTEN": f"{machine.address}:{machine.metrics_port}",
     }
     return {f"SINEMORA_AGENT_{key}": value for key, value in values.items()}
