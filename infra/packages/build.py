@@ -1,6 +1,6 @@
-"""Build the agent's packages into agent/dist: `.deb`, `.rpm`, an archive, the install script, checksums, a signature.
+"""Build the agent's packages into agent/dist: `.deb`, `.rpm`, archive, binary, install script, checksums, a signature.
 
-The binary is static (glibc's, `crt-static`), so that one file runs on every distribution. What the packages contain is
+All of them hold the same static binary, so that one file runs on every distribution. What the packages contain is
 listed in agent/agent/Cargo.toml. SINEMORA_SIGNING_KEY names an Ed25519 key in PEM (`openssl genpkey -algorithm
 ed25519`); without it the checksums are not signed, and a line on standard error reports that.
 """
@@ -9,7 +9,6 @@ import hashlib
 import os
 import platform
 import shutil
-import struct
 import subprocess
 import sys
 import tarfile
@@ -20,7 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "infra" / "toolchain"))
 
-from common import TOOLS, VERSIONS, environment, remembered  # noqa: E402
+import static  # noqa: E402
+
+from common import TOOLS, VERSIONS, environment  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 AGENT = ROOT / "agent"
@@ -36,39 +37,39 @@ def main() -> None:
     machine = platform.machine()
     if machine not in MACHINES:
         sys.exit(f"There is no agent for {machine}.\nWhat to do: build on {' or '.join(MACHINES)}")
-    version = tomllib.loads((AGENT / "Cargo.toml").read_text("utf-8"))["workspace"]["package"]["version"]
-    stage(static_binary(machine))
+    stage(static.build(machine))
     DIST.mkdir(exist_ok=True)
-    for old in DIST.glob(f"*{machine}.*"):
+    for old in (*DIST.glob(f"*{machine}"), *DIST.glob(f"*{machine}.*")):
         old.unlink()
-    deb(machine, DIST / f"sinemora-agent-{version}-{machine}.deb")
-    rpm(machine, DIST / f"sinemora-agent-{version}-{machine}.rpm")
-    archive(DIST / f"sinemora-agent-{version}-{machine}.tar.gz")
-    sums = checksums()
-    (DIST / "SHA256SUMS").write_text(sums, "utf-8")
-    script = (HERE / "install.sh").read_text("utf-8")
-    (DIST / "install.sh").write_text(script.replace("@VERSION@", version).replace("@SUMS@", sums.strip()), "utf-8")
+    name = f"sinemora-agent-{version()}-{machine}"
+    shutil.copy2(STAGE / "sinemora-agent", DIST / name)
+    deb(machine, DIST / f"{name}.deb")
+    rpm(machine, DIST / f"{name}.rpm")
+    archive(DIST / f"{name}.tar.gz")
+    offer(DIST)
     sign(DIST / "SHA256SUMS")
     for path in sorted(DIST.iterdir()):
         print(f"{path.stat().st_size:>10}  {path.relative_to(ROOT)}")
 
 
-def static_binary(machine: str) -> Path:
-    """Build the release binary without shared libraries and return its path."""
-    env = environment() | {"RUSTFLAGS": "-C target-feature=+crt-static"}
-    cargo = remembered()["cargo"]
-    run([cargo, "build", "--release", "--locked", "--bin", "sinemora-agent", "--target", target(machine)], AGENT, env)
-    binary = AGENT / "target" / target(machine) / "release" / "sinemora-agent"
-    if needs_a_loader(binary.read_bytes()):
-        sys.exit(f"{binary} needs shared libraries.\nWhat to do: install the static C library (libc6-dev)")
-    return binary
+def offer_archive(binary: Path, folder: Path) -> None:
+    """Write the archive and the install script of any binary of the agent into `folder`, for tests."""
+    stage(binary)
+    archive(folder / f"sinemora-agent-{version()}-{platform.machine()}.tar.gz")
+    offer(folder)
 
 
-def needs_a_loader(elf: bytes) -> bool:
-    """Return whether a 64-bit little-endian ELF asks for an interpreter (PT_INTERP, 3; System V ABI)."""
-    (at,) = struct.unpack_from("<Q", elf, 32)
-    size, count = struct.unpack_from("<HH", elf, 54)
-    return any(struct.unpack_from("<I", elf, at + size * nth)[0] == 3 for nth in range(count))
+def offer(folder: Path) -> None:
+    """Write the checksums of the packages in `folder`, and the install script that knows them."""
+    sums = checksums(folder)
+    (folder / "SHA256SUMS").write_text(sums, "utf-8")
+    script = (HERE / "install.sh").read_text("utf-8")
+    (folder / "install.sh").write_text(script.replace("@VERSION@", version()).replace("@SUMS@", sums.strip()), "utf-8")
+
+
+def version() -> str:
+    """Return the version of the agent."""
+    return str(tomllib.loads((AGENT / "Cargo.toml").read_text("utf-8"))["workspace"]["package"]["version"])
 
 
 def stage(binary: Path) -> None:
@@ -80,28 +81,25 @@ def stage(binary: Path) -> None:
     (STAGE / "sinemora-agent.service").write_text(unit, "utf-8")
 
 
-def deb(machine: str, output: Path) -> None:
-    """Write the .deb of the staged files."""
+def deb(machine: str, output: Path, as_version: str | None = None) -> None:
+    """Write the .deb of the staged files, as another version if one is given."""
     # Gzip without effort: the binary is small, and every dpkg reads it.
     options = ["--quiet", "--locked", "--no-build", "--no-strip", "--fast", "--compress-type", "gz"]
-    package: list[str | Path] = ["--package", "sinemora-agent", "--target", target(machine), "--output", output]
-    run([tool("cargo-deb"), *options, *package], AGENT, environment())
+    package: list[str | Path] = ["--package", "sinemora-agent", "--target", static.target(machine), "--output", output]
+    named = ["--deb-version", as_version] if as_version else []
+    run([tool("cargo-deb"), *options, *package, *named], AGENT, environment())
 
 
-def rpm(machine: str, output: Path) -> None:
-    """Write the .rpm of the staged files."""
+def rpm(machine: str, output: Path, as_version: str | None = None) -> None:
+    """Write the .rpm of the staged files, as another version if one is given."""
     options = ["--arch", machine, "--payload-compress", "gzip"]
-    run([tool("cargo-generate-rpm"), *options, "--output", output], AGENT / "agent", environment())
+    named = ["--set-metadata", f'{{version = "{as_version}"}}'] if as_version else []
+    run([tool("cargo-generate-rpm"), *options, *named, "--output", output], AGENT / "agent", environment())
 
 
 def tool(name: str) -> Path:
     """Return the path of a program that `make packages` has installed."""
     return TOOLS / name / str(VERSIONS[name]["pinned"]) / "bin" / name
-
-
-def target(machine: str) -> str:
-    """Return the Rust target of a processor."""
-    return f"{machine}-unknown-linux-gnu"
 
 
 def archive(output: Path) -> None:
@@ -117,9 +115,10 @@ def archive(output: Path) -> None:
                 tar.addfile(about, content)
 
 
-def checksums() -> str:
-    """Return a line of every package and bill of materials in agent/dist, in the format of sha256sum."""
-    packages = sorted(path for path in DIST.iterdir() if path.suffix in (".deb", ".rpm", ".gz", ".json"))
+def checksums(folder: Path) -> str:
+    """Return a line of every package, binary and bill of materials in `folder`, in the format of sha256sum."""
+    offered = (".deb", ".rpm", ".gz", ".json", *MACHINES)
+    packages = sorted(path for path in folder.iterdir() if path.name.endswith(offered))
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages)
 
 

@@ -3,8 +3,10 @@
 #
 #   curl -fsSL https://sinemora.example/packages/install.sh | sudo sh -s -- --backend https://sinemora.example --token sme_…
 #
-# The download is checked against the sums below before anything is installed. Further `--key value` pairs are settings
-# of the agent (`--zone-name eu-west-1a`). A later run installs another version and keeps settings and identity.
+# Packages and archive hold one static binary for every Linux of the processor: it needs no library, and no version of
+# glibc. The download is checked against the sums below before anything is installed; with `--public-key FILE` the sums
+# are those that were signed with the private key of FILE. Further `--key value` pairs are settings of the agent
+# (`--zone-name eu-west-1a`). A later run installs another version, newer or older, and keeps settings and identity.
 set -eu
 
 SUMS='
@@ -14,18 +16,19 @@ SUMS='
 say() { printf '%s\n' "$*" >&2; }
 die() { say "install.sh: $*"; exit 1; }
 
-backend='' token='' settings=''
+backend='' token='' key='' settings=''
 while [ $# -gt 0 ]; do
     case "$1" in
     --insecure-http) settings="$settings --insecure-http=true"; shift; continue ;;
     --?*) [ $# -ge 2 ] || die "$1 needs a value" ;;
-    *) die "unknown argument: $1. Usage: install.sh --backend URL [--token TOKEN] [--SETTING VALUE …]" ;;
+    *) die "unknown argument: $1. Usage: install.sh --backend URL [--token TOKEN] [--public-key FILE] [--SETTING VALUE …]" ;;
     esac
     case "$2" in *[\'\"\\]* | *'
 '*) die "the value of $1 must not contain quotes, backslashes or line breaks" ;; esac
     case "$1" in
     --backend) backend=${2%/} ;;
     --token) token=$2 ;;
+    --public-key) key=$2 ;;
     *[!a-z-]*) die "unknown argument: $1" ;;
     *) settings="$settings $1='$2'" ;;
     esac
@@ -39,32 +42,47 @@ x86_64 | amd64) machine=x86_64 ;;
 aarch64 | arm64) machine=aarch64 ;;
 *) die "there is no agent for $(uname -m); it is built for x86_64 and aarch64" ;;
 esac
-if command -v dpkg >/dev/null 2>&1; then kind=deb
-elif command -v rpm >/dev/null 2>&1; then kind=rpm
+# A program without its database is not what installs packages here: BusyBox has a dpkg and an rpm, too.
+if command -v dpkg >/dev/null 2>&1 && [ -e /var/lib/dpkg/status ]; then kind=deb
+elif command -v rpm >/dev/null 2>&1 && [ -d "$(rpm --eval '%{_dbpath}' 2>/dev/null)" ]; then kind=rpm
 else kind=tar.gz
 fi
-file=$(printf '%s' "$SUMS" | sed -n "s/^[0-9a-f]*  \(.*$machine\.$kind\)\$/\1/p")
-[ -n "$file" ] || die "there is no $kind package for $machine on $backend"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-say "Fetching $backend/packages/$file"
-if command -v curl >/dev/null 2>&1; then curl -fsSL -o "$folder/$file" "$backend/packages/$file"
-elif command -v wget >/dev/null 2>&1; then wget -q -O "$folder/$file" "$backend/packages/$file"
-else die "neither curl nor wget is installed"
+fetch() {
+    say "Fetching $backend/packages/$1"
+    if command -v curl >/dev/null 2>&1; then curl -fsSL -o "$folder/$1" "$backend/packages/$1"
+    elif command -v wget >/dev/null 2>&1; then wget -q -O "$folder/$1" "$backend/packages/$1"
+    else die "neither curl nor wget is installed"
+    fi || die "$backend/packages/$1 cannot be fetched; nothing was installed"
+}
+
+if [ -n "$key" ]; then
+    [ -r "$key" ] || die "the public key $key cannot be read"
+    command -v openssl >/dev/null 2>&1 || die "openssl is not installed: the signature cannot be checked"
+    fetch SHA256SUMS
+    fetch SHA256SUMS.sig
+    openssl pkeyutl -verify -rawin -pubin -inkey "$key" -in "$folder/SHA256SUMS" -sigfile "$folder/SHA256SUMS.sig" \
+        >/dev/null 2>&1 || die "the checksums of $backend are not signed with the key of $key; nothing was installed"
+    SUMS=$(cat "$folder/SHA256SUMS")
 fi
-printf '%s' "$SUMS" | grep "  $file\$" >"$folder/sums"
+file=$(printf '%s\n' "$SUMS" | sed -n "s/^[0-9a-f]*  \(.*$machine\.$kind\)\$/\1/p")
+[ -n "$file" ] || die "there is no $kind package for $machine on $backend"
+fetch "$file"
+printf '%s\n' "$SUMS" | grep "  $file\$" >"$folder/sums"
 (cd "$folder" && sha256sum -c sums >/dev/null) || die "the checksum of $file does not match; nothing was installed"
 
 case $kind in
 deb) dpkg -i "$folder/$file" >/dev/null ;;
-rpm) rpm -U --replacepkgs "$folder/$file" ;;
+rpm) rpm -U --replacepkgs --oldpackage "$folder/$file" ;;
 tar.gz) tar -xzf "$folder/$file" -C / --no-same-owner ;;
 esac
 
 mkdir -p /etc/sinemora
 umask 077
 if [ -n "$token" ]; then printf 'SINEMORA_AGENT_TOKEN=%s\n' "$token" >/etc/sinemora/agent.env; fi
+[ -e /etc/sinemora/agent.env ] || : >/etc/sinemora/agent.env
 umask 022
 # The agent rewrites its file itself: it knows TOML, and keeps comments and settings that are not given here.
 eval "set -- $settings"
@@ -77,5 +95,6 @@ if [ -d /run/systemd/system ]; then
     systemctl restart sinemora-agent.service
     say "The agent runs: systemctl status sinemora-agent"
 else
-    say "Installed. This machine has no systemd; start the agent with: sinemora-agent run"
+    # Without systemd no one reads the file of the token for the agent.
+    say "Installed. This machine has no systemd; start the agent as root with: set -a; . /etc/sinemora/agent.env; sinemora-agent run"
 fi

@@ -1,9 +1,11 @@
 """Bring the tools that agents are tested, compared and packaged with: network tools, PTP daemons, certificates."""
 
+import os
 import shutil
 import sys
 
 import debian
+import unpacked
 from common import ROOT, TOOLS, VERSIONS, StepFailedError, remembered
 from stamps import fingerprint, unless_unchanged
 from steps import Log
@@ -11,6 +13,8 @@ from steps import Log
 # Debian keeps these where only root's PATH leads; the laboratory looks there too (agent/bench/laboratory.py).
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+
+_FOR_ROOT = "only for root on Debian"
 
 # Programs by the name of their packages in versions.toml, and what they are for.
 _NEEDED = {
@@ -21,6 +25,7 @@ _NEEDED = {
     "cxx": (["c++"], "the fuzzer is built with"),
     "openssl": (["openssl"], "certificates are made with"),
     "rpm": (["rpm"], "packages are tried with"),
+    "qemu": (["qemu-system-x86_64", "busybox", "depmod"], "guests are emulated with"),
     "memcached": (["memcached", "memcaslap"], "the profiler is measured with"),
     "redis": (["redis-benchmark"], "the profiler is tested with"),
     "dns": (["nsd", "dnsperf"], "the profiler is tested with"),
@@ -61,6 +66,27 @@ def ptp4u(log: Log) -> str:
         GOFLAGS="-buildvcs=false",
     )
     return str(pin["pinned"])
+
+
+def qemu(log: Log) -> str:
+    """Find QEMU and what guests are made of, else bring Debian's; only root can connect guests to a bridge."""
+    return present("qemu", log) if os.geteuid() == 0 else _FOR_ROOT
+
+
+def qemu_missing() -> list[str]:
+    """Return the packages that guests lack."""
+    return missing("qemu") if os.geteuid() == 0 else []
+
+
+def guest_kernel(log: Log) -> str:
+    """Unpack Debian's kernel for guests into `.tools/debian`: this machine does not boot it."""
+    packages: list[str] = VERSIONS["guest-kernel"]["debian"]
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return _FOR_ROOT
+    if any((unpacked.TREE / "boot").glob("vmlinuz-*")):
+        return "unchanged"
+    unpacked.bring(packages, log)
+    return "Debian"
 
 
 def cargo_deb(log: Log) -> str:

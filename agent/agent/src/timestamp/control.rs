@@ -37,10 +37,9 @@ pub(super) unsafe fn read(header: &libc::msghdr) -> ControlMessages {
     while !next.is_null() {
         // SAFETY: not null, so it lies in the buffer, aligned as the kernel laid it out.
         let (kind, data) = unsafe { (*next, libc::CMSG_DATA(next)) };
+        let len: usize = kind.cmsg_len as _;
         // SAFETY: CMSG_LEN only adds.
-        let payload = kind
-            .cmsg_len
-            .saturating_sub(unsafe { libc::CMSG_LEN(0) } as usize);
+        let payload = len.saturating_sub(unsafe { libc::CMSG_LEN(0) } as usize);
         // SAFETY: `data` is followed by `payload` bytes of this message.
         unsafe { messages.take(kind.cmsg_level, kind.cmsg_type, data, payload) };
         // SAFETY: as for CMSG_FIRSTHDR.
@@ -145,11 +144,11 @@ fn write<T>(level: i32, kind: i32, payload: T, room: &mut [u64]) -> usize {
     // SAFETY: the room is aligned for a cmsghdr and has space for one and the payload, as was looked at above; CMSG_DATA is
     // within it, and CMSG_LEN only adds.
     unsafe {
-        header.write(libc::cmsghdr {
-            cmsg_len: libc::CMSG_LEN(size_of::<T>() as u32) as usize,
-            cmsg_level: level,
-            cmsg_type: kind,
-        });
+        // Zeroed first: the kernel's length has eight octets, that of some C libraries four and padding (musl).
+        header.write(std::mem::zeroed());
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<T>() as u32) as _;
+        (*header).cmsg_level = level;
+        (*header).cmsg_type = kind;
         libc::CMSG_DATA(header).cast::<T>().write_unaligned(payload);
     }
     space

@@ -130,7 +130,7 @@ fn read_into(slots: &mut [Slot], socket: &Socket, queue: Queue) -> io::Result<us
             socket.fd(),
             headers.as_mut_ptr().cast(),
             count as u32,
-            flags,
+            flags as _,
             std::ptr::null_mut(),
         )
     };

@@ -115,11 +115,20 @@ impl Socket {
             }
             (rest, pieces, filled) = (&rest[*count..], others, filled + 1);
         }
-        let headers = headers.as_mut_ptr().cast();
+        // The system call itself: musl's function of the name makes one for each header. Headers were zeroed, so that the
+        // kernel reads its longer lengths where musl has a short one and padding.
         // SAFETY: sendmmsg(2) reads as many headers as were filled in, and as many vectors as each header counts, which were
         // filled in for all packets; names, vectors, rooms and the packets they point to outlive the call, and it writes
         // nothing but msg_len.
-        let sent = unsafe { libc::sendmmsg(self.fd(), headers, filled, libc::MSG_DONTWAIT) };
+        let sent = unsafe {
+            libc::syscall(
+                libc::SYS_sendmmsg,
+                self.fd(),
+                headers.as_mut_ptr(),
+                filled as libc::c_uint,
+                libc::MSG_DONTWAIT,
+            )
+        };
         let sent = usize::try_from(sent).map_err(|_| io::Error::last_os_error())?;
         Ok(counts[..sent].iter().sum())
     }
