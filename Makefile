@@ -30,7 +30,7 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test check conformance test-backend test-agent test-interop fuzz-agent test-frontend test-e2e screenshots recording test-bare test-compose lint prose
+.PHONY: test check conformance test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-guests screenshots recording test-bare test-compose lint prose
 test: ## Everything CI runs: lint, types, units, drift, end to end (some suites: SUITES='pytest vitest')
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py $(SUITES)
@@ -49,6 +49,9 @@ test-agent: ## Rust tests of the agent
 test-interop: ## Our agent and stock PTP daemons (ptpd, ptp4l) measure one another
 	$(PREPARE) test-interop
 	@$(PYTHON) infra/test/suites.py interop
+test-guests: ## Two emulated machines with agents measure one another: real clocks, stepped, stopped, suspended (root; Debian)
+	$(PREPARE) test-guests
+	@$(PYTHON) infra/test/suites.py guests
 fuzz-agent: ## Fuzz what agent and backend read from others, SECONDS=600 each; keep new inputs: KEEP=1
 	$(PREPARE) fuzz-agent
 	@$(RUN) --in agent/fuzz $(PYTHON) run.py $(SECONDS) $(if $(filter 1,$(KEEP)),--keep)
@@ -98,8 +101,8 @@ setup: ## Bring the toolchains and build, without starting anything
 	$(PREPARE) setup
 format: ## Format Python, Rust and TypeScript
 	$(PREPARE) tools
-	@$(RUN) --in backend ruff check --fix-only --quiet . ../infra ../migrations ../agent/bench ../agent/fuzz ../agent/interop
-	@$(RUN) --in backend ruff format . ../infra ../migrations ../agent/bench ../agent/fuzz ../agent/interop
+	@$(RUN) --in backend ruff check --fix-only --quiet . ../infra ../migrations ../agent/bench ../agent/fuzz ../agent/guests ../agent/interop
+	@$(RUN) --in backend ruff format . ../infra ../migrations ../agent/bench ../agent/fuzz ../agent/guests ../agent/interop
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
 	@$(RUN) --in e2e npm run --silent format

@@ -36,7 +36,7 @@ VITEST = (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--ou
 LAB = {"MYPYPATH": str(ROOT / "backend")}
 AGENT = {"SINEMORA_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
 # Where Python of ours is, from the backend.
-PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/interop")
+PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/guests", "../agent/interop")
 # The lane next to that of the backend, and the suites that are run by whichever lane has nothing else left: on two
 # cores both end at about the same time.
 OTHERS = "others"
@@ -112,6 +112,7 @@ SUITES = [
         namespaces=True,
         realtime=True,
     ),
+    Suite("guests", "agent/guests", ("pytest", "--junitxml={report}"), "junit", AGENT, PYTEST_AGAIN, lane=WAITING),
     Suite(
         "playwright",
         "e2e",
@@ -122,7 +123,7 @@ SUITES = [
         lane=OTHERS,
     ),
 ]
-TESTS = ("cargo-test", "fuzz", "interop", "vitest", "pytest", "playwright")
+TESTS = ("cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
 # `make check`: no database, no browser, no packets, no rendered components. The plug-in keeps the tests of pure code.
 CHECKS = ("ruff", "ruff-format", "mypy", "import-linter", "biome", "tsc", "rustfmt", "clippy")
 QUICK = (

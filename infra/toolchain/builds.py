@@ -17,7 +17,7 @@ VENV = BACKEND / ".venv"
 PYTHON = VENV / "bin" / "python"
 PACKAGES = VENV / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
-_NOT_OF_THE_AGENT = ("bench", "fuzz", "interop", "target", "dist")
+_NOT_OF_THE_AGENT = ("bench", "fuzz", "guests", "interop", "target", "dist")
 _FRONTEND_INPUTS = ["src", "help", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
 
 
