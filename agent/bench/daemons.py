@@ -153,6 +153,18 @@ def ptp4l_client(host: Host, master: str, log_interval: int, interface: str = "e
     return Ptp4lClient(_ptp4l(host, "ptp4l-client", settings, table))
 
 
+def ptp4l_hybrid_master(host: Host, log_interval: int) -> Process:
+    """Start a ptp4l in hybrid mode: it sends Announce and Sync by multicast and answers Delay_Req by unicast."""
+    more = {"unicast_listen": 0, "inhibit_multicast_service": 0, "hybrid_e2e": 1, "logSyncInterval": log_interval}
+    return ptp4l_master(host, **more)
+
+
+def ptp4l_hybrid_client(host: Host, log_interval: int) -> "Ptp4lClient":
+    """Start a ptp4l that waits for a master's multicast and measures it by unicast Delay_Req; it adjusts no clock."""
+    settings = {"slaveOnly": 1, "hybrid_e2e": 1, "logMinDelayReqInterval": log_interval, "summary_interval": -4}
+    return Ptp4lClient(_ptp4l(host, "ptp4l-hybrid", settings, "[e0]\n"))
+
+
 @dataclass
 class Ptp4lClient:
     """A running client and what it measures."""

@@ -1,0 +1,62 @@
+"""Tests of the agent near stock clocks in hybrid mode: Announce and Sync by multicast, Delay_Req by unicast.
+
+The agent takes no part in it: a multicast Announce would offer its clock to every PTP clock of the network. What the
+tests show is that it harms nobody, is harmed by nobody, and reports a responder that does nothing else.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+import daemons
+import stock_loss
+from agents import Agent, Fleet, peer
+from laboratory import Host, Lab, wait_until
+
+RATE_HZ, LOG_INTERVAL = 8, -3
+
+
+@dataclass
+class Scene:
+    """An agent that serves every client, another that it measures, and a master and a client in hybrid mode."""
+
+    agent: Agent
+    other: Agent
+    master: Host
+    client: daemons.Ptp4lClient
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        agent = fleet.agent(lab.host("agent"), standard_clients="10.77.0.0/16")
+        other = fleet.agent(lab.host("other"))
+        master = lab.host("master")
+        daemons.ptp4l_hybrid_master(master, LOG_INTERVAL)
+        client = daemons.ptp4l_hybrid_client(lab.host("hybrid"), LOG_INTERVAL)
+        other.follow([agent.peer("responder")], RATE_HZ)
+        agent.follow([other.peer("client"), peer(11, master.address, "client", protocol="ieee1588")], RATE_HZ)
+        yield Scene(agent, other, master, client)
+
+
+def test_a_hybrid_client_measures_its_master_and_never_chooses_the_agent(scene: Scene) -> None:
+    wait_until("the delays of the hybrid client", lambda: len(scene.client.raw_delays_ns()) > 30)
+    choices = [line for line in scene.client.process.output().splitlines() if "selected best master clock" in line]
+    # Once a master, chosen by its multicast: the identity of an Ethernet interface has the octets ff fe inside.
+    assert len(set(line.split()[-1] for line in choices)) == 1, choices
+    assert scene.agent.metrics()["sinemora_agent_packets_rejected_total"] == 0
+
+
+def test_a_master_in_hybrid_mode_alone_has_no_service_and_no_loss(scene: Scene) -> None:
+    wait_until("the reason in the log", lambda: bool(stock_loss.without_service(scene.agent)))
+    (line,) = stock_loss.without_service(scene.agent)
+    assert scene.master.address in line
+    assert "answers no request in any PTP domain" in line
+    assert all(11 not in window.peer_keys for window in scene.agent.windows())
+
+
+def test_the_measurement_between_agents_loses_nothing(scene: Scene) -> None:
+    windows = scene.agent.await_windows(5, scene.agent.await_answers([scene.other.key]))
+    assert [sum(window.round_trip.lost) for window in windows] == [0] * 5
