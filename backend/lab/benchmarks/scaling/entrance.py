@@ -113,7 +113,7 @@ class Stand:
         return False
 
     def _run(self, command: list[str], settings: dict[str, str]) -> subprocess.Popen[bytes]:
-        env = os.environ | settings | {"PATH": f"{os.environ['PATH']}:{_SBIN}"}
+        env = os.environ | {"PATH": f"{os.environ['PATH']}:{_SBIN}"} | settings
         with self.log.open("ab") as log:
             return subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
 

@@ -1,6 +1,6 @@
 """A simulated fleet that reports in real time through the API of agents and keeps unacknowledged reports, as they do.
 
-It runs in a thread of its own. Each sender has one connection, or opens one for each report, and sends its next window
+It runs in a separate thread. Each sender has one connection, or opens one for each report, and sends its next window
 when the one before was acknowledged; a failed attempt is repeated with the same report after a pause.
 """
 
