@@ -80,6 +80,10 @@ IMPORTED = {
     "receivers": (_RECEIVERS, "Manage receivers of notifications (API key)."),
     "alert-routes": (_RECEIVERS, "Manage the routing tree (API key)."),
     "profile": ("sinemora.profiler.command", "Measure the curve of an application: performance against added latency."),
+    "capacity": (
+        "sinemora.capacity.command",
+        "Predict what the backend needs for a number of VMs, and what probing costs.",
+    ),
     "simulate": ("sinemora.simulation.command", "Compare placement policies through time."),
     "up": (_EMBEDDED, "Run everything here in the foreground until Ctrl-C."),
     "down": (_EMBEDDED, "Stop the running product, from another terminal."),

@@ -4,17 +4,22 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                   everything
-    make bench-scale ONLY=restore      some groups: restore rolling handover
+    make bench-scale ONLY=restore      some groups: restore rolling handover capacity
 """
 
 import os
 import sys
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import disaster, handover, rolling
+from lab.benchmarks.scaling import capacity, disaster, handover, rolling
 from lab.benchmarks.storing.product import running
 
-GROUPS = {"restore": disaster.restore, "rolling": rolling.replace, "handover": handover.hand_over}
+GROUPS = {
+    "restore": disaster.restore,
+    "rolling": rolling.replace,
+    "handover": handover.hand_over,
+    "capacity": capacity.capacity,
+}
 
 
 def main() -> None:

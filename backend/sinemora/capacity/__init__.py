@@ -1,0 +1,1 @@
+"""What an installation needs for a number of VMs: packets, bytes, processors, memory, disk and money."""

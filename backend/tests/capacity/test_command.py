@@ -1,0 +1,68 @@
+"""`sinemora capacity`: what it prints, as text and as JSON, wrong options, and the tables of the documentation."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sinemora.capacity.command import app
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "capacity.md"
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def test_every_strategy_has_a_row() -> None:
+    printed = run("--vms", "1000", "--zones", "10").splitlines()
+    assert [line.split()[:2] for line in printed[1:5]] == [
+        ["1,000", kind] for kind in ("full", "zones", "sparse", "event")
+    ]
+    assert printed[-1].startswith("Measured on ")
+
+
+def test_json_has_all_figures() -> None:
+    document = json.loads(run("--vms", "500", "--vms", "5000", "--strategy", "sparse", "--provider", "aws", "--json"))
+    assert [(item["vms"], item["strategy"]) for item in document["items"]] == [(500, "sparse"), (5000, "sparse")]
+    small, large = document["items"]
+    assert large["rates"]["reports_per_s"] == pytest.approx(500)
+    assert large["processors"]["busy"] > small["processors"]["busy"] > 0
+    assert set(small["disk_bytes"]) == {"windows", "minutes", "quarters", "hours", "days"}
+    assert small["usd_per_month"]["probing"] > 0
+    assert set(document["error_percent"]) == {"processor", "disk", "memory"}
+
+
+def test_the_period_and_the_window_count() -> None:
+    short = json.loads(run("--vms", "600", "--strategy", "sparse", "--period", "5", "--json"))["items"][0]
+    long = json.loads(run("--vms", "600", "--strategy", "sparse", "--period", "10", "--json"))["items"][0]
+    assert short["rates"]["packets_per_s"] == pytest.approx(2 * long["rates"]["packets_per_s"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ((), "--vms"),
+        (("--vms", "1"), "'--vms': Input should be greater than or equal to 2"),
+        (("--vms", "100", "--strategy", "dense"), "'dense' is not one of"),
+        (("--vms", "100", "--period", "61"), "'--period': Input should be less than or equal to 60"),
+        (("--vms", "100", "--zones", "2", "--regions", "3"), "3 regions with 2 zones"),
+        (("--vms", "100", "--provider", "acme"), "There is no list price of 'acme'. Known: aws"),
+    ],
+)
+def test_wrong_options_are_named(arguments: tuple[str, ...], part: str) -> None:
+    done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200", "TERM": "dumb"})
+    assert done.exit_code == 2
+    assert part in done.output + (done.stderr or "")
+
+
+def test_the_page_shows_what_the_command_prints() -> None:
+    """The table of the documentation is the output of the command that stands above it."""
+    _, block, _ = PAGE.read_text().split("```", 2)
+    command, *lines = block.strip().splitlines()
+    name, _, options = command.removeprefix("$ ").partition(" capacity ")
+    assert name == "sinemora"
+    assert [line.rstrip() for line in run(*options.split()).splitlines()] == lines
