@@ -1,0 +1,54 @@
+import { expect, expectAccessible, read, test } from '../support/journey'
+
+interface Roster {
+  vms: { id: string; name: string }[]
+}
+
+test('two transports are compared between real agents, and the result is judged by its interval', async ({
+  inside: page,
+  mesh,
+}) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.goto(`/advisors/transport?mesh=${mesh.id}&source=${source.name}&target=${target.name}`)
+  const second = page.getByRole('group', { name: 'Transport B' })
+  await second.getByLabel('Connections').fill('8')
+  await second.getByLabel('TLS').check()
+  await page.getByLabel('Size of a transfer (MB)').fill('2')
+  await page.getByLabel('Transfers with each').fill('3')
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await expect(page).toHaveURL(/run=/)
+  await expect(page.getByText('Completed', { exact: true }).first()).toBeVisible({ timeout: 120_000 })
+  const variants = page.getByRole('region', { name: 'Transports' })
+  await expect(variants.getByRole('row', { name: /Transport B: default, 8 connections, TLS 3/ })).toBeVisible()
+  await expect(page.getByText(/keep A|use it for such transfers/)).toBeVisible()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expectAccessible(page)
+  }
+  await page.reload()
+  await expect(page.getByText('Completed', { exact: true }).first()).toBeVisible()
+
+  await second.getByLabel('Connections').fill('200')
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await expect(second.getByLabel('Connections')).toBeFocused()
+  await page.getByLabel('Size of a transfer (MB)').fill('5000')
+  await second.getByLabel('Connections').fill('2')
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await expect(page.getByText(/Over the limit of an agent: .* at most 1074 MB in a run/)).toBeVisible()
+})
+
+test('planned transfers are run: predicted and measured finish', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [, , source, target] = vms as Roster['vms']
+  await page.goto('/advisors/transfers')
+  await page.getByRole('combobox', { name: 'Mesh' }).selectOption(mesh.name)
+  await page
+    .getByLabel('Source, target, MB')
+    .fill(`${source?.name}, ${target?.name}, 20\n${target?.name}, ${source?.name}, 10`)
+  await page.getByLabel('Capacity of a host (Gbit/s)').fill('0.1')
+  await page.getByRole('button', { name: 'Plan transfers' }).click()
+  await page.getByRole('button', { name: 'Run now' }).click()
+  await expect(page.getByText(/Predicted 6\.40 s, measured/)).toBeVisible({ timeout: 120_000 })
+  await expectAccessible(page)
+})
