@@ -6,6 +6,8 @@ import { client, page, unwrap } from './client'
 import type { TransferRunInput, TransportTrialInput } from './types'
 
 const RUNNING_MS = 1000
+/** The last windows of the mesh arrive after the run. */
+const SETTLING_MS = 5000
 const OVER = ['completed', 'stopped', 'failed']
 
 export const bulkSendersQuery = (meshId: string) =>
@@ -24,12 +26,16 @@ export const bulkRunsQuery = (meshId: string) =>
       ),
   })
 
-/** One run, again and again until it is over. */
+/** One run, again and again until it is over and the delays measured meanwhile are there. */
 export const bulkRunQuery = (runId: string) =>
   queryOptions({
     queryKey: ['bulk-runs', runId],
     queryFn: () => unwrap(client.GET('/v1/bulk-runs/{run_id}', { params: { path: { run_id: runId } } })),
-    refetchInterval: ({ state }) => (state.data && OVER.includes(state.data.status) ? false : RUNNING_MS),
+    refetchInterval: ({ state: { data } }) => {
+      if (!data || !OVER.includes(data.status)) return RUNNING_MS
+      const isRecent = Date.now() - Date.parse(data.ends_at) < 0
+      return isRecent && data.disturbance.some((path) => path.during_p50_us === null) ? SETTLING_MS : false
+    },
   })
 
 export const useStartTrial = () =>

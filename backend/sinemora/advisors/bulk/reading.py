@@ -226,8 +226,10 @@ def _disturbance(session: Session, row: BulkOrder, transfers: Sequence[BulkTrans
     pairs = [pair for pair in pairs if names.keys() >= set(pair)]
     if not pairs:
         return []
-    during = delays_between(session, mesh, pairs, *span)
-    before = delays_between(session, mesh, pairs, row.starts_at - _BEFORE, row.starts_at)
+    # Whole windows: a run may be shorter than one.
+    start, end = (_at_window(at, mesh.window_s, up) for at, up in zip(span, (False, True), strict=True))
+    during = delays_between(session, mesh, pairs, start, end)
+    before = delays_between(session, mesh, pairs, start - _BEFORE, start)
     return [
         DisturbanceRead(
             path=f"{names[one]} to {names[other]}",
@@ -242,6 +244,12 @@ def _disturbance(session: Session, row: BulkOrder, transfers: Sequence[BulkTrans
             (pair[::-1], befores[1], durings[1]),
         )
     ]
+
+
+def _at_window(at: datetime, window_s: int, up: bool) -> datetime:
+    """Return the start of the window that contains a time, or its end."""
+    number = int(at.timestamp()) // window_s + up
+    return datetime.fromtimestamp(number * window_s, UTC)
 
 
 def _us(item: DistributionItem, statistic: str) -> float | None:

@@ -238,13 +238,13 @@ def test_planned_transfers_run_at_their_rates(owner: Member, mesh: MeshWorld):
 
 
 def test_what_the_run_does_to_the_measurements_is_shown(owner: Member, mesh: MeshWorld):
-    """Windows before the run have 25 µs, those in it 20 times as much."""
+    """The window before the run has 25 µs, that of the run, which takes half of it, 20 times as much."""
     made = owner.created("/v1/transport-trials", trial(mesh))
     starts_s = _moved_back(made["id"], 120)
     agent, peer = mesh.agents[0], mesh.agents[1]
     for start_s, delay_ns in ((starts_s - 40, 25_000), (starts_s, 500_000)):
         sent(agent, report_of(mesh.key, {peer.vm_key: simple(delay_ns)}, start_s // 10 * 10))
-    steps = [done(at, 4.0) | {"started_at_ns": 10**9 * (starts_s + 5 * at)} for at in range(4)]
+    steps = [done(at, 1.0) | {"started_at_ns": 10**9 * (starts_s + 1 + at)} for at in range(4)]
     reported(agent, made["id"], *steps)
     out, back = owner.get(f"/v1/bulk-runs/{made['id']}").json()["disturbance"]
     assert out["path"] == f"{agent.name} to {peer.name}"
