@@ -42,6 +42,7 @@ _BINARY_MAX = 300
 _CUTS = ((4, 2), (1, 1))
 _SECRETS = {
     "secret": "sm_example",
+    "certificate_key": "sm_example",
     "access_token": "sm_example",
     "device_code": "example-device-code-of-43-random-characters",
     "token": "example-token-of-an-e-mail",

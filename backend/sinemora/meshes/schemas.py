@@ -334,6 +334,40 @@ class PlanOnDemand(Read):
     peer: PlanPeer
 
 
+class PlanBulkStep(Read):
+    """Transfer of the bulk sender with the peer at `address`. Steps of a phase run at once.
+
+    `rate_bytes_per_s` caps all connections together, null: the agent's own cap. `congestion`: null is the kernel's.
+    """
+
+    index: int
+    phase: int
+    role: Literal["sender", "receiver"]
+    address: str
+    port: int
+    bytes: int
+    connections: int
+    rate_bytes_per_s: int | None
+    congestion: str | None
+    mptcp: bool
+    tls: bool
+
+
+class PlanBulkOrder(Read):
+    """Transfers that an agent runs, in a span of Unix ns. Both ends prove the hexadecimal `secret`.
+
+    `certificate` and `certificate_key` are DER as base64, null without TLS; only receivers get the key.
+    """
+
+    id: UUID
+    secret: str
+    starts_at_ns: int
+    ends_at_ns: int
+    certificate: str | None
+    certificate_key: str | None
+    steps: list[PlanBulkStep]
+
+
 class PlanRead(Read):
     """Probing plan of an agent. Only `server_time_ns` may differ at one `revision`."""
 
@@ -345,6 +379,7 @@ class PlanRead(Read):
     spike_threshold_ns: int
     meshes: list[PlanMesh]
     on_demand: list[PlanOnDemand]
+    bulk: list[PlanBulkOrder]
 
 
 class UsageItem(Read):

@@ -11435,6 +11435,64 @@ export interface components {
             first_behind: string[];
         };
         /**
+         * PlanBulkOrder
+         * @description Transfers that an agent runs, in a span of Unix ns. Both ends prove the hexadecimal `secret`.
+         *
+         *     `certificate` and `certificate_key` are DER as base64, null without TLS; only receivers get the key.
+         */
+        PlanBulkOrder: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Secret */
+            secret: string;
+            /** Starts At Ns */
+            starts_at_ns: number;
+            /** Ends At Ns */
+            ends_at_ns: number;
+            /** Certificate */
+            certificate: string | null;
+            /** Certificate Key */
+            certificate_key: string | null;
+            /** Steps */
+            steps: components["schemas"]["PlanBulkStep"][];
+        };
+        /**
+         * PlanBulkStep
+         * @description Transfer of the bulk sender with the peer at `address`. Steps of a phase run at once.
+         *
+         *     `rate_bytes_per_s` caps all connections together, null: the agent's own cap. `congestion`: null is the kernel's.
+         */
+        PlanBulkStep: {
+            /** Index */
+            index: number;
+            /** Phase */
+            phase: number;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "sender" | "receiver";
+            /** Address */
+            address: string;
+            /** Port */
+            port: number;
+            /** Bytes */
+            bytes: number;
+            /** Connections */
+            connections: number;
+            /** Rate Bytes Per S */
+            rate_bytes_per_s: number | null;
+            /** Congestion */
+            congestion: string | null;
+            /** Mptcp */
+            mptcp: boolean;
+            /** Tls */
+            tls: boolean;
+        };
+        /**
          * PlanCaps
          * @description Limits of an agent: `cpu_percent` is of one processor, `memory_mib` of resident memory.
          */
@@ -11596,6 +11654,8 @@ export interface components {
             meshes: components["schemas"]["PlanMesh"][];
             /** On Demand */
             on_demand: components["schemas"]["PlanOnDemand"][];
+            /** Bulk */
+            bulk: components["schemas"]["PlanBulkOrder"][];
         };
         /**
          * PlannedTransfer
@@ -23764,7 +23824,7 @@ export interface operations {
                      *           "starts_at_ns": 1795727567000000000,
                      *           "ends_at_ns": 1795727627000000000,
                      *           "certificate": "MIIBPTCB5KADAgECAhQ/zMzwR94IhHRaVJrhKD+TcaqhqjAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRzaW5lbW9yYSBidWxrIHNlbmRlcjAeFw0yNjExMjYyMDEyNDNaFw0yNjExMjYyMjEyNDNaMB8xHTAbBgNVBAMMFHNpbmVtb3JhIGJ1bGsgc2VuZGVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE7+01cOJIGT+IqVk2Wv8xsnqucD2ciZogXTIHuMzQPQwyvFo2YD/N/L51rfRTLKNUdMFQ1bnZ2S+X7UgCl5TtEjAKBggqhkjOPQQDAgNIADBFAiEAxtm79tzTB9A5d0jM3jp6XuUtAn/df1SKbbAPENHRm+QCICg/3i3VLG80QsHgex7P0pMSCUeZ0RsYPnFqeTbvhZoy",
-                     *           "certificate_key": "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCWHqzQyEvJeamoB4uHcsSglHyeYPQpOyAbEFPRFR5juhRANCAATv7TVw4kgZP4ipWTZa/zGyeq5wPZyJmiBdMge4zNA9DDK8WjZgP838vnWt9FMso1R0wVDVudnZL5ftSAKXlO0S",
+                     *           "certificate_key": "sm_example",
                      *           "steps": [
                      *             {
                      *               "index": 0,

@@ -26,7 +26,10 @@ KEPT = timedelta(hours=24)
 
 
 class IdempotencyKey(TenantOwned, Base):
-    """Idempotency key of a caller, with the request and its response. `body` is null when the response had a secret."""
+    """Idempotency key of a caller, with the request and its response. `body` is null when the response had a secret.
+
+    `etag`: of the response, null without one.
+    """
 
     __tablename__ = "idempotency_keys"
     limited_callers_change = True
@@ -39,6 +42,7 @@ class IdempotencyKey(TenantOwned, Base):
     status: Mapped[int | None]
     media_type: Mapped[str | None]
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
+    etag: Mapped[str | None]
 
 
 class _Replay(Exception):
@@ -95,12 +99,13 @@ def _claim_row(session: Session, caller: str, key: str, fingerprint: bytes) -> I
             "Secret shown once: this request succeeded before, and its response is not stored."
             " If the secret is lost, delete the object and repeat the request with a new key.",
         )
-    raise _Replay(
-        Response(row.body, row.status or 200, media_type=row.media_type, headers={"Idempotent-Replayed": "true"})
-    )
+    headers = {"Idempotent-Replayed": "true"} | ({"ETag": row.etag} if row.etag else {})
+    raise _Replay(Response(row.body, row.status or 200, media_type=row.media_type, headers=headers))
 
 
-def _store_response(row: IdempotencyKey, session: Session, response: Response, *, secret: bool) -> None:
+def _store_response(row: IdempotencyKey, request: Request, response: Response, *, secret: bool) -> None:
+    session: Session = request.state.session
+    row.etag = request.state.response_headers.get("ETag")
     row.status = response.status_code
     row.media_type = response.media_type or response.headers.get("content-type")
     row.body = None if secret else bytes(response.body)
@@ -143,7 +148,7 @@ class ProductRoute(BoundedRoute):
                 return before.response
             claimed = getattr(request.state, "claimed", None)
             if claimed is not None:
-                await run_in_threadpool(_store_response, claimed, request.state.session, response, secret=secret)
+                await run_in_threadpool(_store_response, claimed, request, response, secret=secret)
             return response
 
         return handle

@@ -11,6 +11,7 @@ from sinemora.tenants.tasks import sweep
 from tests.callers import Member
 
 KEY = {"Idempotency-Key": "a-key-of-mine"}
+ROWS = [{"latency_us": at, "performance": 100 - at / 10} for at in range(0, 500, 50)]
 ZONE = {"provider": "p", "region": "r", "name": "a"}
 
 
@@ -25,6 +26,20 @@ def test_a_repeated_request_gets_the_first_answer(owner: Member):
     assert again.json() == first.json()
     assert again.headers["Idempotent-Replayed"] == "true"
     assert zones(owner) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/zones", ZONE),
+        ("/v1/curves", {"name": "mine", "unit": "jobs/s", "rows": ROWS}),  # its body does not show the version
+    ],
+)
+def test_a_replayed_response_has_the_version_of_the_first(owner: Member, path: str, body: dict):
+    first, again = (owner.post(path, json=body, headers=KEY) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201), again.text
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.headers["ETag"] == first.headers["ETag"]
 
 
 def test_another_request_with_the_key_is_refused(owner: Member):
