@@ -26,25 +26,43 @@ export function PriceDifference({ recommendationId }: { recommendationId: string
                 </Anchor>
               )}
             </p>
-            <Records
-              label={strings.priceDifference}
-              rows={applications}
-              id={({ application }) => application.id}
-              columns={[
-                { title: strings.application, cell: ({ application }) => application.name, as: 'head' },
-                { title: strings.before, cell: (row) => sideText(row, 'before'), as: 'wrap' },
-                { title: strings.afterAllMoves, cell: (row) => sideText(row, 'after'), as: 'wrap' },
-                {
-                  title: strings.differencePerHour,
-                  cell: (row) => signedMoney(row.difference_per_hour, row.currency),
-                  as: 'number',
-                },
-              ]}
-            />
+            {applications.some(hasMix) && <Mixes rows={applications.filter(hasMix)} />}
+            {applications.some((row) => !hasMix(row)) && (
+              <ul className={pageStyles.bullets}>
+                {applications
+                  .filter((row) => !hasMix(row))
+                  .map(({ application, reason }) => (
+                    <li key={application.id}>{reason}</li>
+                  ))}
+              </ul>
+            )}
           </>
         )}
       </QueryResult>
     </Panel>
+  )
+}
+
+const hasMix = ({ before, after }: ApplicationPrice) => before !== null || after !== null
+
+/** Mix of each application before and after the moves. */
+function Mixes({ rows }: { rows: ApplicationPrice[] }) {
+  return (
+    <Records
+      label={strings.priceDifference}
+      rows={rows}
+      id={({ application }) => application.id}
+      columns={[
+        { title: strings.application, cell: ({ application }) => application.name, as: 'head' },
+        { title: strings.before, cell: (row) => sideText(row, 'before'), as: 'wrap' },
+        { title: strings.afterAllMoves, cell: (row) => sideText(row, 'after'), as: 'wrap' },
+        {
+          title: strings.differencePerHour,
+          cell: (row) => signedMoney(row.difference_per_hour, row.currency),
+          as: 'number',
+        },
+      ]}
+    />
   )
 }
 

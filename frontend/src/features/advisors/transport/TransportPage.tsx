@@ -157,7 +157,7 @@ function Advice({ found }: { found: Transport }) {
             { title: strings.rule, cell: ({ rule }) => rule, as: 'head' },
             { title: strings.condition, cell: ({ condition }) => condition, as: 'wrap' },
             { title: strings.measurement, cell: ({ measurement }) => measurement, as: 'wrap' },
-            { title: strings.choice, cell: ({ choice }) => choice },
+            { title: strings.choice, cell: ({ choice }) => choice, as: 'wrap' },
             {
               title: strings.outcome,
               cell: ({ overridden_by: by }) => (by === null ? strings.wins : strings.overridden(by)),
