@@ -13,6 +13,7 @@ import type {
   ShapingQuestion,
   TransferQuestion,
   TransportQuestion,
+  TreatmentQuestion,
 } from './types'
 
 export const computeMixQuery = (question: ComputeMixQuestion) =>
@@ -139,6 +140,19 @@ export const transferPlanQuery = (question: TransferQuestion) =>
   })
 
 /** `file` is the name of the file of the bursts, which are too long for a key. */
+
+/** Treatment of the packets of a file of two mixed bursts, which 'name' stands for. */
+export const treatmentQuery = (bursts: [TreatmentQuestion, TreatmentQuestion], name: string) =>
+  queryOptions({
+    queryKey: ['advisors', 'packet-treatments', name, bursts[0].sent_ns[0], bursts[1].sent_ns[0]],
+    queryFn: () =>
+      Promise.all([
+        unwrap(client.POST('/v1/advisors/packet-treatments', { body: bursts[0] })),
+        unwrap(client.POST('/v1/advisors/packet-treatments', { body: bursts[1] })),
+      ]),
+    retry: false,
+  })
+
 export const shapingQuery = (question: ShapingQuestion, file: string | null) =>
   queryOptions({
     queryKey: ['advisors', 'shaping', { ...question, trains: question.trains?.map(({ sent_ns }) => sent_ns[0]) }, file],

@@ -85,18 +85,20 @@ def packet_treatment(
     packets: Annotated[int, Option(min=200, max=20_000, help="Packets of a burst.")] = 4_000,
     dscp: Annotated[int, Option(min=1, max=63, help="Class to compare with the default one.")] = 46,
     port: Annotated[int, Option(help="Port of the receiver.")] = 5319,
+    output: Annotated[Path | None, Option(help="Write the bursts to a file, for the page Shaping.")] = None,
 ) -> None:
     """Send bursts of mixed packets: does the path prefer small packets or a class? It must be loaded to show it."""
     from sinemora.advisors.shaping import burst
 
     rate = None if rate_mbit is None else rate_mbit * 125_000
-    answers = []
+    kinds = ([(64, 0), (1_400, 0)], [(1_400, 0), (1_400, dscp)])
     try:
-        for kinds in ([(64, 0), (1_400, 0)], [(1_400, 0), (1_400, dscp)]):
-            sent = burst.send_mixed(host, packets, kinds, rate, port)
-            answers.append(client.read("/v1/advisors/packet-treatments", asdict(sent)))
+        bursts = [asdict(burst.send_mixed(host, packets, mix, rate, port)) for mix in kinds]
     except burst.BurstError as error:
         raise CommandError(str(error)) from error
+    if output is not None:
+        write_text(json.dumps({"bursts": bursts}), output)
+    answers = [client.read("/v1/advisors/packet-treatments", each) for each in bursts]
     result = {"by_size": answers[0]["by_size"], "by_class": answers[1]["by_class"]}
     rows = [
         (name, item["verdict"].replace("_", " "), item["evidence"], item["explanation"])

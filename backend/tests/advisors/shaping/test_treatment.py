@@ -1,14 +1,17 @@
 """Treatment of packets by size and class: simulated paths, a real bucket of Linux, HTTP."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, Verdict, by_class, by_size
 from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row
+from sinemora.cli import main
 from tests.callers import Member
+from tests.terminal import listening
 
 
 def mixed(
@@ -68,17 +71,25 @@ def test_marks_that_arrive_changed_and_too_few_packets():
     assert by_class(short).verdict is Verdict.TOO_FEW
 
 
-def test_small_packets_pass_a_real_bucket_that_drops(from_sender: Row, owner: Member):
+def test_small_packets_pass_a_real_bucket_that_drops(
+    from_sender: Row, owner: Member, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     from_sender.shape("tbf", "rate", "8mbit", "burst", "20000", "limit", "3000")
-    results = []
-    for kinds in ([(64, 0), (1_400, 0)], [(1_400, 0), (1_400, 46)]):
-        sent = burst.send_mixed(RECEIVER, 2_000, kinds, 3e6)
-        body = {name: getattr(sent, name) for name in burst.MixedArrivals.__dataclass_fields__}
-        results.append(owner.post("/v1/advisors/packet-treatments", json=body).json())
-    assert results[0]["by_size"]["verdict"] == "different"
-    assert results[0]["by_class"]["verdict"] == "too_few_packets"
+    file = tmp_path / "mixed.json"
+    with listening(owner) as client:
+        status = main([
+            "advise", "packet-treatment", RECEIVER, "--rate-mbit", "24", "--packets", "2000", "--output", str(file),
+            "--json", "--url", client.url, "--key", client.key,
+        ])  # fmt: skip
+    printed = capsys.readouterr()
+    assert status == 0, printed.err
+    found = json.loads(printed.out)
+    assert found["by_size"]["verdict"] == "different"
     # A token bucket knows no classes, and the marks arrive.
-    assert results[1]["by_class"]["verdict"] == "same"
+    assert found["by_class"]["verdict"] == "same"
+    sizes, classes = json.loads(file.read_text())["bursts"]
+    assert owner.post("/v1/advisors/packet-treatments", json=sizes).json()["by_size"] == found["by_size"]
+    assert owner.post("/v1/advisors/packet-treatments", json=classes).json()["by_class"] == found["by_class"]
 
 
 def test_lists_of_unequal_length_are_refused(owner: Member):

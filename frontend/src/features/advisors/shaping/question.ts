@@ -1,7 +1,7 @@
 /** The question of the shaping page as the address holds it, and bursts from a file. */
 
 import * as v from 'valibot'
-import type { ShapingQuestion } from '~/api/types'
+import type { ShapingQuestion, TreatmentQuestion } from '~/api/types'
 import { flag, identifier, number, searchParser } from '~/lib/searchParams'
 
 export const MECHANISMS = ['policer', 'shaper'] as const
@@ -72,11 +72,30 @@ const file = v.object({
   sender: v.optional(v.nullable(v.string()), null),
 })
 
+/** A burst of packets of two sizes, and one of packets of two DSCP classes. */
+export interface MixedBursts {
+  bursts: [TreatmentQuestion, TreatmentQuestion]
+}
+
+const mixed = v.object({
+  packet_bytes: v.array(v.number()),
+  dscp: v.array(v.number()),
+  received_dscp: times,
+  sent_ns: v.array(v.number()),
+  received_ns: times,
+})
+const mixedFile = v.object({ bursts: v.tuple([mixed, mixed]) })
+
 /** Return the bursts of a file of `sinemora advise shaping --output`; null if it is none. */
-export function burstsOf(text: string): Bursts | null {
+export const burstsOf = (text: string): Bursts | null => contentOf(file, text)
+
+/** Return the bursts of a file of `sinemora advise packet-treatment --output`; null if it is none. */
+export const mixedBurstsOf = (text: string): MixedBursts | null => contentOf(mixedFile, text)
+
+function contentOf<T>(schema: v.GenericSchema<unknown, T>, text: string): T | null {
   try {
-    const { success, output } = v.safeParse(file, JSON.parse(text))
-    return success ? output : null
+    const { success, output } = v.safeParse(schema, JSON.parse(text))
+    return success ? (output as T) : null
   } catch {
     return null
   }

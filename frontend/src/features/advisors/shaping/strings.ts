@@ -75,6 +75,24 @@ export const strings = {
   caveat: (words: string) => `Caveat: ${words}`,
   checkSource:
     'J. A. Hasenoot, The Performance of Distributed Applications: A Traffic Shaping Perspective, Leiden, 2022.',
+  treatment: 'Small packets and classes',
+  treatmentLead:
+    'Bursts of mixed packets show whether a path prefers small packets or a DSCP class. It shows only while the path is loaded.',
+  treatmentLower: 'the treatment of packets',
+  openMixed: 'Open mixed bursts…',
+  notMixed: 'Not a file of mixed bursts. Write one with `sinemora advise packet-treatment HOST --output mixed.json`.',
+  closeMixed: 'Close the file',
+  mixedUsed: (name: string, count: string) => `Two bursts of ${count} packets of ${name}.`,
+  bySize: 'Size',
+  byClass: 'Class',
+  treatments: {
+    different: 'treated differently',
+    same: 'treated alike',
+    stripped: 'marks are removed',
+    not_loaded: 'the path was not loaded',
+    too_few_packets: 'too few packets',
+  },
+  evidenceOf: (evidence: string) => `Evidence: ${evidence}.`,
   buckets: 'Token buckets of VMs',
   bucketsLower: 'the token buckets',
   bucketsLead:
