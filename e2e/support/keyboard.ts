@@ -20,7 +20,7 @@ interface Walk {
   unreached: string[]
 }
 
-/** What opens over a page. */
+/** Elements that open over a page. */
 const OVER = '[role="dialog"], [role="menu"]'
 
 /** Buttons that may open something. The bar is the same on every page. */
@@ -139,7 +139,7 @@ export async function expectUsableByKeys(page: Page, withBar: boolean) {
   for (const opener of await openers(page, buttons)) await expectReturn(page, page.locator(opener))
 }
 
-/** Return a selector of each button that has a name of its own on the page. */
+/** Return a selector of each button with a unique name on the page. */
 async function openers(page: Page, selector: string): Promise<string[]> {
   return page.evaluate(
     ([buttons, most]) => {

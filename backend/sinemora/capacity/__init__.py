@@ -1,1 +1,1 @@
-"""What an installation needs for a number of VMs: packets, bytes, processors, memory, disk and money."""
+"""Needs of an installation for a number of VMs: packets, bytes, processors, memory, disk and money."""

@@ -1,4 +1,4 @@
-"""What the capacity model reads from settings and price lists."""
+"""Inputs of the capacity model from settings and price lists."""
 
 import tomllib
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ use crate::plan::{BackendClock, BulkOrder, BulkRole};
 pub struct Execution {
     pub order: BulkOrder,
     pub limits: Limits,
-    /// Where the receiver listens: at the first of these that is of this machine. Behind a translation of addresses,
+    /// Addresses of the receiver: it listens at the first that is of this machine. Behind a translation of addresses,
     /// that which peers send to is not.
     pub listen: [SocketAddr; 2],
     pub clock: Arc<BackendClock>,

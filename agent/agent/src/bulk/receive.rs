@@ -26,7 +26,7 @@ const BUFFER_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Receiver(TcpListener);
 
-/// What the connections of an order share.
+/// State that the connections of an order share.
 pub struct Shared<'a> {
     pub order: &'a BulkOrder,
     pub key: &'a hmac::Key,

@@ -19,7 +19,7 @@ const RECEIVER_LIMIT: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(50);
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// What the connections of an order share.
+/// State that the connections of an order share.
 pub struct Sender<'a> {
     pub key: &'a hmac::Key,
     pub tls: &'a Tls,

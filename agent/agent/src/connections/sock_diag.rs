@@ -197,7 +197,7 @@ mod tests {
     /// Returns an address of this machine that is not loopback; `None` without a network.
     fn own_address() -> Option<IpAddr> {
         let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
-        // Nothing is sent: an address for documentation, towards which the kernel chooses one of its own.
+        // Nothing is sent: an address for documentation, towards which the kernel chooses the source address.
         socket.connect("192.0.2.1:9").ok()?;
         Some(socket.local_addr().ok()?.ip())
     }

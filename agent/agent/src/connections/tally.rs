@@ -36,7 +36,7 @@ struct Row {
 impl Tally {
     /// Adds a reading. `peers` has the VM keys of addresses.
     ///
-    /// What a connection did before the first reading does not count; one that is new since the last reading counts from
+    /// Counters from before the first reading do not count; one that is new since the last reading counts from
     /// its start.
     pub fn read(&mut self, connections: &[Connection], peers: &HashMap<IpAddr, u32>) {
         let mut now = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! What the kernel knows of a TCP connection (`struct tcp_info`, linux/tcp.h), as far as it is used.
+//! State of a TCP connection in the kernel (`struct tcp_info`, linux/tcp.h), as far as it is used.
 //!
 //! ```text
 //!   2  1  retransmits: retransmissions of the segment that waits

@@ -44,7 +44,7 @@ def capacity(product: Product) -> None:
     for turn in range(TURNS):
         for size in (*FIT, *HELD_OUT):
             if turn and size.vms > 5000:
-                continue  # once is enough of so many
+                continue  # one turn is enough of a large mesh
             if size not in worlds:
                 worlds[size] = product.world(f"capacity-{size.vms}-{size.pairs}", size.vms)
                 known[size] = sum(one.vms for one in worlds)
@@ -72,7 +72,7 @@ def _show() -> None:
 
 
 def _typical(turns: list[Cost]) -> Cost:
-    """Return the medians of turns; memory is that of the first, when the API knew so many VMs."""
+    """Return the medians of turns; memory is that of the first, when the API knew only these VMs."""
     medians = [median(column) for column in zip(*map(astuple, turns), strict=True)]
     return Cost(*medians[:6], *astuple(turns[0])[6:])
 
@@ -135,7 +135,7 @@ print(json.dumps({"minutes": minutes, "cpu_s": time.process_time() - began_s, "p
 
 
 def _merge(world: World) -> dict[str, float]:
-    """Merge the finished minutes of a mesh in a process of its own, as a worker does."""
+    """Merge the finished minutes of a mesh in a separate process, as a worker does."""
     command = [sys.executable, "-c", _MERGE, str(world.tenant_key), str(world.mesh_key)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

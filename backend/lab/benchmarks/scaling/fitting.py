@@ -22,7 +22,7 @@ SUMMARISED = (SAMPLES, 60, 900, 3600, 20_000)
 
 @dataclass(frozen=True)
 class Size:
-    """A mesh: its VMs, the pairs of a report, the windows of a turn, and whether each has pairs of its own."""
+    """A mesh: its VMs, the pairs of a report, the windows of a turn, and whether no two have the same pairs."""
 
     vms: int
     pairs: int

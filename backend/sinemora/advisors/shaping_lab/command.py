@@ -56,7 +56,7 @@ def shape(
     delay_us: Annotated[float, Option(min=0, max=100_000, help="One-way delay of the client, by delaybox.")] = 0.0,
     unacknowledged: Annotated[bool, Option(help="Do not wait for writes, as the source did.")] = False,
     seed: Annotated[int, Option(help="Seed of the random numbers.")] = 1,
-    output: Annotated[Path | None, Option(help="Write the study to a JSON file, for the page Shaping.")] = None,
+    output: Annotated[Path | None, Option(help="Write the study to a JSON file.")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the study as JSON.")] = False,
     list_profiles: Annotated[bool, Option("--list", help="List the profiles, and exit.")] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the agent of a VM says of its bulk sender: limits, and the transports of its kernel."""
+"""Limits of the bulk sender of a VM, and the transports of its kernel, as the agent reports them."""
 
 from dataclasses import dataclass
 from typing import Any

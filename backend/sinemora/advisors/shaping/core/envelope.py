@@ -17,7 +17,7 @@ _RATE_RATIO = 1.5
 _OFFERED_RATIO = 1.15
 """Least ratio of the sent rate to the rate of a limit: a sender that slows down is no limit of the path."""
 _PEAK_RATIO = 1.3
-"""The same for a peak rate without a depth, which shows no knee."""
+"""Least ratio for a peak rate without a depth, which shows no knee."""
 _PEAK_BURST_PACKETS = 4.0
 _PEAK_BURST_SHARE = 0.05
 """Most depth of such a limit, in packets, or as a share of its bytes: above, the start of the curve shows it."""
