@@ -47,6 +47,8 @@ class Supervisor:
         self.phase = "starting"
         self._stop_signals = 0
         self._forced: set[str] = set()
+        # Wait statuses of processes that ended before they were adopted.
+        self._unclaimed: dict[int, int] = {}
         self._rotated_at = 0.0
         self._written: dict[str, object] = {}
         self._wake, wake = socket.socketpair()
@@ -73,6 +75,8 @@ class Supervisor:
         child = Child(program, log)
         child.adopt(pid, time.monotonic())
         self.children[program.name] = child
+        if pid in self._unclaimed:
+            self._end(child, self._unclaimed.pop(pid), time.monotonic())
 
     def wait_up(self, names: Iterable[str], timeout_s: float) -> None:
         """Run the loop until the named programs are up.
@@ -198,18 +202,24 @@ class Supervisor:
                 return
             if pid == 0:
                 return
-            for child in list(self.children.values()):
-                if child.pid == pid:
-                    child.ended(status, now)
-                    if not restart:
-                        child.due_at = None
-                    elif child.program.once and status == 0:
-                        self.report(f"{child.program.title}: done")
-                        del self.children[child.program.name]
-                    elif child.program.once:
-                        self.report(f"{child.program.title} {child.last_end}; its log: {child.log}")
-                    elif child.failures > 1:
-                        self.report(f"{child.program.title} {child.last_end} again; its log: {child.log}")
+            child = next((each for each in self.children.values() if each.pid == pid), None)
+            if child is None:
+                self._unclaimed[pid] = status  # perhaps of a process that is adopted later
+            else:
+                self._end(child, status, now, restart=restart)
+
+    def _end(self, child: Child, status: int, now: float, *, restart: bool = True) -> None:
+        """Record that a program ended, and report it unless it is started again for the first time."""
+        child.ended(status, now)
+        if not restart:
+            child.due_at = None
+        elif child.program.once and status == 0:
+            self.report(f"{child.program.title}: done")
+            del self.children[child.program.name]
+        elif child.program.once:
+            self.report(f"{child.program.title} {child.last_end}; its log: {child.log}")
+        elif child.failures > 1:
+            self.report(f"{child.program.title} {child.last_end} again; its log: {child.log}")
 
     def _force(self, child: Child, how: str) -> None:
         """Kill a program's group. PostgreSQL first gets an immediate shutdown (no checkpoint)."""

@@ -19,9 +19,9 @@ from tests.patience import PATIENCE_S, until
 
 
 class Product:
-    """Separate process with a supervisor of the programs of `script`."""
+    """Separate process with a supervisor of `programs`; the line `first` runs before they are added."""
 
-    def __init__(self, folder: Path, programs: str) -> None:
+    def __init__(self, folder: Path, programs: str, first: str = "") -> None:
         self.folder = DataFolder(folder)
         self.out = folder / "out.txt"
         script = f"""
@@ -31,7 +31,7 @@ class Product:
         from sinemora.embedded.programs import Program
         from sinemora.embedded.servers.service_user import ServiceUser
         from sinemora.embedded.supervisor import StopRequestedError, Supervisor
-        import os, time
+        import os, subprocess, time
         from sinemora.embedded import programs
         programs.PROBE_EVERY_S = 0.5
         folder = DataFolder(Path(sys.argv[1]))
@@ -42,6 +42,7 @@ class Product:
         with folder.held():
             supervisor = Supervisor(folder, "nowhere", lambda text: print(text, flush=True))
             supervisor.install()
+            {first}
             supervisor.add([{programs}])
             try:
                 supervisor.run()
@@ -70,15 +71,15 @@ class Product:
         return self.process.wait(PATIENCE_S)
 
 
-Start = Callable[[str], Product]
+Start = Callable[..., Product]
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     collected: list[Product] = []
 
-    def run(programs: str) -> Product:
-        collected.append(Product(tmp_path, programs))
+    def run(programs: str, first: str = "") -> Product:
+        collected.append(Product(tmp_path, programs, first))
         return collected[-1]
 
     yield run
@@ -204,3 +205,16 @@ def test_a_build_that_fails_is_reported_and_not_tried_again(start: Start) -> Non
     time.sleep(0.5)
     assert product.out.read_text().count("build ended with 3; its log:") == 1
     assert product.state("agent")["pid"] is None
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_build_may_end_before_it_is_adopted(start: Start, code: int) -> None:
+    build = f'subprocess.Popen(["/bin/sh", "-c", "exit {code}"], process_group=0)'
+    adopt = 'supervisor.adopt(sh("build", "", once=True), build.pid, folder.path / "build.log")'
+    product = start('sh("agent", "exec sleep 100", needs=("build",))', f"build = {build}; supervisor.pause(1); {adopt}")
+    if code == 0:
+        product.until_up("agent")
+        assert product.out.read_text().count("build: done") == 1
+    else:
+        product.until(lambda: product.state("build").get("state") == "failed", "the failure is shown")
+        assert "build ended with 3; its log:" in product.out.read_text()
