@@ -22,7 +22,7 @@ from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0046_bulk_orders"
+NEWEST = "0047_replayed_etag"
 
 
 @dataclass

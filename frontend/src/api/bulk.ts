@@ -6,6 +6,7 @@ import { client, page, unwrap } from './client'
 import type { TransferRunInput, TransportTrialInput } from './types'
 
 const RUNNING_MS = 1000
+const LISTED_MS = 3000
 /** The last windows of the mesh arrive after the run. */
 const SETTLING_MS = 5000
 const OVER = ['completed', 'stopped', 'failed']
@@ -16,7 +17,7 @@ export const bulkSendersQuery = (meshId: string) =>
     queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/bulk-senders', { params: { path: { mesh_id: meshId } } })),
   })
 
-/** The newest runs of a mesh. */
+/** The newest runs of a mesh, again and again while one is not over. */
 export const bulkRunsQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['bulk-runs', 'of', meshId],
@@ -24,6 +25,7 @@ export const bulkRunsQuery = (meshId: string) =>
       unwrap(client.GET('/v1/bulk-runs', { params: { query: { mesh_id: meshId, ...page(undefined) } } })).then(
         ({ items }) => items,
       ),
+    refetchInterval: ({ state: { data } }) => (data?.some(({ status }) => !OVER.includes(status)) ? LISTED_MS : false),
   })
 
 /** One run, again and again until it is over and the delays measured meanwhile are there. */

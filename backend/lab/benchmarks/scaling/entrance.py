@@ -115,7 +115,9 @@ class Stand:
     def _run(self, command: list[str], settings: dict[str, str]) -> subprocess.Popen[bytes]:
         env = os.environ | {"PATH": f"{os.environ['PATH']}:{_SBIN}"} | settings
         with self.log.open("ab") as log:
-            return subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+            return subprocess.Popen(
+                command, env=env, stdout=log, stderr=log, start_new_session=True, preexec_fn=_take_signals
+            )
 
     def _until(self, true: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
         until_s = time.monotonic() + _LIMIT_S
@@ -123,6 +125,12 @@ class Stand:
             if process.poll() is not None or time.monotonic() > until_s:
                 raise StartError(f"{process.args!r} does not start:\n{self.log.read_text()[-2000:]}")
             time.sleep(0.02)
+
+
+def _take_signals() -> None:
+    """Give signals their default, as in a container: a shell starts its background jobs with these two ignored."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

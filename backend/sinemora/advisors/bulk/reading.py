@@ -30,7 +30,7 @@ from sinemora.advisors.fairness.core.jain import jain_index
 from sinemora.advisors.measured_path import delays_between, statistic_ns
 from sinemora.applications.schemas import Named
 from sinemora.inventory.models import Agent
-from sinemora.kit.percent import signed_percent
+from sinemora.kit.percent import percent, signed_percent
 from sinemora.measurements.query.responses import DistributionItem
 from sinemora.meshes.models import BulkKind, BulkOrder
 from sinemora.meshes.service import mesh_state
@@ -44,6 +44,8 @@ _ADVICE = {
     Verdict.LONGER: "B takes {mean} ({low} to {high}): keep A.",
     Verdict.UNCERTAIN: "No difference is shown ({low} to {high}): keep A, or try more rounds or more bytes.",
 }
+_CHANGE_SHOWN = 10.0
+"""Largest change of time that is printed as a number: intervals of a few uneven rounds reach further."""
 _UNFINISHED = "Two rounds are needed for an interval."
 
 
@@ -172,8 +174,9 @@ def _trial(row: BulkOrder, transfers: Sequence[BulkTransferRead]) -> TrialRead:
 
 
 def _advice(found: Change) -> str:
-    mean = f"{abs(found.mean):.1%}".replace("%", " %") + (" less time" if found.mean < 0 else " more time")
-    return _ADVICE[found.verdict].format(mean=mean, low=signed_percent(found.low), high=signed_percent(found.high))
+    mean = f"{percent(abs(found.mean))} {'less' if found.mean < 0 else 'more'} time"
+    high = signed_percent(found.high) if found.high <= _CHANGE_SHOWN else f"over {signed_percent(_CHANGE_SHOWN, 0)}"
+    return _ADVICE[found.verdict].format(mean=mean, low=signed_percent(found.low), high=high)
 
 
 def _variant(transport: TransportVariant, transfers: Iterable[BulkTransferRead], variant: Variant) -> VariantRead:

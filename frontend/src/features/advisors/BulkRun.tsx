@@ -27,12 +27,12 @@ export function BulkRun({ runId }: { runId: string }) {
     <Panel title={strings.run}>
       <QueryResult query={query} what={strings.runLower}>
         {(run) => (
-          <>
+          <div className={pageStyles.list}>
             <State run={run} />
             {run.trial && <Variants trial={run.trial} />}
             <Transfers run={run} />
             {run.disturbance.length > 0 && <Disturbance rows={run.disturbance} />}
-          </>
+          </div>
         )}
       </QueryResult>
     </Panel>

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scipy import stats
+import scipy
 
 _CONFIDENCE = 0.95
 
@@ -65,5 +65,5 @@ def change(times_s: Sequence[float | None]) -> Change | None:
         return None
     mean = sum(logs) / n
     error = math.sqrt(sum((one - mean) ** 2 for one in logs) / (n - 1) / n)
-    reach = float(stats.t.ppf((1 + _CONFIDENCE) / 2, n - 1)) * error
+    reach = float(scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, n - 1)) * error
     return Change(math.expm1(mean), math.expm1(mean - reach), math.expm1(mean + reach), n)

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import mannwhitneyu
+import scipy
 
 _EACH_MIN = 50
 """Least packets of a size or class."""
@@ -100,7 +100,7 @@ def by_class(packets: Mixed) -> Treatment:
     if max(losses) < _LOADED_LOSS and max(medians) < _WAIT_MIN_S:
         return Treatment(Verdict.NOT_LOADED, evidence, "No packet waited or was lost: send faster.")
     wait = [waits[group & ~packets.lost] for group in groups]
-    differ = min(each.size for each in wait) > 0 and float(mannwhitneyu(*wait).pvalue) < _P_MAX
+    differ = min(each.size for each in wait) > 0 and float(scipy.stats.mannwhitneyu(*wait).pvalue) < _P_MAX
     ratio = max(medians) / max(min(medians), _WAIT_MIN_S)
     if _apart(packets, *groups) or (differ and ratio >= _DELAY_RATIO):
         best = int(losses[1] < losses[0]) if _apart(packets, *groups) else int(medians[1] < medians[0])

@@ -33,8 +33,7 @@ export function TransfersPage({ search, onSearch }: Props) {
   return (
     <AdvisorPage title={strings.transfers} lead={strings.transfersLead}>
       <Form search={search} onAsk={onSearch} />
-      {request && <Plan request={request} />}
-      {request?.mesh && <RunTransfers request={request} onRun={onRun} />}
+      {request && <Plan request={request} onRun={onRun} />}
       {search.run && <BulkRun runId={search.run} />}
       {request?.mesh && <EarlierRuns mesh={request.mesh} onRun={onRun} />}
     </AdvisorPage>
@@ -123,11 +122,17 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
   )
 }
 
-function Plan({ request }: { request: TransferQuestion }) {
+/** The plan; transfers between VMs of a mesh can be run from it. */
+function Plan({ request, onRun }: { request: TransferQuestion; onRun: (runId: string) => void }) {
   const query = useQuery(transferPlanQuery(request))
   return (
     <QueryResult query={query} what={strings.transfersLower}>
-      {(plan) => <Outcome plan={plan} />}
+      {(plan) => (
+        <>
+          <Outcome plan={plan} />
+          {request.mesh && <RunTransfers request={request} onRun={onRun} />}
+        </>
+      )}
     </QueryResult>
   )
 }

@@ -105,7 +105,7 @@ function Form({ mesh, source, target, onRun, ends }: Props & { ends: BulkSender[
       </p>
       {edits && (
         <div>
-          <Button type="submit" loading={start.isPending} disabled={isSame}>
+          <Button type="submit" loading={start.isPending}>
             {strings.compare}
           </Button>
         </div>
