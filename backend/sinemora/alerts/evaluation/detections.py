@@ -11,14 +11,12 @@ from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, Pa
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity, Symptom, sources
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.evaluation.settling import Learning
-from sinemora.alerts.evaluation.window import EvaluationState, Observed, RuleView, Window
+from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, Observed, RuleView, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 # From this share of silent VMs, the suspect is their zone (or the mesh).
 _ZONE_SHARE = 0.6
 _LOST = 0.99
-# A cause is current if this share of its paths has data in the window.
-_CURRENT_SHARE = 0.5
 _LOSS_LEAST = np.float32(0.1)
 
 
@@ -160,7 +158,7 @@ def _grouped(
         spikes = all(view.is_spike for view in views if view.rule.id in rules)
         sharp = cause.sharp or severity is Severity.CRITICAL
         symptoms = frozenset(view.rule.condition.symptom for view in views if view.rule.id in rules)
-        current = window.active is not None or bool(data[cause.cells].mean() >= _CURRENT_SHARE)
+        current = window.active is not None or bool(data[cause.cells].mean() >= CURRENT_SHARE)
         detections.append(
             Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp, symptoms=symptoms, current=current)
         )

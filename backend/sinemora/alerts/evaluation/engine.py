@@ -12,11 +12,8 @@ from sinemora.alerts.evaluation.detections import Evaluation, conclude
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule import PER_PATH, Kind, Rule
 from sinemora.alerts.evaluation.settling import aged, learning, rested
-from sinemora.alerts.evaluation.window import EvaluationState, Observed, RuleView, Window
+from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, Observed, RuleView, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
-
-# The windows of a mesh are late if fewer of its paths have data.
-_CURRENT_SHARE = 0.5
 
 
 def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evaluation:
@@ -175,7 +172,7 @@ def _late(known: Flags, expected: Flags) -> Flags:
     """
     axes = (-2, -1)
     missing = expected & ~known
-    most = missing.sum(axis=axes) > (1 - _CURRENT_SHARE) * expected.sum(axis=axes)
+    most = missing.sum(axis=axes) > (1 - CURRENT_SHARE) * expected.sum(axis=axes)
     late: Flags = missing & np.asarray(most)[..., None, None]
     return late
 

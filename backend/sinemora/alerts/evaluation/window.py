@@ -14,6 +14,9 @@ from sinemora.alerts.evaluation.settling import Learning, settled
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.token_buckets.tokens import Bucket, Forecast
 
+CURRENT_SHARE = 0.5
+"""A cause is current if this share of its paths has data in the window; the windows of a mesh are late below it."""
+
 Series = tuple[Metric, Statistic]
 BucketForecast = tuple[Bucket, Forecast]
 PacketCounts = Callable[[], tuple[Floats, Floats]]
