@@ -1,6 +1,6 @@
 /** What a person meets who has no pointer: where Tab leads, and whether the focus can be seen. */
 
-import { expect, type Locator, type Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 
 interface Stop {
   /** Tag, role and name, for messages. */
@@ -31,11 +31,15 @@ const OPENERS_MOST = 12
 /** Pages with longer lists are walked up to here. */
 const MOST = 250
 
-/** Mark the elements that Tab has to reach: one of each set of radio buttons, none in what is closed or hidden. */
-function markExpected() {
+/**
+ * Mark the elements of `root` that Tab has to reach, and begin before the first: one of each set of radio buttons, none in
+ * what is closed or hidden.
+ */
+function markExpected(root: string) {
+  const area = document.querySelector(root) ?? document.body
   const KINDS = 'a[href], button, input, select, textarea, summary, iframe, [tabindex]'
   const seen = new Set<string>()
-  for (const element of document.querySelectorAll<HTMLElement>(KINDS)) {
+  for (const element of area.querySelectorAll<HTMLElement>(KINDS)) {
     const isShown = element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })
     const field = element as HTMLInputElement
     if (!isShown || element.tabIndex < 0 || field.disabled || element.closest('[inert]')) continue
@@ -49,7 +53,7 @@ function markExpected() {
   // A page may have given the focus to a field: begin before the first element.
   const start = document.createElement('span')
   start.tabIndex = -1
-  document.body.prepend(start)
+  area.prepend(start)
   start.focus()
 }
 
@@ -104,9 +108,9 @@ async function describeFocused(): Promise<Stop & { place: Place }> {
   return { what, place, isInvisible, isHidden }
 }
 
-/** Walk through the page by Tab until it leaves the page or returns to where it began. */
-async function walk(page: Page): Promise<Walk> {
-  await page.evaluate(markExpected)
+/** Walk by Tab from the first element of `root` until it leaves the page or returns to where it began. */
+async function walk(page: Page, root: string): Promise<Walk> {
+  await page.evaluate(markExpected, root)
   const stops: Stop[] = []
   for (let step = 0; step < MOST; step++) {
     await page.keyboard.press('Tab')
@@ -127,16 +131,16 @@ async function walk(page: Page): Promise<Walk> {
 
 /**
  * Expect that the page is used by keys alone: Tab reaches everything and shows where it is, Escape leads back from what a
- * button opens. The buttons of the bar are the same on every page: they are pressed only `withBar`.
+ * button opens. The bar is the same on every page: Tab walks through it, and its buttons are pressed, only `withBar`.
  */
 export async function expectUsableByKeys(page: Page, withBar: boolean) {
-  const { stops, unreached } = await walk(page)
-  expect(stops.length).toBeGreaterThan(0)
+  const { stops, unreached } = await walk(page, withBar ? 'body' : 'main')
+  if (withBar) expect(stops.length).toBeGreaterThan(0)
   expect(unreached).toEqual([])
   expect(stops.filter(({ isInvisible }) => isInvisible).map(({ what }) => what)).toEqual([])
   expect(stops.filter(({ isHidden }) => isHidden).map(({ what }) => what)).toEqual([])
   const buttons = withBar ? `${OF_PAGE}, ${OF_BAR}` : OF_PAGE
-  for (const opener of await openers(page, buttons)) await expectReturn(page, page.locator(opener))
+  for (const opener of await openers(page, buttons)) await expectReturn(page, opener)
 }
 
 /** Return a selector of each button with a unique name on the page. */
@@ -160,11 +164,20 @@ async function openers(page: Page, selector: string): Promise<string[]> {
   )
 }
 
+/** Give the focus to the element of a selector; return false if the page has none. */
+const focus = (page: Page, selector: string): Promise<boolean> =>
+  page.evaluate((wanted) => {
+    const element = document.querySelector<HTMLElement>(wanted)
+    element?.focus()
+    return element !== null
+  }, selector)
+
 /** Press a button by key. If that opens something, the focus is in it, and Escape brings it back to the button. */
-async function expectReturn(page: Page, opener: Locator) {
-  if ((await opener.count()) === 0) return // an earlier button has changed the page
+async function expectReturn(page: Page, selector: string) {
+  const opener = page.locator(selector)
   const before = await page.locator(OVER).count()
-  await opener.focus()
+  // An earlier button may have changed the page.
+  if (!(await focus(page, selector))) return
   await page.keyboard.press('Enter')
   const over = page.locator(OVER)
   if ((await opener.getAttribute('aria-haspopup', { timeout: 1_000 }).catch(() => null)) !== null) {
