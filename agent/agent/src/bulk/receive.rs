@@ -63,35 +63,49 @@ impl Receiver {
                 if strangers.load(Relaxed) >= STRANGERS_MAX {
                     continue;
                 }
-                strangers.fetch_add(1, Relaxed);
-                let strangers = &strangers;
+                let stranger = Stranger::count(&strangers);
                 let body = move || {
                     lower_priority();
-                    if let Err(error) = shared.serve(stream, strangers) {
+                    if let Err(error) = shared.serve(stream, stranger) {
                         tracing::debug!("a connection of the bulk sender ended: {error}");
                     }
                 };
                 let name = std::thread::Builder::new().name("bulk-receive".to_owned());
-                if name.spawn_scoped(scope, body).is_err() {
-                    strangers.fetch_sub(1, Relaxed);
+                if let Err(error) = name.spawn_scoped(scope, body) {
+                    tracing::debug!("no thread for a connection of the bulk sender: {error}");
                 }
             }
         });
     }
 }
 
+/// A connection that has not proven yet that it belongs to the order: counted for as long as this lives.
+struct Stranger<'a>(&'a AtomicUsize);
+
+impl<'a> Stranger<'a> {
+    fn count(all: &'a AtomicUsize) -> Self {
+        all.fetch_add(1, Relaxed);
+        Self(all)
+    }
+}
+
+impl Drop for Stranger<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
 impl Shared<'_> {
-    fn serve(&self, stream: TcpStream, strangers: &AtomicUsize) -> io::Result<()> {
+    fn serve(&self, stream: TcpStream, stranger: Stranger<'_>) -> io::Result<()> {
         let closing = self.abort.watch(&stream)?;
-        let served = self.receive(stream, strangers);
+        let served = self.receive(stream, stranger);
         closing.close();
         served
     }
 
-    fn receive(&self, stream: TcpStream, strangers: &AtomicUsize) -> io::Result<()> {
-        let admitted = self.admit(stream);
-        strangers.fetch_sub(1, Relaxed);
-        let (mut channel, step, connection, bytes) = admitted?;
+    fn receive(&self, stream: TcpStream, stranger: Stranger<'_>) -> io::Result<()> {
+        let (mut channel, step, connection, bytes) = self.admit(stream)?;
+        drop(stranger);
         let progress = self
             .progress
             .step(step.index, BulkRole::Receiver)
