@@ -16,7 +16,7 @@ from sinemora.kit.percent import percent, signed_percent
         (percent(0.935, 0), "94 %"),
         (percent(None), "-"),
         (signed_percent(0.0021), "+0.2 %"),
-        (signed_percent(-0.5, 0), "-50 %"),
+        (signed_percent(-0.5, 0), "−50 %"),
         (signed_percent(None), "-"),
     ],
 )
