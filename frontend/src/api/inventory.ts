@@ -6,7 +6,7 @@ import { Problem } from '~/lib/problem'
 import { isMoving, rangeOf, type TimeRange, type TimeSearch } from '~/lib/spans'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
-import type { TokenBucketInput } from './types'
+import type { TokenBucketInput, VmUpdate } from './types'
 
 export const zonesQuery = queryOptions({
   queryKey: ['zones'],
@@ -184,6 +184,19 @@ export const useAddMaster = () =>
         }),
       ),
     [['vms']],
+  )
+
+export const useUpdateVm = (vmId: string, version: string) =>
+  useAction(
+    (body: VmUpdate) =>
+      unwrap(
+        client.PATCH('/v1/vms/{vm_id}', {
+          params: { path: { vm_id: vmId } },
+          body,
+          headers: { 'If-Match': `"${version}"` },
+        }),
+      ),
+    [['vms'], ['meshes']],
   )
 
 export const useDeleteVm = () =>

@@ -41,7 +41,16 @@ const ANSWERS = {
     id: 'web',
     name: 'web-1',
     zone: { id: 'z', name: 'eu-1a', provider: 'aws', region: 'eu-1' },
+    labels: { rack: 'r1' },
+    version: 3,
     agent: null,
+  },
+  'GET /v1/zones': {
+    items: [
+      { id: 'z', name: 'eu-1a' },
+      { id: 'y', name: 'eu-1b' },
+    ],
+    next_cursor: null,
   },
   'GET /v1/vms/web/paths': {
     vm_id: 'web',
@@ -242,4 +251,27 @@ test('a token bucket is stated, and a refusal stands at its field', async () => 
   expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket').at(-1)).toEqual({
     ...{ rate_mbit: 100, burst_kb: 125_000, direction: 'sent', source: 'stated' },
   })
+})
+
+const settings = async () =>
+  within((await screen.findByRole('heading', { name: 'Name, zone and labels' })).parentElement as HTMLElement)
+
+test('only what was changed is sent, with the version that was read', async () => {
+  const sent = mockApi({ ...ANSWERS, 'PATCH /v1/vms/web': ANSWERS['GET /v1/vms/web'] })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await settings()
+  await userEvent.type(panel.getByLabelText('Labels'), '\nenvironment=production')
+  await userEvent.click(panel.getByRole('button', { name: 'Save' }))
+  expect(await panel.findByText('Saved.')).toBeTruthy()
+  expect(bodiesOf(sent, 'PATCH /v1/vms/web')).toEqual([{ labels: { rack: 'r1', environment: 'production' } }])
+})
+
+test('a line that is no label is named, and nothing is sent', async () => {
+  const sent = mockApi(ANSWERS)
+  await showPage(<VmPage vmId="web" />)
+  const panel = await settings()
+  await userEvent.type(panel.getByLabelText('Labels'), '\nproduction')
+  await userEvent.click(panel.getByRole('button', { name: 'Save' }))
+  expect(panel.getByText('Write name=value, each name once: “production”')).toBeTruthy()
+  expect(bodiesOf(sent, 'PATCH /v1/vms/web')).toEqual([])
 })
