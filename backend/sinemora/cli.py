@@ -33,6 +33,10 @@ IMPORTED = {
     "recover": (_RECOVERY, "Restore an archive into a new cluster and stop it, ready to be put in place."),
     "drill": (_RECOVERY, "Restore the running database next to it, verify it, and measure RPO and RTO."),
     "tenant": (_OPERATIONS, "Export or delete a tenant, change its plan and quotas."),
+    "aged": (
+        "sinemora.operations.aged_commands",
+        "List, write and restore aged measurements in object storage.",
+    ),
     "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
     "delay-tables": (
         _MEASUREMENTS,

@@ -53,6 +53,7 @@ from sinemora.kit.observability.logging import configure_logging
 from sinemora.learning import routes as learning
 from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
+from sinemora.measurements.aged import routes as aged
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.dispatch import ReportDispatch
 from sinemora.measurements.on_demand import routes as on_demand
@@ -103,6 +104,7 @@ ROUTERS = (
     meshes.router,
     measurements.router,
     on_demand.router,
+    aged.router,
     pins.router,
     artifacts.router,
     prometheus.router,

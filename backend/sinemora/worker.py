@@ -65,6 +65,11 @@ SCHEDULE["measurements.shorten"] = {
     "schedule": crontab(minute="35"),
     "options": {"expires": 3600},
 }
+SCHEDULE["measurements.age"] = {
+    "task": measurements.age.name,
+    "schedule": crontab(minute="45"),
+    "options": {"expires": 1800},
+}
 
 SCHEDULE["recommendations.follow"] = {
     "task": recommendations.follow.name,

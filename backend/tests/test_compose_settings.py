@@ -13,7 +13,7 @@ from sinemora.kit.config import SECRETS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = ROOT / "docker-compose.yml"
-ADDED = [ROOT / "infra" / "docker" / f"{name}.yml" for name in ("mail", "single-sign-on", "traces", "acme")]
+ADDED = [ROOT / "infra" / "docker" / f"{name}.yml" for name in ("mail", "single-sign-on", "storage", "traces", "acme")]
 # Addresses without passwords: those are in files.
 ADDRESSES = {"database_url", "database_owner_url", "database_system_url", "redis_url", "traces_url"}
 

@@ -52,20 +52,13 @@ def missing(tools: str) -> list[str]:
 
 
 def ptp4u(log: Log) -> str:
-    """Build facebook/time's ptp4u and sptp in `.tools/ptp4u` unless the pinned version is there; they alone need Go."""
-    pin = VERSIONS["ptp4u"]
-    folder = TOOLS / "ptp4u" / pin["pinned"]
-    if all((folder / module.rsplit("/", 1)[1]).exists() for module in pin["modules"]):
-        return "unchanged"
-    log.run(
-        [remembered()["go"], "install", *(f"{module}@{pin['pinned']}" for module in pin["modules"])],
-        "check that this machine reaches its Go module proxy (GOPROXY), then again",
-        TOOLS,
-        GOBIN=str(folder),
-        GOTOOLCHAIN="local",
-        GOFLAGS="-buildvcs=false",
-    )
-    return str(pin["pinned"])
+    """Build facebook/time's ptp4u and sptp in `.tools/ptp4u` unless the pinned version is there."""
+    return _of_go("ptp4u", log)
+
+
+def versitygw(log: Log) -> str:
+    """Build versitygw, a server with the S3 API, in `.tools/versitygw` unless the pinned version is there."""
+    return _of_go("versitygw", log)
 
 
 def qemu(log: Log) -> str:
@@ -118,6 +111,22 @@ def supply_chain(log: Log) -> str:
         )
 
     return unless_unchanged("supply-chain", fingerprint([lock], sys.version), [folder / "bin" / "pip-audit"], build)
+
+
+def _of_go(name: str, log: Log) -> str:
+    pin = VERSIONS[name]
+    folder = TOOLS / name / pin["pinned"]
+    if all((folder / module.rsplit("/", 1)[1]).exists() for module in pin["modules"]):
+        return "unchanged"
+    log.run(
+        [remembered()["go"], "install", *(f"{module}@{pin['pinned']}" for module in pin["modules"])],
+        "check that this machine reaches its Go module proxy (GOPROXY), then again",
+        TOOLS,
+        GOBIN=str(folder),
+        GOTOOLCHAIN="local",
+        GOFLAGS="-buildvcs=false",
+    )
+    return str(pin["pinned"])
 
 
 def _of_cargo(name: str, log: Log) -> str:

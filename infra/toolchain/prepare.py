@@ -75,6 +75,7 @@ RUST_SOURCE = Step(
 ZIG = Step("Zig", "zig", static_agent.zig, ("uv",))
 GO = Step("Go", "go", tools.go, ("uv",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
+VERSITYGW = Step("versitygw", "versitygw", laboratory.versitygw, ("go",))
 CARGO_DEB = Step("cargo-deb", "cargo-deb", laboratory.cargo_deb, ("rust",))
 CARGO_AUDIT = Step("cargo-audit", "cargo-audit", laboratory.cargo_audit, ("rust",))
 SUPPLY_CHAIN = Step("pip-audit and cyclonedx-py", "supply-chain", laboratory.supply_chain, ("uv",))
@@ -83,7 +84,10 @@ CARGO_RPM = Step("cargo-generate-rpm", "cargo-generate-rpm", laboratory.cargo_ge
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND, RUST, NATIVE],
-    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, PROXY, REDIS, DNS, NODE, SUPPLY_CHAIN],
+    "test-backend": [
+        *(UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, PROXY, REDIS, DNS, NODE, SUPPLY_CHAIN),
+        *(GO, VERSITYGW),
+    ],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
@@ -91,7 +95,7 @@ GOALS = {
     "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
     "bench-artifacts": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, RSYNC],
-    "bench-scale": [UV, BACKEND, RUST, NATIVE, CURL, PROXY],
+    "bench-scale": [UV, BACKEND, RUST, NATIVE, CURL, PROXY, GO, VERSITYGW],
     "bench-ui": [UV, BACKEND, RUST, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, RUST_SOURCE, UV, ZIG, CARGO_DEB, CARGO_RPM, OPENSSL, NODE, SUPPLY_CHAIN],
@@ -106,7 +110,7 @@ GOALS = {
     "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT, NATIVE],
     "test": [
         *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
-        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, GO, PTP4U),
+        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, GO, PTP4U, VERSITYGW),
         *(QEMU, GUEST_KERNEL),
     ],
 }

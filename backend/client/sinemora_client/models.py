@@ -89,6 +89,30 @@ class AffectedRead(TypedDict):
     objective: float | None
 
 
+class AgedRead(TypedDict):
+    """What is in object storage. `after_days`: age at which measurements are moved there; 0: never."""
+
+    after_days: int
+    items: list[AgedTierRead]
+    run: AgingRunRead | None
+
+
+class AgedTierRead(TypedDict):
+    """Aged objects of one tier of a mesh; their rows are not in the database, except for restored ones."""
+
+    mesh_id: str
+    mesh: str
+    # `probe_frames_…` of VMs or `zone_frames_…` of zones, and the step
+    tier: str
+    objects: int
+    # Objects whose rows were copied back to the database for some days
+    restored: int
+    rows: int
+    bytes: int
+    started_at: str
+    ended_at: str
+
+
 class AgentCounts(TypedDict):
     """Agents by status. `enrolled`: no report yet."""
 
@@ -139,6 +163,18 @@ class AgentSummary(TypedDict):
     report_every_s: int
     # Return the current status of the agent.
     status: AgentStatus
+
+
+class AgingRunRead(TypedDict):
+    """Newest run of ageing of the tenant."""
+
+    started_at: str
+    ended_at: str
+    objects: int
+    rows: int
+    bytes: int
+    # Why it stopped; null when it did all its work
+    error: str | None
 
 
 class AnnotationCreate(TypedDict):

@@ -65,7 +65,8 @@ def delete_due() -> None:
     for tenant_id in due:
         try:
             deleted = archives.delete(str(tenant_id), lambda _: None, url=settings().database_system_url)
-        except TenantError:
+        except TenantError as error:  # gone already, or the storage does not answer: the next run tries again
+            log.warning("tenant not deleted", tenant_id=str(tenant_id), error=str(error))
             continue
         log.info(
             "tenant deleted",

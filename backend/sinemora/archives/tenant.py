@@ -14,6 +14,8 @@ from psycopg import sql
 
 from sinemora.archives.archive import Report, Writer
 from sinemora.archives.catalogue import Table, connect, revision, tables
+from sinemora.kit.object_storage import StorageError
+from sinemora.measurements.store.aged.removal import remove_tenant
 
 _ROWS_AT_ONCE = 500
 # Passwords and secrets are not exported, neither their digests nor encrypted ones.
@@ -30,7 +32,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class TenantError(Exception):
-    """Unknown tenant."""
+    """Unknown tenant, or one whose objects cannot be deleted."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def delete(
     wait_s = _CACHES_EXPIRE_S if caches_expire_s is None else caches_expire_s
     with connect(url) as connection:
         owner = _owner(connection, name)
+        _delete_aged(owner)
         of_tenant = [table for table in tables(connection) if _where(table)]
         deleted = dict.fromkeys([table.name for table in of_tenant], 0)
         with connection.transaction():
@@ -142,6 +145,14 @@ class _Rows:
             for (line,) in cursor:
                 self.count += 1
                 yield line.encode() + b"\n"
+
+
+def _delete_aged(owner: Owner) -> None:
+    """Delete the tenant's objects first: afterwards the catalogue would not lead to them. TenantError."""
+    try:
+        remove_tenant(owner.id)
+    except StorageError as error:
+        raise TenantError(f"aged measurements are not deleted, nor is anything else: {error}") from None
 
 
 def _owner(connection: psycopg.Connection, name: str) -> Owner:

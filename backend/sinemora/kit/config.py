@@ -24,8 +24,10 @@ _ADDRESSES = {
     "public_url": (("http", "https"), "https://sinemora.example.com"),
     "traces_url": (("http", "https"), "http://collector:4318/v1/traces"),
     "oidc_issuer": (("http", "https"), "https://login.example.com/realms/noc"),
+    "storage_endpoint": (("http", "https"), "https://s3.example.com"),
 }
 _FRAMING_HOST = re.compile(r"\*|none|(https?://)?(\*\.)?[A-Za-z0-9.-]+(:([0-9]+|\*))?")
+_KEY_PART = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
 # The password of each address may be a setting of its own.
 _PASSWORDS = {
@@ -37,6 +39,7 @@ _PASSWORDS = {
 # Not repeated on a terminal or in a log. Each may be in a file: SINEMORA_…_FILE.
 SECRETS = {
     *("owner_password", "secret_key", "smtp_url", "traces_url", "traces_headers", "oidc_client_secret"),
+    "storage_secret_key",
     *_PASSWORDS.keys(),
     *_PASSWORDS.values(),
 }
@@ -115,6 +118,13 @@ class Settings(BaseSettings):
     retention_1h_days: int = Field(400, ge=1)
     retention_1d_days: int = Field(1830, ge=1)
     retention_jobs_days: int = Field(7, ge=1)
+    aged_after_days: int = Field(0, ge=0)
+    storage_endpoint: str = ""
+    storage_bucket: str = ""
+    storage_prefix: str = "sinemora"
+    storage_region: str = "us-east-1"
+    storage_access_key: str = ""
+    storage_secret_key: SecretStr | None = None
     stale_windows: int = Field(3, ge=1)
     alert_settling_s: int = Field(300, ge=0, le=3600)
     remembered_mb: int = Field(256, ge=0)
@@ -156,7 +166,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         *("database_url", "database_owner_url", "database_system_url"),
-        *("redis_url", "public_url", "traces_url", "oidc_issuer"),
+        *("redis_url", "public_url", "traces_url", "oidc_issuer", "storage_endpoint"),
     )
     @classmethod
     def _address(cls, url: str, info: ValidationInfo) -> str:
@@ -176,6 +186,15 @@ class Settings(BaseSettings):
     def _networks(cls, networks: str) -> str:
         special_networks.parse(networks)
         return networks
+
+    @field_validator("storage_prefix")
+    @classmethod
+    def _prefix(cls, prefix: str) -> str:
+        """Refuse a prefix that would need escaping in a key, or that names a folder above."""
+        parts = prefix.strip("/").split("/")
+        if not all(_KEY_PART.fullmatch(part) and not part.startswith(".") for part in parts if part):
+            raise ValueError("should be parts of letters, digits, . _ and -, joined by /, such as backups/sinemora")
+        return "/".join(part for part in parts if part)
 
     @field_validator("service_plans")
     @classmethod
@@ -200,9 +219,32 @@ class Settings(BaseSettings):
         self.database_system_url = self.database_system_url or self.database_owner_url
         if self.oidc_issuer and not (self.oidc_client_id and self.oidc_client_secret):
             raise ValueError("SINEMORA_OIDC_ISSUER needs SINEMORA_OIDC_CLIENT_ID and SINEMORA_OIDC_CLIENT_SECRET too")
+        self._check_storage()
         if self.cookie_secure is None:
             self.cookie_secure = self.public_url.startswith("https://")
         return self
+
+    def _check_storage(self) -> None:
+        """Check what the storage of aged measurements needs. ValueError."""
+        if self.storage_bucket and not (self.storage_access_key and self.storage_secret_key):
+            raise ValueError(
+                "SINEMORA_STORAGE_BUCKET needs SINEMORA_STORAGE_ACCESS_KEY and SINEMORA_STORAGE_SECRET_KEY too"
+            )
+        if not self.aged_after_days:
+            return
+        if not self.storage_bucket:
+            raise ValueError("SINEMORA_AGED_AFTER_DAYS needs SINEMORA_STORAGE_BUCKET and its keys too")
+        if self.aged_after_days < self.aged_after_days_min:
+            raise ValueError(
+                f"SINEMORA_AGED_AFTER_DAYS={self.aged_after_days} is too short: late reports still change tiers for"
+                f" SINEMORA_RETENTION_RAW_DAYS={self.retention_raw_days} days, so use at least"
+                f" {self.aged_after_days_min}, or 0 for never"
+            )
+
+    @property
+    def aged_after_days_min(self) -> int:
+        """Return the fewest days before ageing: two more than late reports are accepted for."""
+        return self.retention_raw_days + 2
 
     @property
     def allowed_metric_sources(self) -> tuple[Network, ...]:

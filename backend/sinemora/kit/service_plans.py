@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-QUOTAS = ("vms", "paths", "windows_per_s", "raw_days", "minute_days", "artifact_mib")
+QUOTAS = ("vms", "paths", "windows_per_s", "raw_days", "minute_days", "artifact_mib", "aged_after_days")
 """Quotas that a plan may set; the settings of the installation hold for the others."""
 
 _LEAST = {"raw_days": 1, "minute_days": 1}

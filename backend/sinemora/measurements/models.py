@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    Uuid,
     func,
     text,
 )
@@ -246,6 +247,48 @@ corrections = Table(
     Column("loops", Integer, nullable=False),
     Column("loop_median_ns", BigInteger),
     Column("loop_max_ns", BigInteger),
+)
+
+# Catalogue of the objects that hold ranges of merged tiers in object storage (`store/aged/`). `tier` is the name of the
+# table that the rows came from. `rows`, `targets` and `merged_ms` (sum of `rolled_at` less `started_at`) identify the
+# rows; they and the rest are known once the object is written. States: `AgedState`.
+aged_objects = Table(
+    "aged_objects",
+    Base.metadata,
+    Column("id", Uuid, primary_key=True, server_default=func.gen_random_uuid()),
+    Column("tenant_key", Integer, nullable=False),
+    Column("mesh_key", Integer, nullable=False),
+    Column("tier", String, nullable=False),
+    Column("started_at", _AT, nullable=False),
+    Column("ended_at", _AT, nullable=False),
+    Column("object_key", String, nullable=False, unique=True),
+    Column("state", String, nullable=False),
+    Column("rows", BigInteger),
+    Column("targets", BigInteger),
+    Column("merged_ms", BigInteger),
+    Column("bytes", BigInteger),
+    Column("checksum", LargeBinary),
+    Column("created_at", _AT, nullable=False, server_default=func.now()),
+    Column("held_until", _AT),
+    CheckConstraint("started_at < ended_at", name="range"),
+    CheckConstraint("state IN ('writing', 'current', 'restored', 'removing')", name="state"),
+    CheckConstraint(
+        "state NOT IN ('current', 'restored') OR num_nulls(rows, targets, merged_ms, bytes, checksum) = 0", name="known"
+    ),
+    Index(None, "tenant_key", "mesh_key", "tier", "started_at"),
+)
+
+# Newest run of ageing of each tenant.
+aging_runs = Table(
+    "aging_runs",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, nullable=False),
+    Column("ended_at", _AT, nullable=False),
+    Column("objects", Integer, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("error", String),
 )
 
 # Steps of tiers (`minute`: their start) with frames that are not rolled up yet. They are written with the frames and

@@ -12,6 +12,7 @@ from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.store import connections, corrections, invalidation, traffic
 from sinemora.measurements.store import partitions as partition_queries
 from sinemora.measurements.store import roll_up as roll_up_service
+from sinemora.measurements.store.aged import runs as aged_runs
 from sinemora.measurements.store.retention import kept_from_of, kept_tables
 from sinemora.measurements.store.tiers import ROLLED, Tier, floor
 from sinemora.tenants.models import TenantQuota
@@ -22,6 +23,8 @@ log = structlog.get_logger(__name__)
 # Agents send a window within seconds of its end; a later one marks the minute again.
 _GRACE = timedelta(seconds=10)
 _GAPS_SEARCHED = timedelta(hours=3)
+# The next run continues, an hour after this one began.
+_AGING_LIMIT_S = 1800.0
 
 
 @celery.task(name="measurements.roll_up")
@@ -81,6 +84,12 @@ def partitions() -> None:
         # A roster is written at least once a day while it is in use.
         partition_queries.drop_rosters(session, min(kept_from.values()) - timedelta(days=2))
         corrections.delete_before(session, min(kept_from.values()))
+
+
+@celery.task(name="measurements.age")
+def age() -> None:
+    """Move ranges of merged tiers that are old enough to object storage, where that is set."""
+    aged_runs.run(datetime.now(UTC), _AGING_LIMIT_S)
 
 
 @celery.task(name="measurements.shorten")

@@ -125,6 +125,7 @@ def change_quota(
     raw_days: Annotated[str | None, _limit("raw_days")] = None,
     minute_days: Annotated[str | None, _limit("minute_days")] = None,
     artifact_mib: Annotated[str | None, _limit("artifact_mib")] = None,
+    aged_after_days: Annotated[str | None, _limit("aged_after_days")] = None,
     as_json: ResultAsJson = False,
 ) -> None:
     """Show or change a tenant's plan and quotas."""
@@ -136,6 +137,7 @@ def change_quota(
         "raw_days": raw_days,
         "minute_days": minute_days,
         "artifact_mib": artifact_mib,
+        "aged_after_days": aged_after_days,
     }
     now = quota.change(name, {limit: value for limit, value in limits.items() if value is not None})
     if as_json:

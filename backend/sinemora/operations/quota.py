@@ -20,6 +20,7 @@ NAMES = {
     "raw_days": "days of retention of windows, at most SINEMORA_RETENTION_RAW_DAYS",
     "minute_days": "days of retention of minutes, at most SINEMORA_RETENTION_1M_DAYS",
     "artifact_mib": "MiB of published artifacts",
+    "aged_after_days": "days after which merged tiers are moved to object storage; 0: never",
 }
 
 

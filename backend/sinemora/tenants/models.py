@@ -68,6 +68,7 @@ class TenantQuota(TenantOwned, Base):
     __table_args__ = (
         CheckConstraint("vms >= 0 AND paths >= 0 AND windows_per_s >= 0 AND artifact_mib >= 0", name="growth"),
         CheckConstraint("raw_days >= 1 AND minute_days >= 1", name="days"),
+        CheckConstraint("aged_after_days >= 0", name="aged"),
     )
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
@@ -77,6 +78,7 @@ class TenantQuota(TenantOwned, Base):
     raw_days: Mapped[int | None]
     minute_days: Mapped[int | None]
     artifact_mib: Mapped[int | None]
+    aged_after_days: Mapped[int | None]
     plan: Mapped[str | None]
 
 

@@ -50,7 +50,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one tenant, its service plan, and who set each limit."""
+    """Limits of one tenant, its service plan, and who set each limit. `aged_after_days`: 0 for never."""
 
     vms: int
     paths: int
@@ -58,6 +58,7 @@ class Limits:
     raw_days: int
     minute_days: int
     artifact_mib: int
+    aged_after_days: int
     plan: str | None
     origins: dict[str, Origin]
 
@@ -83,6 +84,7 @@ def effective(quota: TenantQuota | None) -> Limits:
         "raw_days": settings().retention_raw_days,
         "minute_days": settings().retention_1m_days,
         "artifact_mib": settings().quota_artifact_mib,
+        "aged_after_days": settings().aged_after_days,
     }
     longest = {name: values[name] for name in ("raw_days", "minute_days")}
     origins = dict.fromkeys(values, Origin.INSTALLATION)
@@ -93,6 +95,8 @@ def effective(quota: TenantQuota | None) -> Limits:
             values[name], origins[name] = of_plan[name], Origin.PLAN
     for name, most in longest.items():
         values[name] = min(values[name], most)
+    if values["aged_after_days"]:
+        values["aged_after_days"] = max(values["aged_after_days"], settings().aged_after_days_min)
     return Limits(**values, plan=own.plan, origins=origins)  # type: ignore[arg-type]
 
 

@@ -53,6 +53,7 @@ NOT_SENT = {"/v1/api-keys/self", "/v1/members/self/leave", "/v1/meshes/{mesh_id}
 OF_THE_CALLER = {"account", "auth"}
 # Tables of tenants whose rows belong to no mesh.
 NO_MESH = {
+    "aging_runs",
     "api_keys",
     "artifact_blocks",
     "audit_entries",

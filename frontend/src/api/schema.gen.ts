@@ -2021,6 +2021,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/aged-measurements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Aged Measurements
+         * @description Return which old measurements are in object storage, by mesh and tier, and the newest run of ageing.
+         */
+        get: operations["read_aged_measurements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/pins": {
         parameters: {
             query?: never;
@@ -4858,6 +4878,56 @@ export interface components {
             objective: number | null;
         };
         /**
+         * AgedRead
+         * @description What is in object storage. `after_days`: age at which measurements are moved there; 0: never.
+         */
+        AgedRead: {
+            /** After Days */
+            after_days: number;
+            /** Items */
+            items: components["schemas"]["AgedTierRead"][];
+            run: components["schemas"]["AgingRunRead"] | null;
+        };
+        /**
+         * AgedTierRead
+         * @description Aged objects of one tier of a mesh; their rows are not in the database, except for restored ones.
+         */
+        AgedTierRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Mesh */
+            mesh: string;
+            /**
+             * Tier
+             * @description `probe_frames_…` of VMs or `zone_frames_…` of zones, and the step
+             */
+            tier: string;
+            /** Objects */
+            objects: number;
+            /**
+             * Restored
+             * @description Objects whose rows were copied back to the database for some days
+             */
+            restored: number;
+            /** Rows */
+            rows: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * Ended At
+             * Format: date-time
+             */
+            ended_at: string;
+        };
+        /**
          * AgentCounts
          * @description Agents by status. `enrolled`: no report yet.
          */
@@ -5065,6 +5135,33 @@ export interface components {
             report_every_s: number;
             /** @description Return the current status of the agent. */
             readonly status: components["schemas"]["AgentStatus"];
+        };
+        /**
+         * AgingRunRead
+         * @description Newest run of ageing of the tenant.
+         */
+        AgingRunRead: {
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * Ended At
+             * Format: date-time
+             */
+            ended_at: string;
+            /** Objects */
+            objects: number;
+            /** Rows */
+            rows: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Error
+             * @description Why it stopped; null when it did all its work
+             */
+            error: string | null;
         };
         /**
          * AnnotationCreate
@@ -30879,6 +30976,132 @@ export interface operations {
             };
             /** @description Too Many Requests */
             429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_aged_measurements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "after_days": 5,
+                     *       "items": [
+                     *         {
+                     *           "mesh_id": "5c13c0d8-d65e-48ea-ab0e-fe5f22d526af",
+                     *           "mesh": "demo",
+                     *           "tier": "probe_frames_15m",
+                     *           "objects": 1,
+                     *           "restored": 0,
+                     *           "rows": 24,
+                     *           "bytes": 8535,
+                     *           "started_at": "2026-09-17T00:00:00Z",
+                     *           "ended_at": "2026-09-18T00:00:00Z"
+                     *         },
+                     *         {
+                     *           "mesh_id": "5c13c0d8-d65e-48ea-ab0e-fe5f22d526af",
+                     *           "mesh": "demo",
+                     *           "tier": "probe_frames_1d",
+                     *           "objects": 1,
+                     *           "restored": 0,
+                     *           "rows": 3,
+                     *           "bytes": 3932,
+                     *           "started_at": "2026-09-01T00:00:00Z",
+                     *           "ended_at": "2026-10-01T00:00:00Z"
+                     *         }
+                     *       ],
+                     *       "run": {
+                     *         "started_at": "2026-11-27T00:06:15.120658Z",
+                     *         "ended_at": "2026-11-27T00:06:15.528821Z",
+                     *         "objects": 8,
+                     *         "rows": 655,
+                     *         "bytes": 158768,
+                     *         "error": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgedRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

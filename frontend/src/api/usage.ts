@@ -1,4 +1,4 @@
-/** Quotas and pinned ranges: queries and actions. */
+/** Quotas, pinned ranges and aged measurements: queries and actions. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
@@ -12,6 +12,14 @@ export type PinInput = components['schemas']['PinCreate']
 export const usageQuery = queryOptions({
   queryKey: ['usage'],
   queryFn: () => unwrap(client.GET('/v1/usage')),
+})
+
+export type AgedTier = components['schemas']['AgedTierRead']
+export type Aged = components['schemas']['AgedRead']
+
+export const agedQuery = queryOptions({
+  queryKey: ['aged'],
+  queryFn: () => unwrap(client.GET('/v1/aged-measurements')),
 })
 
 export const pinsQuery = queryOptions({

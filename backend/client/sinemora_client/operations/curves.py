@@ -98,8 +98,8 @@ class CurvesOperations(Calls):
     ) -> models.CostRead:
         """Return the cost of added latency: without measured latency, and on top of measured round trips.
 
-        GET /v1/curves/{curve_id}/cost, role viewer. Raises `ApiError` with `curve_unknown`,
-        `curve_version_unknown`, `database_busy`, `database_full`, `database_role_unconfined`,
+        GET /v1/curves/{curve_id}/cost, role viewer. Raises `ApiError` with `aged_data_unavailable`,
+        `curve_unknown`, `curve_version_unknown`, `database_busy`, `database_full`, `database_role_unconfined`,
         `database_unavailable`, `mesh_unknown`, `path_incomplete`, `path_unknown`, `range_invalid`.
         """
         answer: models.CostRead = self._json("GET", f"/v1/curves/{segment(curve_id)}/cost", params={"added_us": added_us, "reference_us": reference_us, "waiting": waiting, "number": number, "mesh_id": mesh_id, "source_vm_id": source_vm_id, "target_vm_id": target_vm_id, "source_zone_id": source_zone_id, "target_zone_id": target_zone_id, "from": from_, "to": to})

@@ -76,10 +76,11 @@ class MeasurementsOperations(Calls):
     ) -> bytes | models.JobRead:
         """Export all windows of paths as rows, NDJSON by default.
 
-        GET /v1/meshes/{mesh_id}/windows, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/windows, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: bytes | models.JobRead = self._bytes("GET", f"/v1/meshes/{segment(mesh_id)}/windows", params={"from": from_, "to": to, "format": format, "selections": selections, "metric": metric, "merged": merged})
         return answer
@@ -93,8 +94,9 @@ class MeasurementsOperations(Calls):
     ) -> models.DeviationsRead:
         """List the paths or zone pairs outside the dead band of their baseline, most unusual first, and since when.
 
-        GET /v1/meshes/{mesh_id}/deviations, role viewer. Raises `ApiError` with `database_busy`, `database_full`,
-        `database_role_unconfined`, `database_unavailable`, `flows_unsupported`, `mesh_unknown`, `range_invalid`.
+        GET /v1/meshes/{mesh_id}/deviations, role viewer. Raises `ApiError` with `aged_data_unavailable`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`, `flows_unsupported`,
+        `mesh_unknown`, `range_invalid`.
         """
         answer: models.DeviationsRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/deviations", params={"by": by, "limit": limit})
         return answer
@@ -126,10 +128,11 @@ class MeasurementsOperations(Calls):
     ) -> Iterator[models.SpikeRead]:
         """List spikes of delay, newest first; by default those of the last day. A file has all of them.
 
-        GET /v1/meshes/{mesh_id}/spikes, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/spikes, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         return self._items(f"/v1/meshes/{segment(mesh_id)}/spikes", {"from": from_, "to": to, "source_vm_id": source_vm_id, "target_vm_id": target_vm_id, "source_zone_id": source_zone_id, "target_zone_id": target_zone_id, "rise_ns_min": rise_ns_min})
 
@@ -173,6 +176,15 @@ class MeasurementsOperations(Calls):
         answer: models.VmTrafficRead = self._json("GET", f"/v1/vms/{segment(vm_id)}/traffic", params={"from": from_, "to": to, "points": points})
         return answer
 
+    def read_aged_measurements(self) -> models.AgedRead:
+        """Return which old measurements are in object storage, by mesh and tier, and the newest run of ageing.
+
+        GET /v1/aged-measurements, role viewer. Raises `ApiError` with `database_busy`, `database_full`,
+        `database_role_unconfined`, `database_unavailable`.
+        """
+        answer: models.AgedRead = self._json("GET", "/v1/aged-measurements")
+        return answer
+
     def read_comparison(
         self,
         mesh_id: str | UUID,
@@ -188,10 +200,11 @@ class MeasurementsOperations(Calls):
     ) -> models.ComparisonRead | models.JobRead:
         """Compare all paths between two ranges; as octets: codes of the difference around 32,768.
 
-        GET /v1/meshes/{mesh_id}/comparison, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/comparison, role viewer. Raises `ApiError` with `aged_data_unavailable`,
+        `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.ComparisonRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/comparison", params={"from": from_, "to": to, "by": by, "statistic": statistic, "metric": metric, "base_from": base_from, "base_to": base_to, "difference": difference}, as_json=True)
         return answer
@@ -207,8 +220,8 @@ class MeasurementsOperations(Calls):
         """Return the newest value of a path between VMs (or zones) with its baseline and deviation.
 
         GET /v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}, role viewer. Raises `ApiError` with
-        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`, `flows_unsupported`,
-        `mesh_unknown`, `path_unknown`, `range_invalid`.
+        `aged_data_unavailable`, `database_busy`, `database_full`, `database_role_unconfined`,
+        `database_unavailable`, `flows_unsupported`, `mesh_unknown`, `path_unknown`, `range_invalid`.
         """
         answer: models.DeviationRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/deviations/{segment(source_id)}/{segment(target_id)}", params={"by": by})
         return answer
@@ -224,10 +237,11 @@ class MeasurementsOperations(Calls):
     ) -> models.DistributionRead | models.JobRead:
         """Return the delays of selections as histogram and cumulative distribution.
 
-        GET /v1/meshes/{mesh_id}/distribution, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/distribution, role viewer. Raises `ApiError` with `aged_data_unavailable`,
+        `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.DistributionRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/distribution", params={"from": from_, "to": to, "selections": selections, "metric": metric}, as_json=True)
         return answer
@@ -244,10 +258,11 @@ class MeasurementsOperations(Calls):
     ) -> models.LatencyBudgetsRead | models.JobRead:
         """Return the shares of the delays of selections: propagation and processing, queueing; and published delays.
 
-        GET /v1/meshes/{mesh_id}/latency-budgets, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/latency-budgets, role viewer. Raises `ApiError` with `aged_data_unavailable`,
+        `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.LatencyBudgetsRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/latency-budgets", params={"from": from_, "to": to, "selections": selections, "metric": metric, "distance_km": distance_km}, as_json=True)
         return answer
@@ -263,10 +278,11 @@ class MeasurementsOperations(Calls):
     ) -> models.LossRead | models.JobRead:
         """Return loss by hour or day, and the distribution of the loss ratios of paths.
 
-        GET /v1/meshes/{mesh_id}/losses, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/losses, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.LossRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/losses", params={"from": from_, "to": to, "selections": selections, "interval": interval}, as_json=True)
         return answer
@@ -284,10 +300,11 @@ class MeasurementsOperations(Calls):
     ) -> models.ManySeriesRead | models.JobRead:
         """Return time series of many paths, zone pairs or the whole mesh. Steps without data are null.
 
-        GET /v1/meshes/{mesh_id}/series, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/series, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.ManySeriesRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/series", params={"from": from_, "to": to, "selections": selections, "metric": metric, "statistics": statistics, "points": points}, as_json=True)
         return answer
@@ -299,10 +316,11 @@ class MeasurementsOperations(Calls):
     ) -> models.ManySeriesRead | models.JobRead:
         """Return time series of selections that are too many for a URL. This changes nothing.
 
-        POST /v1/meshes/{mesh_id}/series, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        POST /v1/meshes/{mesh_id}/series, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.ManySeriesRead | models.JobRead = self._json("POST", f"/v1/meshes/{segment(mesh_id)}/series", body=body, as_json=True)
         return answer
@@ -322,10 +340,11 @@ class MeasurementsOperations(Calls):
     ) -> models.MatrixRead | models.JobRead:
         """Return the matrix of all paths of a mesh; as octets: 16-bit codes and states (layout in docs/api).
 
-        GET /v1/meshes/{mesh_id}/matrix, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/matrix, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.MatrixRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/matrix", params={"from": from_, "to": to, "by": by, "statistic": statistic, "metric": metric, "more": more, "flows": flows, "estimates": estimates}, as_json=True)
         return answer
@@ -347,10 +366,11 @@ class MeasurementsOperations(Calls):
     ) -> models.MoversRead | models.JobRead:
         """List the paths that changed most between two ranges.
 
-        GET /v1/meshes/{mesh_id}/movers, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/movers, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.MoversRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/movers", params={"from": from_, "to": to, "by": by, "statistic": statistic, "metric": metric, "base_from": base_from, "base_to": base_to, "difference": difference, "order": order, "limit": limit}, as_json=True)
         return answer
@@ -375,8 +395,8 @@ class MeasurementsOperations(Calls):
         """Return the newest window of a path: both directions and the round trip.
 
         GET /v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}, role viewer. Raises `ApiError` with
-        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`, `flows_unsupported`,
-        `mesh_unknown`, `path_unknown`, `range_invalid`.
+        `aged_data_unavailable`, `database_busy`, `database_full`, `database_role_unconfined`,
+        `database_unavailable`, `flows_unsupported`, `mesh_unknown`, `path_unknown`, `range_invalid`.
         """
         answer: models.PathRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/paths/{segment(source_vm_id)}/{segment(target_vm_id)}", params={"estimate": estimate})
         return answer
@@ -395,8 +415,8 @@ class MeasurementsOperations(Calls):
         """Return the time series of a path. Steps without data are null.
 
         GET /v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series, role viewer. Raises `ApiError` with
-        `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
-        `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`.
+        `aged_data_unavailable`, `conflict`, `database_busy`, `database_full`, `database_role_unconfined`,
+        `database_unavailable`, `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`.
         """
         answer: models.SeriesRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/paths/{segment(source_vm_id)}/{segment(target_vm_id)}/series", params={"from": from_, "to": to, "resolution": resolution, "statistic": statistic})
         return answer
@@ -422,10 +442,11 @@ class MeasurementsOperations(Calls):
     ) -> models.VariabilityRead | models.JobRead:
         """Return the distributions over paths of the standard deviation within a minute, ten minutes, an hour.
 
-        GET /v1/meshes/{mesh_id}/variability, role viewer. Raises `ApiError` with `conflict`, `database_busy`,
-        `database_full`, `database_role_unconfined`, `database_unavailable`, `estimates_unsupported`,
-        `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`, `path_unknown`, `range_invalid`,
-        `range_too_large`, `selection_invalid`, `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
+        GET /v1/meshes/{mesh_id}/variability, role viewer. Raises `ApiError` with `aged_data_unavailable`,
+        `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
+        `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.VariabilityRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/variability", params={"from": from_, "to": to, "selections": selections, "metric": metric, "intervals": intervals}, as_json=True)
         return answer
@@ -440,8 +461,9 @@ class MeasurementsOperations(Calls):
     ) -> models.WorstPaths:
         """List the paths with the highest current values.
 
-        GET /v1/meshes/{mesh_id}/worst-paths, role viewer. Raises `ApiError` with `database_busy`, `database_full`,
-        `database_role_unconfined`, `database_unavailable`, `flows_unsupported`, `mesh_unknown`, `range_invalid`.
+        GET /v1/meshes/{mesh_id}/worst-paths, role viewer. Raises `ApiError` with `aged_data_unavailable`,
+        `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`, `flows_unsupported`,
+        `mesh_unknown`, `range_invalid`.
         """
         answer: models.WorstPaths = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/worst-paths", params={"metric": metric, "statistic": statistic, "limit": limit})
         return answer

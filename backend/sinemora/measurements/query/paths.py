@@ -36,7 +36,7 @@ from sinemora.measurements.schemas import (
     SeriesRead,
     StateName,
 )
-from sinemora.measurements.store import corrections, frames
+from sinemora.measurements.store import corrections, frames, path_frames
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
 from sinemora.meshes.plan import Member, MeshState
 from sinemora.meshes.service import mesh_state
@@ -209,7 +209,7 @@ def _part(
     session: Session, pair: tuple[int, int, int], parts: list[TierRange], step_s: int, *, merges: bool
 ) -> tuple[Ints, Stats]:
     """Return the steps (Unix time / `step_s`) with windows, and their stats; `merges`: some have several windows."""
-    windows = [path for part in parts for path in frames.paths(session, *pair, part, sketches=merges)]
+    windows = [path for part in parts for path in path_frames.paths(session, *pair, part, sketches=merges)]
     step_of = np.array([path.started_at_s // step_s for path in windows], np.int64)
     steps, groups = np.unique(step_of, return_inverse=True)
     if steps.size < step_of.size and not merges:  # windows were shorter earlier, or both VMs were clients

@@ -1,7 +1,12 @@
-"""SQL that reads frames of stretches of time: of VMs or between zones, whole or the pairs of one path."""
+"""Reading of frames of stretches of time: of VMs or between zones, whole or the pairs of one path.
 
+Rows come from the database, and those of aged ranges from object storage (`aged/`).
+"""
+
+import heapq
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import chain, islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -11,7 +16,10 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.codec.stored import StoredFrame, StoredPath
+from sinemora.measurements.codec.parquet import SKETCH, STATS
+from sinemora.measurements.codec.stored import StoredFrame
+from sinemora.measurements.store.aged import catalogue, reading
+from sinemora.measurements.store.aged.catalogue import AgedObject
 from sinemora.measurements.store.binary_rows import cursor_of, fetch, frames_of, tenant_of, wrapped
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange
 
@@ -22,7 +30,7 @@ _BY_TIME = " ORDER BY 2, 1, 7"
 
 
 def count_frames(session: Session, mesh_key: int, stretch: TierRange, vm_keys: Collection[int] | None = None) -> int:
-    """Return the number of blocks of a mesh (or of some VMs in it) a stretch holds."""
+    """Return the number of blocks of a mesh (or of some VMs in it) that a stretch holds, of aged ones at most."""
     found = session.scalar(
         text(
             f"SELECT count(*) FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
@@ -37,7 +45,8 @@ def count_frames(session: Session, mesh_key: int, stretch: TierRange, vm_keys: C
             **({} if vm_keys is None else {"vm_keys": list(vm_keys)}),
         },
     )
-    return int(found or 0)
+    aged = reading.rows_at_most(aged_objects(session, mesh_key, stretch), stretch.start, stretch.end, vm_keys)
+    return int(found or 0) + aged
 
 
 def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime]:
@@ -58,7 +67,11 @@ def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime
         "start": stretch.start,
         "end": stretch.end,
     }
-    return list(session.scalars(text(sql), parameters))
+    stored = catalogue.consistently(
+        lambda: aged_objects(session, mesh_key, stretch), lambda: list(session.scalars(text(sql), parameters))
+    )
+    aged = reading.rows_in(aged_objects(session, mesh_key, stretch), stretch.start, stretch.end)
+    return sorted({*stored, *(datetime.fromtimestamp(at, UTC) for at in np.unique(reading.steps_s(aged)).tolist())})
 
 
 def timestamp_source(session: Session, mesh_key: int, vm_key: int, started_at: datetime) -> int | None:
@@ -131,8 +144,33 @@ def versions(session: Session, mesh_key: int, parts: Sequence[TierRange], *, zon
             f" AND mesh_key = %(mesh_key)s AND started_at >= %(start{number})s AND started_at < %(end{number})s"
         )
         parameters |= {f"start{number}": part.start, f"end{number}": part.end}
-    rows = fetch(session, " UNION ALL ".join(selects) + " ORDER BY 1", parameters)
-    return [RowVersion(*row[1:]) for row in rows]
+    sql = " UNION ALL ".join(selects) + " ORDER BY 1"
+    rows = catalogue.consistently(
+        lambda: [one for part in parts for one in aged_objects(session, mesh_key, part, zones=zones)],
+        lambda: fetch(session, sql, parameters),
+    )
+    return [
+        _with_aged(session, mesh_key, part, RowVersion(*row[1:]), zones=zones)
+        for part, row in zip(parts, rows, strict=True)
+    ]
+
+
+def _with_aged(session: Session, mesh_key: int, part: TierRange, stored: RowVersion, *, zones: bool) -> RowVersion:
+    """Return the version of a part with its aged rows."""
+    objects = aged_objects(session, mesh_key, part, zones=zones)
+    if not objects:
+        return stored
+    rows = reading.rows_in(objects, part.start, part.end)
+    merged_s = float((rows.rolled_at - rows.started_at).sum()) / 1e6
+    return RowVersion(stored.rows + rows.count, stored.targets + int(rows.n.sum()), stored.merged_s + merged_s)
+
+
+def aged_objects(session: Session, mesh_key: int, part: TierRange, *, zones: bool = False) -> list[AgedObject]:
+    """Return the aged objects that hold rows of a part."""
+    if part.tier is Tier.RAW:
+        return []
+    table = part.tier.zone_table if zones else part.tier.table
+    return catalogue.current(session, tenant_of(session), mesh_key, table, part.start, part.end)
 
 
 def _read(
@@ -148,7 +186,7 @@ def _read(
     selects = []
     for number, (stretch, table) in enumerate(parts):
         selects.append(
-            f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key, "
+            f"SELECT {source}, extract(epoch FROM started_at)::bigint, {window_s(table, stretch.tier)}, roster_key, "
             + ("stats, sketch" if sketches else "stats, ''::bytea")
             + f", block FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
             f" AND started_at >= %(start{number})s AND started_at < %(end{number})s"
@@ -159,69 +197,55 @@ def _read(
         return
     # Only pointers to the large columns are sorted.
     sql = " UNION ALL ".join(selects) + order
+
+    def objects_of(part: tuple[TierRange, str]) -> list[AgedObject]:
+        stretch, table = part
+        return catalogue.current(session, tenant_of(session), mesh_key, table, stretch.start, stretch.end)
+
     with cursor_of(session, "frames") as cursor:
-        try:
+
+        def opened() -> Iterator[tuple[Any, ...]]:
             cursor.execute(sql, parameters)
-            while rows := cursor.fetchmany(_CHUNK_ROWS):
-                yield frames_of(session, rows)
+            return _fetched(cursor)
+
+        try:
+            stored = catalogue.consistently(lambda: [one for part in parts for one in objects_of(part)], opened)
+            aged = [(objects, *part[0][1:]) for part in parts if (objects := objects_of(part))]
+            rows = _together(stored, aged, keys, (STATS, SKETCH) if sketches else (STATS,), order)
+            while some := list(islice(rows, _CHUNK_ROWS)):
+                yield frames_of(session, some)
         except psycopg.Error as error:
             raise wrapped(sql, error) from error
 
 
-def _window_s(table: str, tier: Tier) -> str:
+def _fetched(cursor: Any) -> Iterator[tuple[Any, ...]]:
+    while rows := cursor.fetchmany(_CHUNK_ROWS):
+        yield from rows
+
+
+def _together(
+    stored: Iterator[tuple[Any, ...]],
+    aged: Sequence[tuple[list[AgedObject], datetime, datetime]],
+    keys: Collection[int] | None,
+    columns: Sequence[str],
+    order: str,
+) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of the database and those of aged objects of parts of time, in an order of `_read`."""
+    if not aged:
+        return stored
+    if order == _BY_SOURCE:
+        return heapq.merge(stored, reading.by_source(aged, keys, columns), key=lambda row: row[0])
+    from_storage = chain.from_iterable(
+        reading.by_time(objects, start, end, keys, columns) for objects, start, end in aged
+    )
+    if order == _BY_TIME:
+        return heapq.merge(stored, from_storage, key=lambda row: (row[1], row[0], row[6]))
+    return chain(stored, from_storage)
+
+
+def window_s(table: str, tier: Tier) -> str:
     """SQL of the length of the interval of a frame in the table of a tier."""
     return "window_s" if table in (Tier.RAW, Tier.MINUTE) else str(tier.step_s)
-
-
-def vms_within(session: Session, tenant_key: int, mesh_key: int, stretch: TierRange) -> list[int]:
-    """VMs with frames that began in a stretch. In a system session."""
-    return list(
-        session.scalars(
-            text(
-                f"SELECT DISTINCT vm_key FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
-                " AND started_at >= :start AND started_at < :end ORDER BY vm_key"
-            ),
-            {"tenant_key": tenant_key, "mesh_key": mesh_key, "start": stretch.start, "end": stretch.end},
-        )
-    )
-
-
-def frames_within(
-    session: Session, tenant_key: int, mesh_key: int, stretch: TierRange, vm_keys: Sequence[int]
-) -> list[StoredFrame]:
-    """Blocks of some VMs that began in a stretch, with sketches. In a system session."""
-    return _within(session, tenant_key, mesh_key, stretch, f"{stretch.tier}", "vm_key", vm_keys)
-
-
-def zone_frames_within(session: Session, tenant_key: int, mesh_key: int, stretch: TierRange) -> list[StoredFrame]:
-    """Blocks between zones that began in a stretch, with sketches. In a system session."""
-    return _within(session, tenant_key, mesh_key, stretch, stretch.tier.zone_table, "zone_key", None)
-
-
-def _within(
-    session: Session,
-    tenant_key: int,
-    mesh_key: int,
-    stretch: TierRange,
-    table: str,
-    source: str,
-    keys: Sequence[int] | None,
-) -> list[StoredFrame]:
-    rows = fetch(
-        session,
-        f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key,"
-        f" stats, sketch FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
-        + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
-        + " AND started_at >= %(start)s AND started_at < %(end)s",
-        {
-            "tenant_key": tenant_key,
-            "mesh_key": mesh_key,
-            "keys": list(keys or ()),
-            "start": stretch.start,
-            "end": stretch.end,
-        },
-    )
-    return frames_of(session, rows)
 
 
 def zones_of_vms(session: Session, tenant_key: int) -> tuple[Ints, Ints]:
@@ -243,54 +267,20 @@ def zone_keys(session: Session, zone_ids: Sequence[UUID]) -> Ints:
     return np.array([found[zone_id] for zone_id in zone_ids], np.int64)
 
 
-def paths(
-    session: Session, mesh_key: int, source_key: int, target_key: int, stretch: TierRange, *, sketches: bool
-) -> list[StoredPath]:
-    """Return the windows of one pair in a stretch, whichever of the two was client, by time."""
-    # Rosters that have one of the two, first: joined to so many frames they cost more than all the rest.
-    rosters = fetch(
-        session,
-        "SELECT key, array_position(target_keys, %(target)s) - 1, array_position(target_keys, %(source)s) - 1"
-        " FROM rosters WHERE tenant_key = %(tenant_key)s AND target_keys && ARRAY[%(source)s, %(target)s]::int[]",
-        {"tenant_key": tenant_of(session), "source": source_key, "target": target_key},
-    )
-    places = {True: {row[0]: row[1] for row in rosters}, False: {row[0]: row[2] for row in rosters}}
-    forward, back = ([key for key, at in places[way].items() if at is not None] for way in (True, False))
-    rows = fetch(
-        session,
-        "SELECT vm_key = %(source)s, extract(epoch FROM started_at)::bigint,"
-        f" {_window_s(stretch.tier, stretch.tier)}, roster_key, stats, "
-        + ("sketch" if sketches else "''::bytea")
-        + f" FROM {stretch.tier} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
-        " AND started_at >= %(start)s AND started_at < %(end)s AND vm_key IN (%(source)s, %(target)s)"
-        " AND (vm_key = %(source)s AND roster_key = ANY(%(forward)s::int[])"
-        " OR vm_key = %(target)s AND roster_key = ANY(%(back)s::int[]))"
-        " ORDER BY started_at",
-        {
-            "tenant_key": tenant_of(session),
-            "mesh_key": mesh_key,
-            "start": stretch.start,
-            "end": stretch.end,
-            "source": source_key,
-            "target": target_key,
-            "forward": forward,
-            "back": back,
-        },
-    )
-    return [
-        StoredPath(way, at, window_s, places[way][roster], stats, sketch)
-        for way, at, window_s, roster, stats, sketch in rows
-    ]
-
-
 def rolled_until(session: Session, mesh_key: int) -> dict[Tier, datetime]:
     """End of the newest merged step of a mesh in each tier that has one."""
     newest = ", ".join(
         f"(SELECT max(started_at) FROM {tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key)"
         for tier in ROLLED
     )
-    row = session.execute(text(f"SELECT {newest}"), {"tenant_key": tenant_of(session), "mesh_key": mesh_key}).one()
-    return {tier: at + timedelta(seconds=tier.step_s) for tier, at in zip(ROLLED, row, strict=True) if at is not None}
+    tenant_key = tenant_of(session)
+    row = session.execute(text(f"SELECT {newest}"), {"tenant_key": tenant_key, "mesh_key": mesh_key}).one()
+    until = {tier: at + timedelta(seconds=tier.step_s) for tier, at in zip(ROLLED, row, strict=True) if at is not None}
+    # Newer rows are aged last, so the database has the newest step of a mesh that is still measured.
+    if len(until) < len(ROLLED) or min(until.values()) < datetime.now(UTC) - catalogue.YOUNGEST:
+        for tier, at in catalogue.last_steps(session, tenant_key, mesh_key).items():
+            until[tier] = max(at, until.get(tier, at))
+    return until
 
 
 def pins_over(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:

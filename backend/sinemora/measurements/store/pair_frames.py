@@ -1,12 +1,16 @@
-"""SQL that reads single steps of some pairs: of VMs or of zones."""
+"""Reading of single steps of some pairs: of VMs or of zones."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.measurements.codec.parquet import STATS
 from sinemora.measurements.codec.stored import StoredPath
+from sinemora.measurements.store.aged import catalogue, reading
+from sinemora.measurements.store.aged.catalogue import AgedObject
 from sinemora.measurements.store.binary_rows import fetch, targets_of, tenant_of
 from sinemora.measurements.store.tiers import Tier
 
@@ -54,11 +58,15 @@ def pair_frames(
     if not ends:
         return []
     sources, starts = zip(*ends, strict=True)
-    heads = fetch(
-        session,
-        _HEADS.format(table=table, source=source),
-        {**mesh, "sources": list(sources), "starts": list(starts)},
-    )
+    asked = {**mesh, "sources": list(sources), "starts": list(starts)}
+    span = (datetime.fromtimestamp(min(starts), UTC), datetime.fromtimestamp(max(starts) + tier.step_s, UTC))
+
+    def objects() -> list[AgedObject]:
+        return catalogue.current(session, mesh["tenant_key"], mesh_key, table, *span)
+
+    heads = catalogue.consistently(objects, lambda: fetch(session, _HEADS.format(table=table, source=source), asked))
+    aged = _aged(objects(), span, set(ends))
+    heads += [(*key, roster_key) for key, (roster_key, _) in aged.items()]
     rosters = targets_of(session, {head[3] for head in heads})
     blocks: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for end, start_s, block, roster_key in heads:
@@ -70,7 +78,7 @@ def pair_frames(
                 place = np.flatnonzero(rosters[roster_key] == other)
                 if place.size:
                     found.append((step, client == step.source, block, int(place[0])))
-    stats = _stats(session, _STATS.format(table=table, source=source), mesh, found)
+    stats = _stats(session, _STATS.format(table=table, source=source), mesh, found, aged)
     return [
         (step, StoredPath(forward, step.started_at_s, tier.step_s, place, blob, b""))
         for (step, forward, _, place), blob in zip(found, stats, strict=True)
@@ -78,15 +86,34 @@ def pair_frames(
     ]
 
 
+def _aged(
+    objects: Sequence[AgedObject], span: tuple[datetime, datetime], ends: Collection[tuple[int, int]]
+) -> dict[tuple[int, int, int], tuple[int, bytes]]:
+    """Return roster and packed columns of the aged blocks of these sources and starts, by (source, start, block)."""
+    if not objects:
+        return {}
+    rows = reading.rows_in(objects, *span, sources={source for source, _ in ends}, columns=(STATS,))
+    return {
+        (source, at, block): (roster_key, stats)
+        for source, at, _, roster_key, stats, _, block in reading.records(rows)
+        if (source, at) in ends
+    }
+
+
 def _stats(
-    session: Session, sql: str, mesh: dict[str, int], found: Sequence[tuple[PairStep, bool, int, int]]
+    session: Session,
+    sql: str,
+    mesh: dict[str, int],
+    found: Sequence[tuple[PairStep, bool, int, int]],
+    aged: Mapping[tuple[int, int, int], tuple[int, bytes]],
 ) -> list[bytes | None]:
     """Return the packed columns of each block, read once; None for one that was deleted meanwhile."""
     of = [(step.source if forward else step.target, step.started_at_s, block) for step, forward, block, _ in found]
-    distinct = sorted(set(of))
+    known = {key: blob for key, (_, blob) in aged.items()}
+    distinct = sorted(set(of) - known.keys())
     if not distinct:
-        return []
+        return [known.get(key) for key in of]
     sources, starts, blocks = zip(*distinct, strict=True)
     rows = fetch(session, sql, {**mesh, "sources": list(sources), "starts": list(starts), "blocks": list(blocks)})
-    stats = {distinct[number - 1]: blob for number, blob in rows}
+    stats = known | {distinct[number - 1]: blob for number, blob in rows}
     return [stats.get(key) for key in of]

@@ -11,7 +11,7 @@ from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import merge, zones
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.codec.unpacking import DIRECTIONS
-from sinemora.measurements.store import corrections, inserts, invalidation
+from sinemora.measurements.store import corrections, inserts, invalidation, step_frames
 from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
@@ -48,10 +48,10 @@ def _roll_up_step(
     # Delays of VMs are corrected when they are read. Frames of zones have no pairs, so their delays are corrected here.
     known = corrections.of_mesh(session, tenant_key, mesh_key, stretch.start, stretch.end) if zone_of_vms else []
     between: list[Piece] = []
-    vms = frame_queries.vms_within(session, tenant_key, mesh_key, stretch)
+    vms = step_frames.vms_within(session, tenant_key, mesh_key, stretch)
     for first in range(0, len(vms), _VMS_AT_ONCE):
         some = vms[first : first + _VMS_AT_ONCE]
-        stored = frame_queries.frames_within(session, tenant_key, mesh_key, stretch, some)
+        stored = step_frames.frames_within(session, tenant_key, mesh_key, stretch, some)
         merged = merge.merge_blocks(stored, (), DIRECTIONS, words_too=True)
         rows = inserts.rows_of_pairs(merged, tenant_key, mesh_key, started_at_s, tier.step_s)
         counts = Counter(frame.vm_key for frame in stored)
@@ -59,7 +59,7 @@ def _roll_up_step(
         if zone_of_vms is not None:
             between.append(zones.merge_zones(merge.corrected(merged, started_at_s, known), *zone_of_vms))
     if zone_of_vms is None:
-        of_zones = frame_queries.zone_frames_within(session, tenant_key, mesh_key, stretch)
+        of_zones = step_frames.zone_frames_within(session, tenant_key, mesh_key, stretch)
         merged = merge.merge_blocks(of_zones, (), DIRECTIONS, words_too=True)
         counts = Counter(frame.vm_key for frame in of_zones)
     elif between:

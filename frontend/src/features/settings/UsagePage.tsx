@@ -12,6 +12,7 @@ import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
+import { AgedMeasurements } from './AgedMeasurements'
 import styles from './settings.module.css'
 import { strings } from './strings'
 
@@ -56,6 +57,7 @@ export function UsagePage() {
         ]}
       />
       <KeptRanges />
+      <AgedMeasurements />
     </Page>
   )
 }

@@ -1,0 +1,94 @@
+"""A real server with the S3 API on loopback, for tests and benchmarks: versitygw over a folder."""
+
+import secrets
+import signal
+import socket
+import subprocess
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from sinemora.kit.object_storage import Location
+
+_ROOT = Path(__file__).resolve().parents[2]
+BUCKET = "measurements"
+_START_S = 20.0
+
+
+class ObjectStorageServer:
+    """Server that keeps its objects as files below `folder`; `start` returns when it answers."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.bucket_folder = folder / "buckets" / BUCKET
+        self._keys = secrets.token_hex(8), secrets.token_hex(16)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = int(free.getsockname()[1])
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def location(self) -> Location:
+        """Return the bucket of the server with its keys."""
+        return Location(f"http://127.0.0.1:{self.port}", BUCKET, "us-east-1", *self._keys)
+
+    def settings(self) -> dict[str, str]:
+        """Return the settings of a product that uses the server."""
+        location = self.location
+        return {
+            "SINEMORA_STORAGE_ENDPOINT": location.endpoint,
+            "SINEMORA_STORAGE_BUCKET": location.bucket,
+            "SINEMORA_STORAGE_ACCESS_KEY": location.access_key,
+            "SINEMORA_STORAGE_SECRET_KEY": location.secret_key,
+        }
+
+    def start(self) -> None:
+        """Start the server, with its bucket."""
+        self.bucket_folder.mkdir(parents=True, exist_ok=True)
+        sidecar = self._folder / "attributes"
+        sidecar.mkdir(exist_ok=True)
+        access, secret = self._keys
+        command = [_program(), "--access", access, "--secret", secret, "--port", f"127.0.0.1:{self.port}", "--quiet"]
+        with (self._folder / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, "posix", "--sidecar", str(sidecar), str(self._folder / "buckets")],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        until = time.monotonic() + _START_S
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"the storage does not start: {(self._folder / 'server.log').read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """Stop the server; its objects stay."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+
+    def _answers(self) -> bool:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=2).close()
+        except urllib.error.HTTPError:
+            return True  # it refuses who did not sign, so it is there
+        except OSError:
+            return False
+        return True
+
+
+def _program() -> str:
+    """Return the path of the server's program. LookupError when the set-up has not brought it."""
+    pin = tomllib.loads((_ROOT / "infra" / "toolchain" / "versions.toml").read_text("utf-8"))["versitygw"]["pinned"]
+    program = _ROOT / ".tools" / "versitygw" / pin / "versitygw"
+    if not program.exists():
+        raise LookupError(f"{program} is missing: make test-backend brings it")
+    return str(program)

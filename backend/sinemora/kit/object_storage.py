@@ -1,0 +1,139 @@
+"""Objects in storage with the S3 API: of the installation, or of a tenant.
+
+The client is obstore, which is imported only where storage is used: its threads would not survive a fork.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from sinemora.kit.config import settings
+
+_LIMIT = timedelta(seconds=60)
+_CONNECT_LIMIT = timedelta(seconds=3)
+_RETRY_LIMIT = timedelta(seconds=15)
+_RETRIES = 2
+_SIGNED_FOR = timedelta(minutes=5)
+
+
+class StorageError(Exception):
+    """Failed request to the storage; the message is for operators."""
+
+
+class ObjectMissing(StorageError):
+    """Object that the storage does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Bucket of a storage, with the keys for it. Without an endpoint it is that of Amazon S3."""
+
+    endpoint: str
+    bucket: str
+    region: str
+    access_key: str
+    secret_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """Object as a list shows it."""
+
+    key: str
+    size: int
+
+
+class Storage:
+    """Client of one bucket. All methods raise StorageError."""
+
+    def __init__(self, location: Location) -> None:
+        from obstore.store import S3Store
+
+        self.bucket = location.bucket
+        self._store = S3Store(
+            location.bucket,
+            access_key_id=location.access_key,
+            secret_access_key=location.secret_key,
+            region=location.region,
+            endpoint=location.endpoint or f"https://s3.{location.region}.amazonaws.com",
+            client_options={
+                "allow_http": urlsplit(location.endpoint).scheme == "http",
+                "timeout": _LIMIT,
+                "connect_timeout": _CONNECT_LIMIT,
+            },
+            retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRY_LIMIT},
+        )
+
+    def put(self, key: str, content: bytes) -> None:
+        """Store an object in place of an earlier one."""
+        self._call("put", key, self._store.put, key, content)
+
+    def get(self, key: str) -> bytes:
+        """Return an object. ObjectMissing."""
+        return bytes(self._call("get", key, self._store.get, key).bytes())
+
+    def get_ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Return the bytes [start, end) of an object, as few requests as serve. ObjectMissing."""
+        if not ranges:
+            return []
+        starts, ends = zip(*ranges, strict=True)
+        found = self._call("get", key, self._store.get_ranges, key, starts=list(starts), ends=list(ends))
+        return [bytes(one) for one in found]
+
+    def delete(self, key: str) -> None:
+        """Delete an object; one that is missing counts as deleted."""
+        with suppress(ObjectMissing):
+            self._call("delete", key, self._store.delete, key)
+
+    def list(self, prefix: str) -> list[StoredObject]:
+        """Return the objects below a prefix, which ends with a whole part of keys."""
+        found = self._call("list", prefix, lambda: self._store.list(prefix).collect())
+        return [StoredObject(one["path"], one["size"]) for one in found]
+
+    def signed(self, method: str, key: str) -> str:
+        """Return a URL that grants one request to an object for a few minutes."""
+        import obstore
+
+        url: str = self._call("sign", key, obstore.sign, self._store, method, key, _SIGNED_FOR)
+        return url
+
+    def _call(self, action: str, key: str, function: Any, *arguments: Any, **options: Any) -> Any:
+        from obstore.exceptions import BaseError, NotFoundError
+
+        try:
+            return function(*arguments, **options)
+        except (NotFoundError, FileNotFoundError):
+            raise ObjectMissing(f"{key} is missing in bucket {self.bucket}") from None
+        except (BaseError, OSError, ValueError) as error:
+            reason = " ".join(str(error).partition("Debug source")[0].split())[:300]
+            raise StorageError(f"cannot {action} {key} in bucket {self.bucket}: {reason}") from None
+
+
+_storages: dict[Location, Storage] = {}
+
+
+def storage_of(location: Location) -> Storage:
+    """Return the client of a location; each process keeps one."""
+    found = _storages.get(location)
+    if found is None:
+        found = _storages[location] = Storage(location)
+    return found
+
+
+def installation_storage() -> Storage:
+    """Return the storage of the settings. StorageError when none is set."""
+    config = settings()
+    if not config.storage_bucket or config.storage_secret_key is None:
+        raise StorageError("no storage is set: SINEMORA_STORAGE_BUCKET names its bucket")
+    return storage_of(
+        Location(
+            config.storage_endpoint,
+            config.storage_bucket,
+            config.storage_region,
+            config.storage_access_key,
+            config.storage_secret_key.get_secret_value(),
+        )
+    )

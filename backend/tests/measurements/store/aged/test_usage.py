@@ -1,0 +1,87 @@
+"""What operators and tenants see of aged measurements, and the deletion of a tenant's objects."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from lab.object_storage_server import ObjectStorageServer
+from sinemora.archives import tenant as archives
+from sinemora.archives.tenant import TenantError
+from sinemora.cli import main
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from tests.callers import limited_key
+from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
+
+pytestmark = pytest.mark.whole_store
+
+
+def test_a_tenant_sees_what_is_where_and_why_a_run_failed(
+    world: AgedWorld, storage: ObjectStorageServer, make_mesh: Any, capfd: Any
+):
+    owner = world.mesh.owner
+    before = owner.get("/v1/aged-measurements").json()
+    assert before == {"after_days": 5, "items": [], "run": None}
+    storage.stop()
+    try:
+        tasks.age()
+        failed = owner.get("/v1/aged-measurements").json()
+        assert failed["items"] == []
+        assert "cannot put" in failed["run"]["error"]
+        assert main(["aged", "run"]) == 1
+        assert main(["aged", "check"]) == 1
+    finally:
+        storage.start()
+    counts = world.counts()
+    assert main(["aged", "run"]) == 0
+    assert main(["aged", "check"]) == 0
+    seen = owner.get("/v1/aged-measurements").json()
+    assert {item["tier"]: item["rows"] for item in seen["items"]} == {name: n for name, n in counts.items() if n}
+    assert seen["run"]["error"] is None
+    assert seen["run"]["rows"] == sum(counts.values())
+    assert seen["run"]["bytes"] == sum(item["bytes"] for item in seen["items"]) > 0
+    other = make_mesh(owner, 2, name="another")
+    assert limited_key(owner, [other.id], "read").get("/v1/aged-measurements").json()["items"] == []
+    capfd.readouterr()
+    assert main(["aged", "list", "--json"]) == 0
+    assert '"tier": "zone_frames_1h"' in capfd.readouterr().out
+
+
+def test_a_range_is_restored_by_command(world: AgedWorld, capfd: Any):
+    counts = world.counts()
+    tasks.age()
+    span = ["--from", world.start.isoformat(), "--to", world.end.isoformat()]
+    for wrong, word in (
+        (["--mesh", "nothing", *span], "no mesh"),
+        (["--mesh", world.mesh.name, "--from", "yesterday", "--to", "now"], "invalid time"),
+        (["--mesh", world.mesh.name, *span, "--tier", "seconds"], "unknown tier"),
+        (["--mesh", world.mesh.name, "--from", span[3], "--to", span[1]], "before"),
+    ):
+        assert main(["aged", "restore", *wrong]) == 1
+        assert word in capfd.readouterr().err
+    assert main(["aged", "restore", "--mesh", world.mesh.name, *span, "--tier", "probe_frames_1m", "--days", "2"]) == 0
+    now = world.counts()
+    assert now["probe_frames_1m"] == counts["probe_frames_1m"]
+    assert now["zone_frames_1m"] == 0
+    (restored,) = world.objects("restored")
+    assert abs(restored.held_until - datetime.now(UTC) - timedelta(days=2)) < timedelta(minutes=5)
+
+
+def test_a_deleted_tenant_leaves_no_object(world: AgedWorld, storage: ObjectStorageServer):
+    tasks.age()
+    assert in_the_bucket(storage)
+    tenant_id = str(world.mesh.owner.tenant_id)
+    storage.stop()
+    try:
+        with pytest.raises(TenantError, match="nor is anything else"):
+            archives.delete(tenant_id, lambda _: None, caches_expire_s=0)
+    finally:
+        storage.start()
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM meshes WHERE tenant_id = :id"), {"id": tenant_id}) == 1
+    assert in_the_bucket(storage)
+    deleted = archives.delete(tenant_id, lambda _: None, caches_expire_s=0)
+    assert sum(one.left for one in deleted) == 0
+    assert in_the_bucket(storage) == []
