@@ -26,11 +26,11 @@ from sinemora.advisors.bulk.schemas import (
     TrialRead,
     VariantRead,
 )
-from sinemora.advisors.fairness.core.jain import jain_index
 from sinemora.advisors.measured_path import delays_between, statistic_ns
 from sinemora.applications.schemas import Named
 from sinemora.inventory.models import Agent
 from sinemora.kit.percent import percent, signed_percent
+from sinemora.measurements.aggregate.fairness import jain_index
 from sinemora.measurements.query.responses import DistributionItem
 from sinemora.meshes.models import BulkKind, BulkOrder
 from sinemora.meshes.service import mesh_state

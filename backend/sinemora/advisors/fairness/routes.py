@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query, Response
 from sqlalchemy import select
 
 from sinemora.advisors.fairness import service
-from sinemora.advisors.fairness.core.jain import ALERT_BELOW
 from sinemora.advisors.fairness.schemas import FairnessImportCreate, FairnessImportRead, FairnessOf, FairnessRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.meshes.models import Mesh
 from sinemora.tenants.access import SignedIn, Viewer
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import isnan
 from statistics import fmean, median
 from uuid import UUID
 
@@ -10,7 +11,6 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.advisors.fairness.core.jain import ALERT_BELOW, jain_index
 from sinemora.advisors.fairness.core.tables import GroupIndex, TableError, groups_of_csv
 from sinemora.advisors.fairness.schemas import FairnessMember, FairnessOf, FairnessRead
 from sinemora.advisors.measured_path import member_named
@@ -20,6 +20,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.learning import queries as learning
 from sinemora.learning.models import MetricSource
 from sinemora.learning.service import HISTORY
+from sinemora.measurements.aggregate.fairness import ALERT_BELOW, jain_index, vm_shares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, read_matrix
 from sinemora.measurements.query.paths import path_now
@@ -101,10 +102,8 @@ def import_table(csv: str) -> list[GroupIndex]:
 def _of_vms(session: Session, mesh_id: UUID, start: datetime, end: datetime) -> _Shares:
     found = read_matrix(session, mesh_id, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50, start, end))
     trips_ns = np.where(found.matrix.valued, np.asarray(found.matrix.values, np.float64), np.nan)
-    shares: dict[str, float | None] = {}
-    for vm, row in zip(found.axis, trips_ns, strict=True):
-        known = row[np.isfinite(row) & (row > 0)]
-        shares[vm.name] = 1e9 / float(np.median(known)) if known.size else None
+    by_vm = zip(found.axis, vm_shares(trips_ns).tolist(), strict=True)
+    shares = {vm.name: None if isnan(share) else share for vm, share in by_vm}
     return _Shares(shares, found.started_at, found.ended_at)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -15,7 +16,8 @@ from sinemora.applications import queries as applications
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate import matrix, merge
-from sinemora.measurements.aggregate.matrix import Cells, Metric, State, Statistic
+from sinemora.measurements.aggregate.fairness import flow_shares
+from sinemora.measurements.aggregate.matrix import Cells, Metric, Pairs, State, Statistic
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
@@ -35,12 +37,13 @@ def window(
     session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
 ) -> Window:
     """Return one window from its stored frames."""
-    cells = cells_of(session, mesh, TierRange(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
-    return replace(window_of(mesh, cells, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
+    pairs = pairs_of(session, mesh, TierRange(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
+    return replace(window_of(mesh, pairs, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
 
 
-def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seasons: Seasons) -> Window:
-    """Return a window of these cells, without silent members."""
+def window_of(mesh: MeshState, pairs: Pairs, ended_at_s: int, lasts_s: int, seasons: Seasons) -> Window:
+    """Return a window of these pairs, without silent members."""
+    cells = cells_of(mesh, pairs)
     silent = np.zeros(len(mesh.members), np.bool_)
     values = values_of(cells)
     # Merged steps of a tier are longer than a window: most paths have one in them, so all count.
@@ -58,14 +61,20 @@ def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seas
         active=mesh.active(ended_at_s - lasts_s) if turns else None,
         period=(period := mesh.strategy.period if turns else 1),
         settling=-(-settings().alert_settling_s // (lasts_s * period)),
+        flows=cache(lambda: flow_shares(pairs)),
     )
 
 
-def cells_of(session: Session, mesh: MeshState, tier_range: TierRange) -> Cells:
-    """Return the cells of all paths of a mesh for one window, or one step of a tier."""
+def pairs_of(session: Session, mesh: MeshState, tier_range: TierRange) -> Pairs:
+    """Return the pairs of a mesh that were measured in one window, or one step of a tier."""
     stored = [one for chunk in frames.frames(session, mesh.key, [tier_range], sketches=False) for one in chunk]
     shifts = corrections.in_range(session, mesh.key, tier_range.start, tier_range.end)
     pairs, _ = merge.newest(stored, corrections=shifts)
+    return pairs
+
+
+def cells_of(mesh: MeshState, pairs: Pairs) -> Cells:
+    """Return the cells of all paths of a mesh from the pairs of one window."""
     return matrix.vm_cells(keys_of(mesh), mesh.planned, pairs, None, settings().stale_windows)
 
 
@@ -103,16 +112,20 @@ def silent_members(session: Session, mesh: MeshState, since: datetime, at: datet
     return np.array([member.key in silent_keys for member in mesh.members], np.bool_)
 
 
-def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
-    """Return by name how far each application with an objective is below it (NaN: unknown)."""
-    distances = {}
+def performances(session: Session, mesh: MeshState) -> tuple[dict[str, float], dict[str, float]]:
+    """Return by name the predicted performance of each application, and how far each with an objective is below it.
+
+    NaN: unknown.
+    """
+    predicted, below = {}, {}
     predict = newest(session, mesh.id)
     for application in applications.applications_of(session, mesh.id):
+        reached = predict(application)
+        mean = None if reached is None else reached.mean()
+        predicted[application.name] = float("nan") if mean is None else mean
         if application.objective is not None:
-            reached = predict(application)
-            performance = None if reached is None else reached.mean()
-            distances[application.name] = float("nan") if performance is None else application.objective - performance
-    return distances
+            below[application.name] = application.objective - predicted[application.name]
+    return predicted, below
 
 
 def bucket_forecasts(session: Session, mesh: MeshState, at: datetime) -> dict[int, BucketForecast]:

@@ -91,9 +91,10 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     first_s = ended_at_s
     if state.ended_at_s is not None:
         first_s = max(state.ended_at_s + mesh.window_s, ended_at_s - (_CATCH_UP - 1) * mesh.window_s)
+    performances: dict[str, float] = {}
     below: dict[str, float] = {}
-    if any(rule.condition.kind is Kind.PERFORMANCE for rule in rules):
-        below = evaluation_input.below_objective(session, mesh)
+    if any(rule.condition.of_applications for rule in rules):
+        performances, below = evaluation_input.performances(session, mesh)
     buckets: dict[int, BucketForecast] = {}
     if any(rule.condition.kind is Kind.TOKENS for rule in rules):
         buckets = evaluation_input.bucket_forecasts(session, mesh, at)
@@ -104,7 +105,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
         silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
         window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, usual)
         if newest:
-            window = replace(window, buckets=buckets)
+            window = replace(window, buckets=buckets, performances=performances)
         evaluation = step(state, rules, window)
         # Incidents that ended matter only if something is seen that they could have caused.
         remembered_s = REMEMBERED_S if evaluation.detections else 0

@@ -47,8 +47,8 @@ def replay(
     for ended_at_s in range(span.first_s, span.last_s + 1, span.step_s):
         usual = seasons.seasons_of(session, mesh, rules, ended_at_s, hours)
         tier_range = TierRange(span.tier, utc(ended_at_s - span.step_s), utc(ended_at_s))
-        cells = evaluation_input.cells_of(session, mesh, tier_range)
-        window = complete(evaluation_input.window_of(mesh, cells, ended_at_s, span.step_s, usual))
+        pairs = evaluation_input.pairs_of(session, mesh, tier_range)
+        window = complete(evaluation_input.window_of(mesh, pairs, ended_at_s, span.step_s, usual))
         evaluation = step(state, rules, window)
         ids = [str(uuid4()) for _ in evaluation.detections]
         changes = advance(list(tracks.values()), evaluation.detections, window.zone_of, ended_at_s, span.step_s, ids)

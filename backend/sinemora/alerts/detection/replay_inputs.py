@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import queries
 from sinemora.alerts.detection.replay import Span
 from sinemora.alerts.evaluation.baseline import Flags
-from sinemora.alerts.evaluation.rule import Kind, Rule
+from sinemora.alerts.evaluation.rule import Among, Kind, Rule
 from sinemora.alerts.evaluation.window import BucketForecast, Window
 from sinemora.alerts.incidents.affected import Predict
 from sinemora.applications import attach, reading
@@ -32,6 +32,7 @@ from sinemora.meshes.plan import MeshState
 # Reporters are read in chunks of this many seconds.
 _READ_S = 3600
 _NAMES_MAX = 10
+_SEVERAL = 2
 
 
 class ReportHistory:
@@ -97,6 +98,11 @@ class Predictions:
         }
 
     @property
+    def count(self) -> int:
+        """Return the number of applications."""
+        return len(self._known)
+
+    @property
     def objectives(self) -> int:
         """Return the number of applications with an objective."""
         return sum(objective is not None for objective, *_ in self._known.values())
@@ -109,14 +115,13 @@ class Predictions:
 
         return predict
 
-    def below(self, window: Window) -> dict[str, float]:
-        """Return by name how far each application with an objective is below it in a window (NaN: unknown)."""
-        distances = {}
-        for name, (objective, *_) in self._known.items():
-            if objective is not None:
-                predicted = self._reached(name, window).mean()
-                distances[name] = float("nan") if predicted is None else objective - predicted
-        return distances
+    def completed(self, window: Window) -> Window:
+        """Return a window with the predicted performance of applications, and how far they are below objectives."""
+        means = {name: self._reached(name, window).mean() for name in self._known}
+        performances = {name: float("nan") if mean is None else mean for name, mean in means.items()}
+        objectives = {name: objective for name, (objective, *_) in self._known.items() if objective is not None}
+        below = {name: objective - performances[name] for name, objective in objectives.items()}
+        return replace(window, performances=performances, below=below)
 
     def _reached(self, name: str, window: Window) -> Reached:
         _, links, at, sensitivity = self._known[name]
@@ -159,16 +164,20 @@ class Completion:
 
     def __init__(self, session: Session, mesh: MeshState, rules: Sequence[Rule], span: Span) -> None:
         kinds = {rule.condition.kind for rule in rules}
+        self._mesh = mesh
         self._by_minutes = span.tier is not Tier.RAW
         self._reports = ReportHistory(session, mesh, span) if Kind.SILENT in kinds else None
-        self._predictions = Predictions(session, mesh) if Kind.PERFORMANCE in kinds else None
+        self._fairness = [rule.condition.among for rule in rules if rule.condition.kind is Kind.FAIRNESS]
+        self._performance = Kind.PERFORMANCE in kinds
+        of_applications = any(rule.condition.of_applications for rule in rules)
+        self._predictions = Predictions(session, mesh) if of_applications else None
         self._buckets = BucketHistory(session, mesh, span) if Kind.TOKENS in kinds else None
 
     def __call__(self, window: Window) -> Window:
         if self._reports is not None:
             window = replace(window, silent=self._reports.silent(window.ended_at_s))
         if self._predictions is not None:
-            window = replace(window, below=self._predictions.below(window))
+            window = self._predictions.completed(window)
         if self._buckets is not None:
             window = replace(window, buckets=self._buckets.at(window.ended_at_s))
         return window
@@ -188,10 +197,9 @@ class Completion:
                 names = ", ".join(never_reported[:_NAMES_MAX]) + (f" and {more} more" if more > 0 else "")
                 notes.append(f"No windows stored for {names}: silence is unknown.")
         if self._predictions is not None:
-            if self._predictions.objectives:
-                notes.append("Performance is predicted with today's placement, curves and objectives.")
-            else:
-                notes.append("No application of this mesh has an objective: performance rules cannot fire.")
+            notes += self._notes_on_applications(self._predictions)
+        if Among.FLOWS in self._fairness and self._mesh.flows < _SEVERAL:
+            notes.append("This mesh measures one flow per path: a rule among flows cannot fire.")
         if self._buckets is not None:
             if self._by_minutes:
                 notes.append("Traffic is kept as long as windows: token rules cannot fire on minutes before that.")
@@ -200,3 +208,10 @@ class Completion:
             else:
                 notes.append("No VM of this mesh has a token bucket: token rules cannot fire.")
         return notes
+
+    def _notes_on_applications(self, predictions: Predictions) -> list[str]:
+        if self._performance and not predictions.objectives:
+            return ["No application of this mesh has an objective: performance rules cannot fire."]
+        if Among.APPLICATIONS in self._fairness and predictions.count < _SEVERAL:
+            return ["This mesh has fewer than two applications: a rule among applications cannot fire."]
+        return ["Performance is predicted with today's placement, curves and objectives."]

@@ -97,7 +97,8 @@ def season_of_path(hours: Mapping[datetime, float], at: datetime) -> Season | No
 
 
 def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: datetime) -> dict[Series, Floats] | None:
-    cells = evaluation_input.cells_of(session, mesh, TierRange(Tier.HOUR, hour, hour + _HOUR))
+    pairs = evaluation_input.pairs_of(session, mesh, TierRange(Tier.HOUR, hour, hour + _HOUR))
+    cells = evaluation_input.cells_of(mesh, pairs)
     if not (cells.at >= 0).any():
         return None
     values = evaluation_input.values_of(cells)

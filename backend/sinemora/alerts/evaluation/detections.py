@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sinemora.alerts.evaluation import root_cause
+from sinemora.alerts.evaluation import fairness, root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Flags, Floats, Ints
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
-from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity, Symptom, sources
+from sinemora.alerts.evaluation.rule import SEVERITIES, Among, Kind, Rule, Severity, Symptom, sources
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.evaluation.settling import Learning
 from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, Observed, RuleView, Window
@@ -60,6 +60,7 @@ def conclude(state: EvaluationState, rules: Sequence[Rule], window: Window, obse
         on_performance = [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE]
         detections += _applications(state, on_performance, window, gap)
     detections += _buckets(state, [rule for rule in rules if rule.condition.kind is Kind.TOKENS], window, gap)
+    detections += _uneven(state, [rule for rule in rules if rule.condition.kind is Kind.FAIRNESS], window, gap)
     firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
     return Evaluation(detections, firing, alone, observed.learnt)
 
@@ -263,4 +264,34 @@ def _buckets(state: EvaluationState, rules: Sequence[Rule], window: Window, gap:
             ago = max(_seen_for(rule_state, np.zeros(1, np.int64)) for rule_state in firing.values())
             symptoms = frozenset((Symptom.TOKENS,))
             detections.append(Detection(cause, {rule.id: 1 for rule in firing}, severity, ago, symptoms=symptoms))
+    return detections
+
+
+def _uneven(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+    """Return the kinds of members that share the mesh unevenly; of flows with the paths, in both directions."""
+    firing: dict[Suspect, list[tuple[Rule, RuleState, Ints]]] = {}
+    counted = window.planned & state.settled(window)
+    for rule in rules:
+        of_paths = rule.condition.among is Among.FLOWS
+        index = fairness.indices(rule, window, counted)
+        known = np.isfinite(index)
+        breach = known & (np.nan_to_num(index, nan=1.0) < rule.condition.below)
+        rule_state = state.rule_state(f"{rule.id}/{rule.condition.among}", index.shape)
+        if of_paths:
+            rule_state.clear(~fairness.in_scope(rule, window.planned))
+            rule_state.step(breach, known, rule.m_of_n(window.window_s * window.period), gap, window.active)
+        else:
+            rule_state.step(breach, known, rule.m_of_n(window.window_s), gap)
+        if rule_state.firing.any():
+            cells = np.flatnonzero(rule_state.firing) if of_paths else np.zeros(0, np.int64)
+            firing.setdefault(fairness.SUSPECTS[rule.condition.among], []).append((rule, rule_state, cells))
+    detections = []
+    for suspect, found in firing.items():
+        cells = np.unique(np.concatenate([of_rule for *_, of_rule in found]))
+        count = max(1, cells.size)
+        cause = Cause((Hypothesis(Culprit(suspect, 0), float(count), count, count),), cells)
+        severity = max((rule.severity for rule, *_ in found), key=SEVERITIES.index)
+        ago = max(_seen_for(one, np.flatnonzero(one.firing)) for _, one, _ in found)
+        counts = {rule.id: max(1, of_rule.size) for rule, _, of_rule in found}
+        detections.append(Detection(cause, counts, severity, ago, symptoms=frozenset((Symptom.FAIRNESS,))))
     return detections

@@ -42,7 +42,7 @@ def _of(culprit: Culprit, zone_of: Ints) -> list[tuple[int, int]]:
         sides = [(culprit.at, culprit.other)]
     elif culprit.suspect is Suspect.ZONE:
         sides = [(culprit.at, zone) for zone in zones]
-    else:  # of the whole mesh, an application or a bucket: no part of the mesh shows it better than the rest
+    else:  # of the whole mesh, an application, a bucket or shares: no part of the mesh shows it better than the rest
         return []
     members = {zone: np.flatnonzero(zone_of == zone)[:ZONE_VMS].tolist() for zone in zones}
     return [(one, other) for side in sides for one in members[side[0]] for other in members[side[1]]]

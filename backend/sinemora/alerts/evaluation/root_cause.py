@@ -34,7 +34,10 @@ _GAP, _SHARP_MAX = 3.0, 3
 
 
 class Suspect(StrEnum):
-    """Kind of suspect. `agent`: the VM, or the agent on it, is down. `bucket`: the token bucket of a VM."""
+    """Kind of suspect. `agent`: the VM, or the agent on it, is down. `bucket`: the token bucket of a VM.
+
+    `vm_shares`, `application_shares`, `flow_shares`: members of a mesh, or flows of its paths, share it unevenly.
+    """
 
     EGRESS = "egress"
     INGRESS = "ingress"
@@ -48,11 +51,17 @@ class Suspect(StrEnum):
     MESH = "mesh"
     APPLICATION = "application"
     BUCKET = "bucket"
+    VM_SHARES = "vm_shares"
+    APPLICATION_SHARES = "application_shares"
+    FLOW_SHARES = "flow_shares"
 
 
 OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT)
 OF_PAIR = (Suspect.PATH, Suspect.PAIR)
 OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
+OF_SHARES = (Suspect.VM_SHARES, Suspect.APPLICATION_SHARES, Suspect.FLOW_SHARES)
+WITHOUT_PLACE = (Suspect.MESH, Suspect.APPLICATION, *OF_SHARES)
+"""Suspects that are no VM, path or zone."""
 # Of two suspects that explain the same paths, the simpler one wins.
 _COMPLEXITY = {
     Suspect.PATH: 0.0,
@@ -268,8 +277,8 @@ def _cells(culprit: Culprit, zone_of: Ints) -> Flags:
             mask[at, other] = mask[other, at] = True
         case Suspect.MESH:
             mask[...] = True
-        case Suspect.APPLICATION | Suspect.BUCKET:
-            pass  # the application determines its paths, and an empty bucket shows on none before it is empty
+        case _:
+            pass  # an application determines its paths; an empty bucket and shares of a mesh show on no single one
     return mask
 
 
@@ -361,3 +370,9 @@ def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
             return "an application"
         case Suspect.BUCKET:
             return f"token bucket of {vms[at]}"
+        case Suspect.VM_SHARES:
+            return "shares of the VMs"
+        case Suspect.APPLICATION_SHARES:
+            return "shares of the applications"
+        case Suspect.FLOW_SHARES:
+            return "shares of the flows of a path"

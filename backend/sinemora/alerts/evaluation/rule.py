@@ -8,14 +8,15 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LONG, SHORT, Flags
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX, MOutOfN
+from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
 class Kind(StrEnum):
     """Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
     windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, an
-    application's predicted performance with its objective, or the time until the token bucket of a VM is empty with a
-    limit.
+    application's predicted performance with its objective, the time until the token bucket of a VM is empty with a
+    limit, or the fairness of the shares of VMs, applications or flows with a limit.
     """
 
     THRESHOLD = "threshold"
@@ -25,6 +26,15 @@ class Kind(StrEnum):
     SILENT = "silent"
     PERFORMANCE = "performance"
     TOKENS = "tokens"
+    FAIRNESS = "fairness"
+
+
+class Among(StrEnum):
+    """Members among which a rule compares shares: VMs or applications of a mesh, or the flows of each path."""
+
+    VMS = "vms"
+    APPLICATIONS = "applications"
+    FLOWS = "flows"
 
 
 class Timescale(StrEnum):
@@ -37,7 +47,7 @@ class Timescale(StrEnum):
 
 class Symptom(StrEnum):
     """What a rule notices: a changed delay, lost packets, an unknown clock, a silent agent, a slow application,
-    a token bucket that runs empty.
+    a token bucket that runs empty, uneven shares.
     """
 
     DELAY = "delay"
@@ -46,6 +56,7 @@ class Symptom(StrEnum):
     SILENCE = "silence"
     PERFORMANCE = "performance"
     TOKENS = "tokens"
+    FAIRNESS = "fairness"
 
 
 class Severity(StrEnum):
@@ -57,7 +68,12 @@ class Severity(StrEnum):
 
 
 SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.CRITICAL)
-_SYMPTOMS = {Kind.SILENT: Symptom.SILENCE, Kind.PERFORMANCE: Symptom.PERFORMANCE, Kind.TOKENS: Symptom.TOKENS}
+_SYMPTOMS = {
+    Kind.SILENT: Symptom.SILENCE,
+    Kind.PERFORMANCE: Symptom.PERFORMANCE,
+    Kind.TOKENS: Symptom.TOKENS,
+    Kind.FAIRNESS: Symptom.FAIRNESS,
+}
 PER_PATH = (Kind.THRESHOLD, Kind.BASELINE, Kind.LOSS, Kind.SPIKE)
 DIRECTED = (Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
 """Metrics measured per direction: they show which direction is at fault."""
@@ -81,7 +97,8 @@ class Condition:
     to the magnitude. `deviations`: deviations above the baseline of `timescale`; of a spike, above the usual largest
     rise of the path and of its pair of zones. `rise_ns`: least rise above the baseline (of loss: a ratio); of a spike,
     least rise above the median. `over_s`: time over which packets are counted, only of loss. `within_s`: time within
-    which a token bucket will be empty at its present use, only of tokens.
+    which a token bucket will be empty at its present use, only of tokens. `among`, `below`: members, and Jain's index
+    of their shares below which a window is a breach, only of fairness.
     """
 
     kind: Kind
@@ -93,6 +110,8 @@ class Condition:
     timescale: Timescale = Timescale.SHORT
     over_s: int = 0
     within_s: int = 0
+    among: Among = Among.FLOWS
+    below: float = 0.0
 
     @property
     def memory(self) -> int:
@@ -103,6 +122,12 @@ class Condition:
     def directed(self) -> bool:
         """Return whether the condition distinguishes the directions of a pair."""
         return self.kind in PER_PATH and self.metric in DIRECTED
+
+    @property
+    def of_applications(self) -> bool:
+        """Return whether the condition needs the predicted performance of applications."""
+        shares = self.kind is Kind.FAIRNESS and self.among is Among.APPLICATIONS
+        return shares or self.kind is Kind.PERFORMANCE
 
     @property
     def symptom(self) -> Symptom:
@@ -225,6 +250,14 @@ def defaults(window_s: int = 10) -> list[Rule]:
         Rule("silent", "Agent silent", Condition(Kind.SILENT), severity=Severity.CRITICAL, x=1, y=1, keep_firing_s=0),
         Rule("performance", "Application below its objective", Condition(Kind.PERFORMANCE), x=3, y=4),
         Rule("tokens", "Token bucket nearly empty", Condition(Kind.TOKENS, within_s=EMPTY_WITHIN_S)),
+        # Flows of a path have the same ends: only their routes differ. VMs and applications may be apart on purpose.
+        Rule(
+            "fairness",
+            "Uneven flows of a path",
+            Condition(Kind.FAIRNESS, among=Among.FLOWS, below=ALERT_BELOW),
+            x=3,
+            y=3,
+        ),
     ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
 from sinemora.alerts.evaluation.detections import Detection
-from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_VM, Culprit, explains
+from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_SHARES, OF_VM, Culprit, explains
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 
 SETTLED_S = 180
@@ -145,7 +145,13 @@ def _confirmed(detections: Sequence[Detection], tracks: Sequence[Track]) -> tupl
     confirmed: set[str] = set()
     for detection in detections:
         cells = detection.cause.cells
-        same = [track for track in tracks if track.ended_at_s is None and track.application == detection.application]
+        same = [
+            track
+            for track in tracks
+            if track.ended_at_s is None
+            and track.application == detection.application
+            and _both_shares_or_none(track.culprit, detection.cause.culprit)
+        ]
         parts = [track for track in same if track.cells.size and np.isin(track.cells, cells).mean() >= _OVERLAP]
         known = np.concatenate([np.zeros(0, np.int64), *(track.cells for track in parts)])
         if detection.current or np.isin(cells, known).mean() < _PART:
@@ -162,6 +168,7 @@ def _parent_of(detection: Detection, tracks: Sequence[Track]) -> Track | None:
         same_kind = track.application == detection.application and track.spikes == detection.spikes
         # A sharp cause among the paths of a weak one is a separate incident.
         same_kind &= track.sharp or not detection.sharp
+        same_kind &= _both_shares_or_none(track.culprit, detection.cause.culprit)
         if same_kind and track.ended_at_s is None and cells.size and np.isin(cells, track.cells).mean() >= _PART:
             return track
     return None
@@ -181,7 +188,7 @@ def _keep_alive(changes: list[Change], remainders: dict[str, list[Detection]], e
 def same_cause(track: Track, others: Sequence[Track]) -> Track | None:
     """Return a simultaneous incident with the same cause: same culprit or VM, or most of the paths."""
     for other in others:
-        if other.application != track.application:
+        if other.application != track.application or not _both_shares_or_none(other.culprit, track.culprit):
             continue
         if other.culprit == track.culprit or _same_vm(other.culprit, track.culprit):
             return other
@@ -231,6 +238,11 @@ def _same_vm(one: Culprit, other: Culprit) -> bool:
     return one.at == other.at and one.suspect in OF_VM and other.suspect in OF_VM
 
 
+def _both_shares_or_none(one: Culprit, other: Culprit) -> bool:
+    """Return whether two causes can be one: uneven flows of a path are another one than its delay."""
+    return one.suspect is other.suspect or (one.suspect not in OF_SHARES and other.suspect not in OF_SHARES)
+
+
 def _same_pair(one: Culprit, other: Culprit) -> bool:
     """Return whether two culprits are directions of the same pair of VMs, or the pair."""
     of_pair = one.suspect in OF_PAIR and other.suspect in OF_PAIR
@@ -256,6 +268,8 @@ def _likeness(detection: Detection, inside: Flags, track: Track, ended_at_s: int
     # Spikes all over a mesh are another incident than a lasting rise within it, and a weak cause of many paths another
     # than a sharp one of a few of them.
     if not track.cells.size or detection.spikes != track.spikes or (track.sharp and not detection.sharp):
+        return 0.0
+    if not _both_shares_or_none(detection.cause.culprit, track.culprit):
         return 0.0
     shared = np.isin(track.cells, detection.cause.cells, assume_unique=True).mean()
     return min(1.0 - 1e-9, max(float(shared), float(inside[track.cells].mean())))

@@ -11,6 +11,7 @@ from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.evaluation.settling import Learning, settled
+from sinemora.measurements.aggregate.fairness import FlowShares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.token_buckets.tokens import Bucket, Forecast
 
@@ -36,6 +37,8 @@ class Window:
     packets sent and lost; None if unknown. `active`: paths whose turn this window is, in a mesh that rotates with
     `period` windows; None: all. A path counts only the windows that are its turn. `settling`: windows with data that
     a path needs before rules count it. `buckets`: token buckets by VM key, with the tokens left by recent traffic.
+    `performances`: predicted performance of each application (NaN: unknown). `flows`: shares of the flows of paths with
+    several; None if unknown.
     """
 
     ended_at_s: int
@@ -52,6 +55,8 @@ class Window:
     period: int = 1
     settling: int = 0
     buckets: Mapping[int, BucketForecast] = field(default_factory=dict)
+    performances: Mapping[str, float] = field(default_factory=dict)
+    flows: Callable[[], FlowShares] | None = None
 
 
 @dataclass(slots=True)

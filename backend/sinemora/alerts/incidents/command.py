@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.evidence_lines import evidence_lines
 from sinemora.alerts.models import IncidentState
 from sinemora.kit.commands import Terminal, calls_api
 from sinemora.kit.percent import percent
@@ -60,6 +61,8 @@ def _print_incident(client: Terminal, incident: Any) -> None:
         explained = suspect["explained"]
         of_all = "" if explained is None else f", explains {explained} of {incident['paths']} affected paths"
         client.print_line(f"  {suspect['words']}: {paths}{of_all}")
+    for line in evidence_lines(incident["evidence"]):
+        client.print_line(f"  {line}")
     for affected in incident["applications"]:
         loss, share = percent(affected["cost"]), percent(affected["performance"])
         client.print_line(f"  application {affected['name']}: loses {loss} on these paths, performance {share}")

@@ -12,10 +12,11 @@ from sinemora.alerts.evaluation.breach import magnitude
 from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.impact import Impact, changes_of, impact_of, shift_of, statistic_of
 from sinemora.alerts.evaluation.recurrence import returns_of
-from sinemora.alerts.evaluation.root_cause import OF_ZONES, Culprit, Hypothesis, Suspect
+from sinemora.alerts.evaluation.root_cause import OF_ZONES, WITHOUT_PLACE, Culprit, Hypothesis, Suspect
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Symptom
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.incidents.subjects import bucket_json, fairness_json
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
 from sinemora.measurements.aggregate.matrix import NONE, Metric, Statistic
@@ -44,7 +45,7 @@ def culprit_json(culprit: Culprit, mesh: MeshState, application: str | None) -> 
     runs = zone_runs(mesh)
     places = runs if culprit.suspect in OF_ZONES else mesh.members
     named: list[dict[str, str] | None] = [None, None]
-    if culprit.suspect not in (Suspect.MESH, Suspect.APPLICATION):
+    if culprit.suspect not in WITHOUT_PLACE:
         named = [
             None if at < 0 else {"id": str(places[at].id), "name": places[at].name}
             for at in (culprit.at, culprit.other)
@@ -76,6 +77,8 @@ def _symptom(condition: Condition, suspect: Suspect) -> str:
         return "below its objective"
     if condition.kind is Kind.TOKENS:
         return "nearly empty"
+    if condition.kind is Kind.FAIRNESS:
+        return "uneven"
     if condition.kind is Kind.SILENT:
         return "agents silent"
     if condition.kind is Kind.SPIKE:
@@ -115,7 +118,7 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
     at, other = (
         places.get(one["id"], NONE) if one else NONE for one in (row.culprit.get("at"), row.culprit.get("other"))
     )
-    if suspect in (Suspect.MESH, Suspect.APPLICATION):
+    if suspect in WITHOUT_PLACE:
         at = 0
     elif at == NONE:
         return None
@@ -169,24 +172,11 @@ def evidence_of(
         "shift": None if shift is None else asdict(shift),
         "loss": _loss(cells, window, impact),
         "application": detection.application,
-        "token_bucket": _bucket_json(track.culprit, window),
+        "token_bucket": bucket_json(track.culprit, window),
+        "fairness": fairness_json(cells, rule, mesh, window),
         "spikes": track.spikes,
         "sharp": track.sharp,
         "symptoms": sorted(track.symptoms),
-    }
-
-
-def _bucket_json(culprit: Culprit, window: Window) -> dict[str, Any] | None:
-    """Return the token bucket that an incident is about, in Mbit/s and 1,000 bytes; None of others."""
-    if culprit.suspect is not Suspect.BUCKET:
-        return None
-    bucket, forecast = window.buckets[int(window.keys[culprit.at])]
-    return {
-        "rate_mbit": bucket.rate * 8e-6,
-        "use_mbit": forecast.use * 8e-6,
-        "burst_kb": bucket.depth / 1e3,
-        "tokens_kb": forecast.tokens.expected / 1e3,
-        "empty_in_s": forecast.empty_in_s,
     }
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sinemora.alerts.evaluation.rule import Kind, Severity
+from sinemora.alerts.evaluation.rule import Among, Kind, Severity
 from sinemora.alerts.incidents.verdict import ReasonCode, VerdictKind
 from sinemora.alerts.models import IncidentState
 from sinemora.kit.schemas import Read, Write
@@ -93,10 +93,32 @@ class BucketEvidence(Read):
     empty_in_s: float | None
 
 
+class ShareEvidence(Read):
+    """Share of a member; `relative` is it over the mean share. Of VMs and flows requests per second: 1 / round trip."""
+
+    name: str
+    share: float
+    relative: float
+
+
+class FairnessEvidence(Read):
+    """Jain's index when the incident opened, its limit, and the members with the least shares, at most 12 of `count`.
+
+    `path`: VMs of the path whose flows are members, of several the least even one; null of VMs and applications.
+    """
+
+    among: Among
+    index: float
+    below: float
+    path: list[str] | None
+    count: int
+    members: list[ShareEvidence]
+
+
 class EvidenceRead(Read):
     """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
 
-    `token_bucket`: the one that the incident is about, null of others.
+    `token_bucket`: the one that the incident is about, null of others. `fairness`: uneven shares, null of others.
     """
 
     hypotheses: list[HypothesisRead]
@@ -106,6 +128,7 @@ class EvidenceRead(Read):
     impact: ImpactRead | None = None
     loss: float | None = None
     token_bucket: BucketEvidence | None = None
+    fairness: FairnessEvidence | None = None
 
 
 class ReasonRead(Read):

@@ -10,7 +10,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from sinemora.alerts.evaluation.impact import Shift
-from sinemora.alerts.evaluation.root_cause import Suspect
+from sinemora.alerts.evaluation.root_cause import OF_SHARES, Suspect
 
 # Timestamps of most machines vary by microseconds, and a round trip is the sum of two medians.
 _UNCHANGED_NS = 5_000
@@ -18,11 +18,13 @@ _UNCHANGED_SHARE = 0.25
 # A smaller loss is no finding; a smaller loss of performance is written as 0.0 %.
 _LOSS_MIN = 0.01
 _COST_MIN = 0.0005
+# Suspects on no single path, so on those of no application: a bucket before it is empty, shares of a whole mesh.
+_ON_NO_PATH = (Suspect.BUCKET, Suspect.VM_SHARES, Suspect.APPLICATION_SHARES)
 
 
 class VerdictKind(StrEnum):
-    """Cause of an incident. `shaping`: a token bucket runs empty. `undecided`: no usual values are known yet, or delays
-    are usual.
+    """Cause of an incident. `shaping`: a token bucket runs empty. `fairness`: shares are uneven. `undecided`: no usual
+    values are known yet, or delays are usual.
     """
 
     network = "network"
@@ -30,6 +32,7 @@ class VerdictKind(StrEnum):
     agent = "agent"
     application = "application"
     shaping = "shaping"
+    fairness = "fairness"
     undecided = "undecided"
 
 
@@ -47,6 +50,7 @@ class ReasonCode(StrEnum):
     clock_error = "clock_error"
     silent = "silent"
     bucket_empties = "bucket_empties"
+    shares_uneven = "shares_uneven"
     other_incident = "other_incident"
     delays_usual = "delays_usual"
     no_usual = "no_usual"
@@ -120,7 +124,7 @@ def verdict_of(facts: Facts) -> Verdict:
         others = tuple(sorted(facts.others, key=lambda other: -other.cost))
         reasons = [Reason(ReasonCode.other_incident), Reason(ReasonCode.objective_missed)]
         return Verdict(VerdictKind.network, (*reasons, _applications(facts)), others)
-    if facts.suspect is Suspect.BUCKET:  # on no path yet, so on those of no application
+    if facts.suspect in _ON_NO_PATH:
         return Verdict(kind, tuple(reasons))
     return Verdict(kind, (*reasons, _applications(facts)))
 
@@ -135,6 +139,8 @@ def _fault(facts: Facts) -> tuple[VerdictKind, list[Reason]]:
         return VerdictKind.agent, [Reason(ReasonCode.silent)]
     if facts.suspect is Suspect.BUCKET:
         return VerdictKind.shaping, [Reason(ReasonCode.bucket_empties)]
+    if facts.suspect in OF_SHARES:
+        return VerdictKind.fairness, [Reason(ReasonCode.shares_uneven)]
     loses = facts.loss is not None and facts.loss >= _LOSS_MIN
     lost = [Reason(ReasonCode.loss, paths=facts.paths, loss=facts.loss)] if loses else []
     if facts.shift is None:

@@ -9,6 +9,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.evidence_lines import evidence_lines
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
 from sinemora.alerts.notifications import groups, messages, queries
 from sinemora.alerts.notifications.messages import Notification, digest
@@ -157,6 +158,7 @@ def notification(session: Session, row: Delivery) -> Notification:
         url=f"{public}/incidents/{incident.id}",
         heatmap=tuple(tuple(line) for line in incident.evidence.get("heatmap", {}).get("values", ())),
         recurrence=None if (recurrence := recurrence_of(incident)) is None else recurrence.words(),
+        evidence=evidence_lines(incident.evidence),
         others=queries.found_late_with(session, incident) if row.about == "late" else 0,
     )
 

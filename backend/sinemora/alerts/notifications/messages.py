@@ -35,7 +35,8 @@ class Notification:
     """A notification of an incident. `about`: opened, returned, repeated, resolved, late, digest or test.
 
     Times as RFC 3339. `others`: number of other incidents found in the same late data. `recurrence`: how often a
-    recurring incident was seen. `incidents`: of a digest, each incident once, with its newest notice.
+    recurring incident was seen. `evidence`: figures behind it, a sentence each. `incidents`: of a digest, each incident
+    once, with its newest notice.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Notification:
     heatmap: tuple[tuple[float | None, ...], ...] = ()
     others: int = 0
     recurrence: str | None = None
+    evidence: tuple[str, ...] = ()
     incidents: tuple["Notification", ...] = ()
 
     def headline(self) -> str:
@@ -70,6 +72,7 @@ class Notification:
         if self.incidents:
             return self._digest_lines()
         lines = [f"Onset: {self.onset_at}, paths: {self.paths}, rules: {', '.join(self.rules) or '–'}"]
+        lines += self.evidence
         if self.recurrence:
             lines.append(f"Recurs: {self.recurrence}")
         if self.ended_at:
@@ -97,7 +100,7 @@ class Notification:
         """Return the notification as JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "suspect", "rules", "paths")
         times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url", "others")
-        fields = {name: getattr(self, name) for name in (*names, *times, "recurrence")}
+        fields = {name: getattr(self, name) for name in (*names, *times, "recurrence", "evidence")}
         return fields | {"incidents": [one.fields() for one in self.incidents[:_INCIDENTS_MAX]]}
 
 

@@ -1,12 +1,13 @@
 """Load rules for evaluation from rows and from JSON."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.baseline import Flags
-from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, Timescale
+from sinemora.alerts.evaluation.rule import Among, Condition, Kind, Rule, Severity, Timescale
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import queries
 from sinemora.applications import queries as applications
@@ -49,13 +50,14 @@ def condition_of(fields: dict[str, object]) -> Condition:
         timescale=Timescale(str(fields["timescale"])),
         over_s=int(str(fields.get("over_s", 0))),
         within_s=int(str(fields.get("within_s", 0))),
+        among=Among(str(fields.get("among", Among.FLOWS))),
+        below=float(str(fields.get("below", 0.0))),
     )
 
 
 def condition_json(condition: Condition) -> dict[str, object]:
     """Return a condition as JSON."""
-    names = ("kind", "metric", "statistic", "above", "deviations", "rise_ns", "timescale", "over_s", "within_s")
-    return {name: getattr(condition, name) for name in names}
+    return asdict(condition)
 
 
 def scope_mask(session: Session, mesh: MeshState, scope: dict[str, object]) -> Flags | None:

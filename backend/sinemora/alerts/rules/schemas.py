@@ -9,10 +9,11 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from sinemora.alerts.evaluation.rule import Kind, Severity, Timescale
+from sinemora.alerts.evaluation.rule import Among, Kind, Severity, Timescale
 from sinemora.alerts.schemas import Url
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
+from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 _COUNTED_S_MIN = 300
@@ -34,6 +35,10 @@ class ConditionModel(Write):
     within_s: Annotated[
         int, Field(ge=0, le=86_400, description="Of `tokens`: time within which a token bucket will be empty")
     ] = 0
+    among: Annotated[Among, Field(description="Of `fairness`: members whose shares are compared")] = Among.FLOWS
+    below: Annotated[
+        float, Field(ge=0, le=1, description="Of `fairness`: Jain's index below which a window is a breach")
+    ] = 0.0
 
     @model_validator(mode="after")
     def _complete(self) -> "ConditionModel":
@@ -41,6 +46,8 @@ class ConditionModel(Write):
             raise ValueError("a spike condition needs `rise_ns`, such as 500000")
         if self.kind is Kind.TOKENS and not self.within_s:
             raise ValueError("a tokens condition needs `within_s` in seconds, such as 60")
+        if self.kind is Kind.FAIRNESS and not self.below:
+            raise ValueError(f"a fairness condition needs `below`, above 0 and at most 1, such as {ALERT_BELOW}")
         if self.kind is Kind.LOSS and not self.over_s >= _COUNTED_S_MIN:
             raise ValueError(f"a loss condition needs `over_s` of at least {_COUNTED_S_MIN}, such as 3600")
         if self.kind is Kind.LOSS and not 0 < self.above < 1:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.benchmarks.advising import fairness
-from sinemora.advisors.fairness.core.jain import jain_index
+from sinemora.measurements.aggregate.fairness import jain_index
 from tests.callers import Member, MeshWorld
 from tests.recommendations.measured_mesh import measured
 

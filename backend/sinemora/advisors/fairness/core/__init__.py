@@ -1,1 +1,1 @@
-"""Pure core of the fairness meter: the index, and imported tables."""
+"""Pure core of the fairness meter: imported tables."""

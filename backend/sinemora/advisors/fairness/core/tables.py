@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from math import isfinite
 
-from sinemora.advisors.fairness.core.jain import jain_index
+from sinemora.measurements.aggregate.fairness import jain_index
 
 ROWS_MAX = 100_000
 

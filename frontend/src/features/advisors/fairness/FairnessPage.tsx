@@ -1,4 +1,4 @@
-import { Button, Code, NativeSelect, Textarea } from '@mantine/core'
+import { Anchor, Button, Code, NativeSelect, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -45,6 +45,7 @@ export function FairnessPage({ search, onSearch }: Props) {
     source: search.source ?? vms[0],
     target: search.target ?? vms[1],
   }
+  const among = asked.of === 'metric_sources' ? undefined : asked.of
   return (
     <AdvisorPage title={strings.fairness} lead={strings.fairnessLead}>
       <div className={pageStyles.form}>
@@ -94,12 +95,31 @@ export function FairnessPage({ search, onSearch }: Props) {
       {(asked.of !== 'flows' || (asked.source && asked.target)) && <Index mesh={mesh.id} asked={asked} />}
       <Import />
       <Panel title={strings.alertHook}>
+        {among && (
+          <p className={pageStyles.lead}>
+            {strings.alertLead}{' '}
+            <Anchor
+              size="sm"
+              underline="always"
+              renderRoot={(root) => (
+                <Link {...root} to="/alert-rules/new" search={alertOf(mesh.id, among, asked.source, asked.target)} />
+              )}
+            >
+              {strings.newAlertRule}
+            </Anchor>
+          </p>
+        )}
         <p className={pageStyles.lead}>
           {strings.alertHookLead} <Code>/v1/advisors/fairness/metrics</Code>
         </p>
       </Panel>
     </AdvisorPage>
   )
+}
+
+/** Return the search of a new alert rule about the members of a question; of flows about their path. */
+function alertOf(mesh: string, of: Exclude<FairnessOf, 'metric_sources'>, source?: string, target?: string) {
+  return { mesh, among: of, ...(of === 'flows' && source && target ? { source, target } : {}) }
 }
 
 function Index({ mesh, asked }: { mesh: string; asked: Parameters<typeof fairnessQuery>[1] }) {

@@ -45,5 +45,7 @@ export const strings = {
   lowest: 'Lowest index',
   imported: 'Imported indices',
   alertHook: 'Alerts',
+  alertLead: 'A rule opens an incident when the index is below its limit in several windows.',
+  newAlertRule: 'New alert rule',
   alertHookLead: 'Prometheus reads the index of every mesh from',
 }

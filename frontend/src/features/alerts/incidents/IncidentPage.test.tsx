@@ -205,6 +205,38 @@ test('an incident without paths, applications, notifications and similar ones sa
   expect(screen.queryByRole('heading', { name: 'Similar earlier incidents' })).toBeNull()
 })
 
+test('uneven shares are shown with their index, its limit, and the fairness meter', async () => {
+  const fairness = {
+    among: 'flows' as const,
+    index: 0.7623,
+    below: 0.883,
+    path: ['a-1', 'b-1'],
+    count: 4,
+    members: [
+      { name: 'port 3', share: 250, relative: 0.07 },
+      { name: 'port 1', share: 4_762, relative: 1.26 },
+    ],
+  }
+  const { evidence, verdict } = incident()
+  const reason = { code: 'shares_uneven' as const, paths: null, compared: null, change_ns: null, loss: null }
+  await showIncident({
+    evidence: { ...evidence, impact: null, fairness },
+    verdict: { ...verdict, kind: 'fairness', reasons: [{ ...reason, applications: [] }] },
+  })
+  expect(screen.getByText(/Fairness index of 4 flows between a-1 and b-1: 0\.762, limit 0\.883\./)).toBeTruthy()
+  expect(screen.getByText(/The 2 smallest of 4 shares\./)).toBeTruthy()
+  const rows = [...(screen.getByText('port 3').closest('table')?.querySelectorAll('tr') ?? [])]
+  expect(rows.map((row) => row.textContent)).toEqual([
+    'MemberRequests per secondOf the mean',
+    'port 32507.0 %',
+    'port 14760126.0 %',
+  ])
+  const link = screen.getByRole('link', { name: 'Shares now' }).getAttribute('href')
+  expect(link).toContain('/advisors/fairness?')
+  expect(link).toContain('of=flows')
+  expect(screen.getByText('Members share the network unevenly.')).toBeTruthy()
+})
+
 test('a path whose measurements are no longer stored says so', async () => {
   const gone = {
     source: { id: 'v8', name: 'a-8' },

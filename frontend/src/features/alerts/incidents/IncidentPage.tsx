@@ -21,6 +21,7 @@ import { Evidence } from './Evidence'
 import { Headline } from './Headline'
 import { NoteForm } from './NoteForm'
 import { Notifications } from './Notifications'
+import { SharesPanel } from './SharesPanel'
 import { ValuePanel } from './ValuePanel'
 import { VerdictPanel } from './VerdictPanel'
 
@@ -76,6 +77,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       )}
       <Headline incident={incident} />
       <ValuePanel incident={incident} />
+      <SharesPanel incident={incident} />
       {incident.evidence.paths > 0 && <Evidence incident={incident} />}
       {incident.verdict && <VerdictPanel incident={incident} verdict={incident.verdict} />}
       <Affected applications={incident.applications} ended_at={incident.ended_at} />

@@ -12,7 +12,7 @@ interface Props {
   verdict: NonNullable<Incident['verdict']>
 }
 
-/** The verdict: network, clock, agent, application or shaping, with its reasons. */
+/** The verdict: network, clock, agent, application, shaping or fairness, with its reasons. */
 export function VerdictPanel({ incident, verdict: { kind, reasons, others } }: Props) {
   return (
     <Panel title={strings.applicationOrNetwork}>

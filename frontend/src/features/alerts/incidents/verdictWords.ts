@@ -14,6 +14,7 @@ export const VERDICTS: Record<Verdict['kind'], string> = {
   agent: strings.verdictAgent,
   application: strings.verdictApplication,
   shaping: strings.verdictShaping,
+  fairness: strings.verdictFairness,
   undecided: strings.verdictUndecided,
 }
 
@@ -47,6 +48,8 @@ export function reasonSentence({ code, paths, compared, change_ns, loss, applica
       return strings.agentSilent
     case 'bucket_empties':
       return strings.bucketEmpties
+    case 'shares_uneven':
+      return strings.sharesUneven
     case 'delays_usual':
       return strings.delaysUsual
     case 'no_usual':

@@ -5,7 +5,7 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import { strings } from '../strings'
 import { type Draft, type PartProps, unitName } from './draft'
-import { KINDS, TIMESCALE_OPTIONS } from './ruleWords'
+import { AMONG_OPTIONS, KINDS, TIMESCALE_OPTIONS } from './ruleWords'
 
 /** The condition of a rule: its kind, and the fields of that kind. */
 export function ConditionFields({ draft, patch, wrong }: PartProps) {
@@ -76,6 +76,28 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             error={wrong('condition/within_s') ?? wrong('condition')}
             w={140}
           />
+        )}
+        {kind === 'fairness' && (
+          <>
+            <NativeSelect
+              label={strings.among}
+              value={draft.among}
+              onChange={(event) => patch({ among: event.currentTarget.value as Draft['among'] })}
+              data={AMONG_OPTIONS}
+              error={wrong('condition/among')}
+            />
+            <NumberField
+              label={<Term of="fairness index">{strings.indexBelow}</Term>}
+              min={0.001}
+              max={1}
+              step="any"
+              required
+              value={draft.below}
+              onChange={(event) => patch({ below: event.currentTarget.value })}
+              error={wrong('condition/below') ?? wrong('condition')}
+              w={160}
+            />
+          </>
         )}
         {(kind === 'baseline' || kind === 'spike') && (
           <NumberField

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Rule } from '~/api/rules'
-import { draftOf, inputOf, NEW_RULE } from './draft'
+import { draftOf, draftOfShares, inputOf, NEW_RULE } from './draft'
 import { conditionWords, scopeWords } from './ruleWords'
 
 const ORIGIN = { id: 'r', mesh_id: 'm', origin: null, version: 1, created_at: '', updated_at: '' }
@@ -36,12 +36,14 @@ test('fields of other kinds of conditions keep their defaults', () => {
     timescale: 'short',
     over_s: 0,
     within_s: 0,
+    among: 'flows',
+    below: 0,
   })
   // Whatever metric the form had before: a spike is a spike of delay.
   expect(inputOf({ ...draft, kind: 'spike', rise: '500' }).condition.rise_ns).toBe(500_000)
 })
 
-test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance', 'tokens'] as const)(
+test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance', 'tokens', 'fairness'] as const)(
   'a rule of kind %s survives the form',
   (kind) => {
     const input = inputOf({
@@ -59,6 +61,22 @@ test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance', 't
     expect(input.scope?.labels).toEqual({ role: 'db', tier: 'x=1' })
   },
 )
+
+test('a limit of fairness has the members that it is about', () => {
+  const { condition } = inputOf({ ...NEW_RULE, kind: 'fairness', among: 'vms', below: '0.9' })
+  expect(condition).toMatchObject({ among: 'vms', below: 0.9, within_s: 0 })
+  expect(conditionWords(condition)).toBe('Fairness index of the VMs below 0.9')
+})
+
+test('a rule about shares begins with its members, and of flows with their path', () => {
+  expect(inputOf(draftOfShares('flows', ['a', 'b']))).toMatchObject({
+    name: 'Uneven shares of flows',
+    condition: { kind: 'fairness', among: 'flows', below: 0.883 },
+    scope: { path: ['a', 'b'] },
+    windows_x: 3,
+    windows_y: 3,
+  })
+})
 
 test('the text of a scope names all its parts, and an empty scope is all paths', () => {
   expect(scopeWords({})).toBe('all\u00a0paths')

@@ -19,6 +19,8 @@ export interface Draft {
   timescale: Condition['timescale']
   overMin: string
   withinS: string
+  among: Condition['among']
+  below: string
   zones: string[]
   zonePair: string[]
   vms: string[]
@@ -53,6 +55,8 @@ export const NEW_RULE: Draft = {
   timescale: 'short',
   overMin: '60',
   withinS: '60',
+  among: 'flows',
+  below: '0.883',
   zones: [],
   zonePair: [],
   vms: [],
@@ -112,6 +116,8 @@ export function inputOf(draft: Draft): RuleInput {
       timescale: kind === 'baseline' ? draft.timescale : NEW_RULE.timescale,
       over_s: kind === 'loss' ? Math.round(numberOf(draft.overMin) * 60) : 0,
       within_s: kind === 'tokens' ? Math.round(numberOf(draft.withinS)) : 0,
+      among: kind === 'fairness' ? draft.among : NEW_RULE.among,
+      below: kind === 'fairness' ? numberOf(draft.below) : 0,
     },
     scope: {
       zones: draft.zones,
@@ -140,6 +146,11 @@ export function draftOfPath(source: string, target: string, aboveNs: number | un
   return { ...NEW_RULE, ...limit, name, path: [source, target] }
 }
 
+/** Return the draft of a rule about shares; among flows of the path between two VMs, if they are given. */
+export function draftOfShares(among: Draft['among'], path: string[]): Draft {
+  return { ...NEW_RULE, kind: 'fairness', among, name: strings.ruleOfShares[among], path, windowsX: '3' }
+}
+
 /** Return the draft of an existing rule. */
 export function draftOf(rule: Rule): Draft {
   const { condition, scope } = rule
@@ -158,6 +169,8 @@ export function draftOf(rule: Rule): Draft {
     timescale: condition.timescale,
     overMin: condition.over_s ? String(condition.over_s / 60) : NEW_RULE.overMin,
     withinS: condition.within_s ? String(condition.within_s) : NEW_RULE.withinS,
+    among: condition.among,
+    below: condition.below ? String(condition.below) : NEW_RULE.below,
     zones: scope.zones ?? [],
     zonePair: scope.zone_pair ?? [],
     vms: scope.vms ?? [],

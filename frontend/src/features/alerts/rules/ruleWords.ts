@@ -2,6 +2,7 @@
 
 import type { Condition, Rule, RuleInput, Scope } from '~/api/rules'
 import { title } from '~/lib/metrics'
+import { sentenceCase } from '~/lib/text'
 import { formatDelay, formatRatio } from '~/lib/units'
 import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
@@ -15,7 +16,16 @@ export const KINDS: Record<Condition['kind'], string> = {
   silent: strings.kindSilent,
   performance: strings.kindPerformance,
   tokens: strings.kindTokens,
+  fairness: strings.kindFairness,
 }
+
+const AMONG: Record<Condition['among'], string> = {
+  vms: strings.amongVms,
+  applications: strings.amongApplications,
+  flows: strings.amongFlows,
+}
+
+export const AMONG_OPTIONS = Object.entries(AMONG).map(([value, label]) => ({ value, label: sentenceCase(label) }))
 
 /** Kinds that look at paths. */
 const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'loss', 'spike']
@@ -36,7 +46,7 @@ const amount = (metric: Condition['metric'], value: number) =>
 
 /** "One-way delay, p50: 5 deviations and 15 µs above the last half hour". */
 export function conditionWords(condition: Condition): string {
-  const { kind, metric, statistic, above, deviations, rise_ns, timescale, over_s, within_s } = condition
+  const { kind, metric, statistic, above, deviations, rise_ns, timescale, over_s, within_s, among, below } = condition
   const what = title(metric, statistic)
   switch (kind) {
     case 'threshold':
@@ -55,6 +65,8 @@ export function conditionWords(condition: Condition): string {
       return strings.conditionPerformance(above > 0 ? `${formatRatio(above)} ` : '')
     case 'tokens':
       return strings.conditionTokens(within_s ?? 0)
+    case 'fairness':
+      return strings.conditionFairness(AMONG[among], String(below))
   }
 }
 
@@ -62,6 +74,7 @@ const EVERY: Partial<Record<Condition['kind'], string>> = {
   silent: strings.allAgents,
   performance: strings.allApplications,
   tokens: strings.allBuckets,
+  fairness: strings.allMembers,
 }
 
 /** Describe the scope of a rule: a path must match every part. */

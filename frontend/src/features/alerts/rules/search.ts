@@ -3,6 +3,8 @@
 import * as v from 'valibot'
 import { identifier, number, searchParser } from '~/lib/searchParams'
 
+const AMONG = ['vms', 'applications', 'flows'] as const
+
 export interface RulesSearch {
   /** Id; the first mesh when absent. */
   mesh?: string
@@ -16,6 +18,8 @@ export interface NewRuleSearch extends RulesSearch {
   source?: string
   /** Name of the VM that it leads to. */
   target?: string
+  /** Members among which a rule compares shares; of flows with both ends of the path. */
+  among?: (typeof AMONG)[number]
   /** Limit of its one-way p50, ns; without one the rule compares with the baseline of the path. */
   above?: number
 }
@@ -27,5 +31,6 @@ export const newRuleSearch = searchParser<NewRuleSearch>({
   mesh: identifier,
   source: vmName,
   target: vmName,
+  among: v.picklist(AMONG),
   above: number(1),
 })
