@@ -18,6 +18,7 @@ from sinemora.advisors.bulk import routes as bulk
 from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.advisors.fairness import routes as fairness
 from sinemora.advisors.shaping import routes as shaping
+from sinemora.advisors.shaping_lab import routes as shaping_lab
 from sinemora.advisors.tail_lab import routes as tail_lab
 from sinemora.advisors.transfers import routes as transfers
 from sinemora.advisors.transport import routes as transport
@@ -134,6 +135,7 @@ ROUTERS = (
     transfers.router,
     bulk.router,
     shaping.router,
+    shaping_lab.router,
     tail_lab.router,
     overview.router,
     overview.about_router,

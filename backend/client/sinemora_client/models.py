@@ -177,6 +177,10 @@ class AgingRunRead(TypedDict):
     error: str | None
 
 
+Among: TypeAlias = Literal["vms", "applications", "flows"]
+"""Members among which a rule compares shares: VMs or applications of a mesh, or the flows of each path."""
+
+
 class AnnotationCreate(TypedDict):
     """Annotation to create. Without `starts_at` it is now, without `ends_at` an event instead of a span.
 
@@ -962,6 +966,10 @@ class ConditionModel(TypedDict):
     over_s: NotRequired[int]
     # Of `tokens`: time within which a token bucket will be empty
     within_s: NotRequired[int]
+    # Of `fairness`: members whose shares are compared
+    among: NotRequired[Among]
+    # Of `fairness`: Jain's index below which a window is a breach
+    below: NotRequired[float]
 
 
 class ConnectionTimeoutsRead(TypedDict):
@@ -1803,6 +1811,20 @@ class ExpectedRead(TypedDict):
     windows: int
 
 
+class FairnessEvidence(TypedDict):
+    """Jain's index when the incident opened, its limit, and the members with the least shares, at most 12 of `count`.
+
+    `path`: VMs of the path whose flows are members, of several the least even one; null of VMs and applications.
+    """
+
+    among: Among
+    index: float
+    below: float
+    path: list[str] | None
+    count: int
+    members: list[ShareEvidence]
+
+
 class FairnessImportCreate(TypedDict):
     """Table measured elsewhere, as CSV: `group`, `window`, and `throughput` of each flow, or `index` of the window."""
 
@@ -2177,11 +2199,11 @@ class KeyOwner(TypedDict):
     email: str
 
 
-Kind: TypeAlias = Literal["threshold", "baseline", "loss", "spike", "silent", "performance", "tokens"]
+Kind: TypeAlias = Literal["threshold", "baseline", "loss", "spike", "silent", "performance", "tokens", "fairness"]
 """Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
 windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, an
-application's predicted performance with its objective, or the time until the token bucket of a VM is empty with a
-limit.
+application's predicted performance with its objective, the time until the token bucket of a VM is empty with a
+limit, or the fairness of the shares of VMs, applications or flows with a limit.
 """
 
 
@@ -2215,7 +2237,7 @@ class LatencyBudgetsRead(TypedDict):
     metric: Metric
     window: Span
     distance_km: float | None
-    reference: list[ReferenceRead]
+    reference: list[sinemorameasurementsquerylatencybudgetsreadReferenceRead]
     reference_source: str
     published_source: str
     items: list[LatencyBudgetItem]
@@ -2376,6 +2398,21 @@ class MeasuredCost(TypedDict):
     now: PerformanceRead | None
     then: PerformanceRead | None
     change: float | None
+
+
+class MeasuredRead(TypedDict):
+    """Figures of the lab under a profile. `ratio`: p99 over that under the profile `interference`."""
+
+    count: int
+    per_s: float
+    mb_per_s: float | None
+    p50_us: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+    ratio: float | None
+    tail_found: bool
+    tail_evidence: str
 
 
 Mechanism: TypeAlias = Literal["policer", "shaper"]
@@ -2896,6 +2933,10 @@ class OpenIncident(TypedDict):
     seen_at: str
     recurrence: RecurrenceRead | None
     applications: list[AffectedRead]
+
+
+Operation: TypeAlias = Literal["read", "update", "insert", "scan", "read-mod-write", "fetch"]
+"""Operation of a client; a read-modify-write reads a record, then updates it."""
 
 
 Optimality: TypeAlias = Literal["optimal", "bounded", "heuristic"]
@@ -3670,6 +3711,10 @@ class ProbingCostRead(TypedDict):
     usd_per_day: float | None
 
 
+ProfileName: TypeAlias = Literal["none", "interference", "tb switch", "pq switch", "tb+pq switch", "tb host", "pq host", "tb+pq host", "pq host + tb switch", "tb host + pq switch"]
+"""Name of a profile: token buckets (tb) and priority queues (pq), with their places."""
+
+
 class ProfileRead(TypedDict):
     """Cheapest split through the profile with the best VM type; the other costs are those of one resource alone."""
 
@@ -3794,7 +3839,7 @@ Reason: TypeAlias = Literal["too_few_packets", "one_rate", "unsteady_rate", "no_
 """Reason for no finding."""
 
 
-ReasonCode: TypeAlias = Literal["one_way_up", "reverse_up", "reverse_unchanged", "reverse_down", "round_trip_changed", "round_trip_unchanged", "loss", "spikes", "clock_error", "silent", "bucket_empties", "other_incident", "delays_usual", "no_usual", "objective_missed", "applications_lose", "applications_unaffected", "applications_unknown", "no_applications"]
+ReasonCode: TypeAlias = Literal["one_way_up", "reverse_up", "reverse_unchanged", "reverse_down", "round_trip_changed", "round_trip_unchanged", "loss", "spikes", "clock_error", "silent", "bucket_empties", "shares_uneven", "other_incident", "delays_usual", "no_usual", "objective_missed", "applications_lose", "applications_unaffected", "applications_unknown", "no_applications"]
 """Kind of a reason; `verdict_of` says when each holds."""
 
 
@@ -4003,15 +4048,6 @@ class RecurrenceRead(TypedDict):
     since: str
     last_hour: int
     flaps: bool
-
-
-class ReferenceRead(TypedDict):
-    """Published contribution of a component, for the ways of the metric. It was not measured here."""
-
-    component: Component
-    low_ns: int
-    high_ns: int
-    source: str
 
 
 Regime: TypeAlias = Literal["serverless_only", "mixed", "vm_only", "infeasible"]
@@ -4539,6 +4575,34 @@ class ShapingRead(TypedDict):
     checks: list[CheckRead]
 
 
+class ShapingStudyCreate(TypedDict):
+    """A study as `sinemora lab shape --output FILE` writes it."""
+
+    link_mbit: float
+    seconds: float
+    acknowledged_writes: bool
+    delay_us: float
+    rows: list[StudyRow]
+
+
+class ShapingStudyRead(TypedDict):
+    """A study next to the source; compare ratios, not times: the source had 10 Gbit/s and other hosts."""
+
+    link_mbit: float
+    seconds: float
+    acknowledged_writes: bool
+    delay_us: float
+    operations: list[StudyOperationRead]
+
+
+class ShareEvidence(TypedDict):
+    """Share of a member; `relative` is it over the mean share. Of VMs and flows requests per second: 1 / round trip."""
+
+    name: str
+    share: float
+    relative: float
+
+
 class ShareRead(TypedDict):
     """Part of a delay. Its `delay_ns` adds up with those of the other shares; no bound is below zero."""
 
@@ -4833,6 +4897,63 @@ class StrategyPreview(TypedDict):
     cost: ProbingCostRead
     detection: DetectionsRead
     exceeds_agent_cap: bool
+
+
+class StudyOperationRead(TypedDict):
+    """An operation of a workload under the ten profiles of the source, in its order."""
+
+    workload: WorkloadName
+    title: str
+    operation: Operation
+    profiles: list[StudyProfileRead]
+
+
+class StudyProfileRead(TypedDict):
+    """A profile: what it does in the lab, its figures in the study, and those of the source; null where not run."""
+
+    profile: ProfileName
+    measures: list[str]
+    measured: MeasuredRead | None
+    source: sinemoraadvisorsshapinglabschemasReferenceRead | None
+
+
+class StudyRow(TypedDict):
+    """Figures of an operation of a workload under a profile; null where too few operations ran."""
+
+    workload: WorkloadName
+    profile: ProfileName
+    operation: Operation
+    count: int
+    per_s: float
+    mb_per_s: float | None
+    p50_us: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+    tail: StudyTail
+    source: NotRequired[StudySource | None]
+    # Ignored, as `source`
+    source_mb_per_s: NotRequired[float | None]
+
+
+class StudySource(TypedDict):
+    """Row of the source in a file. It is ignored: the reference rows of the product are returned."""
+
+    workload: str
+    operation: str
+    profile: str
+    p95_us: float
+    p99_us: float
+    p999_us: float
+
+
+class StudyTail(TypedDict):
+    """Retransmission tail of an operation, as the lab found it."""
+
+    found: bool
+    evidence: str
+    share: float | None
+    mean_cost_ms: float | None
 
 
 TailBaseline: TypeAlias = Literal["fcfs", "ps", "las", "srpt", "tcp", "dctcp", "pfabric_las", "pfabric", "homa"]
@@ -5481,9 +5602,9 @@ class VariantRead(TypedDict):
     slowest_share: float | None
 
 
-VerdictKind: TypeAlias = Literal["network", "clock", "agent", "application", "shaping", "undecided"]
-"""Cause of an incident. `shaping`: a token bucket runs empty. `undecided`: no usual values are known yet, or delays
-are usual.
+VerdictKind: TypeAlias = Literal["network", "clock", "agent", "application", "shaping", "fairness", "undecided"]
+"""Cause of an incident. `shaping`: a token bucket runs empty. `fairness`: shares are uneven. `undecided`: no usual
+values are known yet, or delays are usual.
 """
 
 
@@ -5784,6 +5905,10 @@ WorkloadKey: TypeAlias = Literal["w1", "w2", "w3", "w4", "w5", "own"]
 """Workloads of the source, and `own` for imported flow sizes."""
 
 
+WorkloadName: TypeAlias = Literal["a", "b", "c", "d", "e", "f", "batch"]
+"""Mix of YCSB, or the shuffle."""
+
+
 class WorstPath(TypedDict):
     """Path with its value."""
 
@@ -5841,6 +5966,19 @@ sinemoraadvisorsshapingcoretreatmentVerdict: TypeAlias = Literal["different", "s
 """Result of a comparison: a difference, none, a mark that was removed, or a path without load."""
 
 
+class sinemoraadvisorsshapinglabschemasReferenceRead(TypedDict):
+    """Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots).
+
+    `ratio`: p99 over that under the profile `interference`.
+    """
+
+    mb_per_s: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+    ratio: float | None
+
+
 sinemoraadvisorstransferscoreshapeShape: TypeAlias = Literal["burst", "steady", "unclear"]
 """Shape of traffic; `unclear` lies between, or has too few windows or no bytes."""
 
@@ -5861,7 +5999,7 @@ class sinemoraadvisorstransportschemasEvidenceRead(TypedDict):
 class sinemoraalertsincidentsschemasEvidenceRead(TypedDict):
     """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
 
-    `token_bucket`: the one that the incident is about, null of others.
+    `token_bucket`: the one that the incident is about, null of others. `fairness`: uneven shares, null of others.
     """
 
     hypotheses: list[HypothesisRead]
@@ -5871,6 +6009,7 @@ class sinemoraalertsincidentsschemasEvidenceRead(TypedDict):
     impact: ImpactRead | None
     loss: float | None
     token_bucket: BucketEvidence | None
+    fairness: FairnessEvidence | None
 
 
 class sinemoraalertsincidentsschemasReasonRead(TypedDict):
@@ -5909,6 +6048,15 @@ class sinemoralearningschemasReasonRead(TypedDict):
 
 sinemorameasurementslatencybudgetreferenceVerdict: TypeAlias = Literal["below", "within", "above"]
 """Place of a measured base delay relative to the sum of the reference."""
+
+
+class sinemorameasurementsquerylatencybudgetsreadReferenceRead(TypedDict):
+    """Published contribution of a component, for the ways of the metric. It was not measured here."""
+
+    component: Component
+    low_ns: int
+    high_ns: int
+    source: str
 
 
 sinemorarecommendationscoreverdictVerdict: TypeAlias = Literal["held", "not_held", "cannot_tell"]

@@ -11,6 +11,7 @@ import type {
   PriceListInput,
   ProviderPriceQuestion,
   ShapingQuestion,
+  ShapingStudyFile,
   TransferQuestion,
   TransportQuestion,
   TreatmentQuestion,
@@ -150,6 +151,14 @@ export const treatmentQuery = (bursts: [TreatmentQuestion, TreatmentQuestion], n
         unwrap(client.POST('/v1/advisors/packet-treatments', { body: bursts[0] })),
         unwrap(client.POST('/v1/advisors/packet-treatments', { body: bursts[1] })),
       ]),
+    retry: false,
+  })
+
+/** A study of the shaping lab next to its source; `opened` numbers the files that were opened. */
+export const shapingStudyQuery = (study: ShapingStudyFile, opened: number) =>
+  queryOptions({
+    queryKey: ['advisors', 'shaping-studies', opened],
+    queryFn: () => unwrap(client.POST('/v1/advisors/shaping-studies', { body: study })),
     retry: false,
   })
 

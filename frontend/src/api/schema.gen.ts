@@ -4523,6 +4523,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/advisors/shaping-studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare Study
+         * @description Return a study of `sinemora lab shape` next to the figures of the source, by operation. Stores nothing.
+         */
+        post: operations["compare_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/advisors/tail-workloads": {
         parameters: {
             query?: never;
@@ -5163,6 +5183,12 @@ export interface components {
              */
             error: string | null;
         };
+        /**
+         * Among
+         * @description Members among which a rule compares shares: VMs or applications of a mesh, or the flows of each path.
+         * @enum {string}
+         */
+        Among: "vms" | "applications" | "flows";
         /**
          * AnnotationCreate
          * @description Annotation to create. Without `starts_at` it is now, without `ends_at` an event instead of a span.
@@ -6689,6 +6715,17 @@ export interface components {
              * @default 0
              */
             within_s: number;
+            /**
+             * @description Of `fairness`: members whose shares are compared
+             * @default flows
+             */
+            among: components["schemas"]["Among"];
+            /**
+             * Below
+             * @description Of `fairness`: Jain's index below which a window is a breach
+             * @default 0
+             */
+            below: number;
         };
         /**
          * ConnectionReport
@@ -8361,6 +8398,25 @@ export interface components {
          */
         Factor: "totp" | "passkey" | "recovery_code";
         /**
+         * FairnessEvidence
+         * @description Jain's index when the incident opened, its limit, and the members with the least shares, at most 12 of `count`.
+         *
+         *     `path`: VMs of the path whose flows are members, of several the least even one; null of VMs and applications.
+         */
+        FairnessEvidence: {
+            among: components["schemas"]["Among"];
+            /** Index */
+            index: number;
+            /** Below */
+            below: number;
+            /** Path */
+            path: string[] | null;
+            /** Count */
+            count: number;
+            /** Members */
+            members: components["schemas"]["ShareEvidence"][];
+        };
+        /**
          * FairnessImportCreate
          * @description Table measured elsewhere, as CSV: `group`, `window`, and `throughput` of each flow, or `index` of the window.
          */
@@ -9134,11 +9190,11 @@ export interface components {
          * Kind
          * @description Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
          *     windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, an
-         *     application's predicted performance with its objective, or the time until the token bucket of a VM is empty with a
-         *     limit.
+         *     application's predicted performance with its objective, the time until the token bucket of a VM is empty with a
+         *     limit, or the fairness of the shares of VMs, applications or flows with a limit.
          * @enum {string}
          */
-        Kind: "threshold" | "baseline" | "loss" | "spike" | "silent" | "performance" | "tokens";
+        Kind: "threshold" | "baseline" | "loss" | "spike" | "silent" | "performance" | "tokens" | "fairness";
         /**
          * LatencyBudgetItem
          * @description Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays.
@@ -9184,7 +9240,7 @@ export interface components {
             /** Distance Km */
             distance_km: number | null;
             /** Reference */
-            reference: components["schemas"]["ReferenceRead"][];
+            reference: components["schemas"]["sinemora__measurements__query__latency_budgets_read__ReferenceRead"][];
             /** Reference Source */
             reference_source: string;
             /** Published Source */
@@ -9446,6 +9502,32 @@ export interface components {
             then: components["schemas"]["PerformanceRead"] | null;
             /** Change */
             change: number | null;
+        };
+        /**
+         * MeasuredRead
+         * @description Figures of the lab under a profile. `ratio`: p99 over that under the profile `interference`.
+         */
+        MeasuredRead: {
+            /** Count */
+            count: number;
+            /** Per S */
+            per_s: number;
+            /** Mb Per S */
+            mb_per_s: number | null;
+            /** P50 Us */
+            p50_us: number | null;
+            /** P95 Us */
+            p95_us: number | null;
+            /** P99 Us */
+            p99_us: number | null;
+            /** P999 Us */
+            p999_us: number | null;
+            /** Ratio */
+            ratio: number | null;
+            /** Tail Found */
+            tail_found: boolean;
+            /** Tail Evidence */
+            tail_evidence: string;
         };
         /**
          * Mechanism
@@ -10494,6 +10576,12 @@ export interface components {
             /** Applications */
             applications: components["schemas"]["AffectedRead"][];
         };
+        /**
+         * Operation
+         * @description Operation of a client; a read-modify-write reads a record, then updates it.
+         * @enum {string}
+         */
+        Operation: "read" | "update" | "insert" | "scan" | "read-mod-write" | "fetch";
         /**
          * Optimality
          * @description optimal: proven, no placement is better. bounded: `gap` is proven. heuristic: nothing is proven.
@@ -11981,6 +12069,12 @@ export interface components {
             errors?: components["schemas"]["FieldError"][] | null;
         };
         /**
+         * ProfileName
+         * @description Name of a profile: token buckets (tb) and priority queues (pq), with their places.
+         * @enum {string}
+         */
+        ProfileName: "none" | "interference" | "tb switch" | "pq switch" | "tb+pq switch" | "tb host" | "pq host" | "tb+pq host" | "pq host + tb switch" | "tb host + pq switch";
+        /**
          * ProfileRead
          * @description Cheapest split through the profile with the best VM type; the other costs are those of one resource alone.
          */
@@ -12228,7 +12322,7 @@ export interface components {
          * @description Kind of a reason; `verdict_of` says when each holds.
          * @enum {string}
          */
-        ReasonCode: "one_way_up" | "reverse_up" | "reverse_unchanged" | "reverse_down" | "round_trip_changed" | "round_trip_unchanged" | "loss" | "spikes" | "clock_error" | "silent" | "bucket_empties" | "other_incident" | "delays_usual" | "no_usual" | "objective_missed" | "applications_lose" | "applications_unaffected" | "applications_unknown" | "no_applications";
+        ReasonCode: "one_way_up" | "reverse_up" | "reverse_unchanged" | "reverse_down" | "round_trip_changed" | "round_trip_unchanged" | "loss" | "spikes" | "clock_error" | "silent" | "bucket_empties" | "shares_uneven" | "other_incident" | "delays_usual" | "no_usual" | "objective_missed" | "applications_lose" | "applications_unaffected" | "applications_unknown" | "no_applications";
         /**
          * ReceiverFields
          * @description A receiver of notifications.
@@ -12605,19 +12699,6 @@ export interface components {
             last_hour: number;
             /** Flaps */
             flaps: boolean;
-        };
-        /**
-         * ReferenceRead
-         * @description Published contribution of a component, for the ways of the metric. It was not measured here.
-         */
-        ReferenceRead: {
-            component: components["schemas"]["Component"];
-            /** Low Ns */
-            low_ns: number;
-            /** High Ns */
-            high_ns: number;
-            /** Source */
-            source: string;
         };
         /**
          * Regime
@@ -13614,6 +13695,50 @@ export interface components {
             checks: components["schemas"]["CheckRead"][];
         };
         /**
+         * ShapingStudyCreate
+         * @description A study as `sinemora lab shape --output FILE` writes it.
+         */
+        ShapingStudyCreate: {
+            /** Link Mbit */
+            link_mbit: number;
+            /** Seconds */
+            seconds: number;
+            /** Acknowledged Writes */
+            acknowledged_writes: boolean;
+            /** Delay Us */
+            delay_us: number;
+            /** Rows */
+            rows: components["schemas"]["StudyRow"][];
+        };
+        /**
+         * ShapingStudyRead
+         * @description A study next to the source; compare ratios, not times: the source had 10 Gbit/s and other hosts.
+         */
+        ShapingStudyRead: {
+            /** Link Mbit */
+            link_mbit: number;
+            /** Seconds */
+            seconds: number;
+            /** Acknowledged Writes */
+            acknowledged_writes: boolean;
+            /** Delay Us */
+            delay_us: number;
+            /** Operations */
+            operations: components["schemas"]["StudyOperationRead"][];
+        };
+        /**
+         * ShareEvidence
+         * @description Share of a member; `relative` is it over the mean share. Of VMs and flows requests per second: 1 / round trip.
+         */
+        ShareEvidence: {
+            /** Name */
+            name: string;
+            /** Share */
+            share: number;
+            /** Relative */
+            relative: number;
+        };
+        /**
          * ShareRead
          * @description Part of a delay. Its `delay_ns` adds up with those of the other shares; no bound is below zero.
          */
@@ -14222,6 +14347,91 @@ export interface components {
             detection: components["schemas"]["DetectionsRead"];
             /** Exceeds Agent Cap */
             exceeds_agent_cap: boolean;
+        };
+        /**
+         * StudyOperationRead
+         * @description An operation of a workload under the ten profiles of the source, in its order.
+         */
+        StudyOperationRead: {
+            workload: components["schemas"]["WorkloadName"];
+            /** Title */
+            title: string;
+            operation: components["schemas"]["Operation"];
+            /** Profiles */
+            profiles: components["schemas"]["StudyProfileRead"][];
+        };
+        /**
+         * StudyProfileRead
+         * @description A profile: what it does in the lab, its figures in the study, and those of the source; null where not run.
+         */
+        StudyProfileRead: {
+            profile: components["schemas"]["ProfileName"];
+            /** Measures */
+            measures: string[];
+            measured: components["schemas"]["MeasuredRead"] | null;
+            source: components["schemas"]["sinemora__advisors__shaping_lab__schemas__ReferenceRead"] | null;
+        };
+        /**
+         * StudyRow
+         * @description Figures of an operation of a workload under a profile; null where too few operations ran.
+         */
+        StudyRow: {
+            workload: components["schemas"]["WorkloadName"];
+            profile: components["schemas"]["ProfileName"];
+            operation: components["schemas"]["Operation"];
+            /** Count */
+            count: number;
+            /** Per S */
+            per_s: number;
+            /** Mb Per S */
+            mb_per_s: number | null;
+            /** P50 Us */
+            p50_us: number | null;
+            /** P95 Us */
+            p95_us: number | null;
+            /** P99 Us */
+            p99_us: number | null;
+            /** P999 Us */
+            p999_us: number | null;
+            tail: components["schemas"]["StudyTail"];
+            source?: components["schemas"]["StudySource"] | null;
+            /**
+             * Source Mb Per S
+             * @description Ignored, as `source`
+             */
+            source_mb_per_s?: number | null;
+        };
+        /**
+         * StudySource
+         * @description Row of the source in a file. It is ignored: the reference rows of the product are returned.
+         */
+        StudySource: {
+            /** Workload */
+            workload: string;
+            /** Operation */
+            operation: string;
+            /** Profile */
+            profile: string;
+            /** P95 Us */
+            p95_us: number;
+            /** P99 Us */
+            p99_us: number;
+            /** P999 Us */
+            p999_us: number;
+        };
+        /**
+         * StudyTail
+         * @description Retransmission tail of an operation, as the lab found it.
+         */
+        StudyTail: {
+            /** Found */
+            found: boolean;
+            /** Evidence */
+            evidence: string;
+            /** Share */
+            share: number | null;
+            /** Mean Cost Ms */
+            mean_cost_ms: number | null;
         };
         /**
          * TailBaseline
@@ -15410,11 +15620,11 @@ export interface components {
         };
         /**
          * VerdictKind
-         * @description Cause of an incident. `shaping`: a token bucket runs empty. `undecided`: no usual values are known yet, or delays
-         *     are usual.
+         * @description Cause of an incident. `shaping`: a token bucket runs empty. `fairness`: shares are uneven. `undecided`: no usual
+         *     values are known yet, or delays are usual.
          * @enum {string}
          */
-        VerdictKind: "network" | "clock" | "agent" | "application" | "shaping" | "undecided";
+        VerdictKind: "network" | "clock" | "agent" | "application" | "shaping" | "fairness" | "undecided";
         /**
          * VerdictRead
          * @description Verdict: the network, a clock, an agent or an application is at fault, with the reasons.
@@ -15925,6 +16135,12 @@ export interface components {
          */
         WorkloadKey: "w1" | "w2" | "w3" | "w4" | "w5" | "own";
         /**
+         * WorkloadName
+         * @description Mix of YCSB, or the shuffle.
+         * @enum {string}
+         */
+        WorkloadName: "a" | "b" | "c" | "d" | "e" | "f" | "batch";
+        /**
          * WorstPath
          * @description Path with its value.
          */
@@ -16036,6 +16252,24 @@ export interface components {
          */
         sinemora__advisors__shaping__core__treatment__Verdict: "different" | "same" | "stripped" | "not_loaded" | "too_few_packets";
         /**
+         * ReferenceRead
+         * @description Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots).
+         *
+         *     `ratio`: p99 over that under the profile `interference`.
+         */
+        sinemora__advisors__shaping_lab__schemas__ReferenceRead: {
+            /** Mb Per S */
+            mb_per_s: number | null;
+            /** P95 Us */
+            p95_us: number | null;
+            /** P99 Us */
+            p99_us: number | null;
+            /** P999 Us */
+            p999_us: number | null;
+            /** Ratio */
+            ratio: number | null;
+        };
+        /**
          * Shape
          * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
          * @enum {string}
@@ -16066,7 +16300,7 @@ export interface components {
          * EvidenceRead
          * @description Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
          *
-         *     `token_bucket`: the one that the incident is about, null of others.
+         *     `token_bucket`: the one that the incident is about, null of others. `fairness`: uneven shares, null of others.
          */
         sinemora__alerts__incidents__schemas__EvidenceRead: {
             /** Hypotheses */
@@ -16080,6 +16314,7 @@ export interface components {
             /** Loss */
             loss: number | null;
             token_bucket: components["schemas"]["BucketEvidence"] | null;
+            fairness: components["schemas"]["FairnessEvidence"] | null;
         };
         /**
          * ReasonRead
@@ -16144,6 +16379,19 @@ export interface components {
          * @enum {string}
          */
         sinemora__measurements__latency_budget__reference__Verdict: "below" | "within" | "above";
+        /**
+         * ReferenceRead
+         * @description Published contribution of a component, for the ways of the metric. It was not measured here.
+         */
+        sinemora__measurements__query__latency_budgets_read__ReferenceRead: {
+            component: components["schemas"]["Component"];
+            /** Low Ns */
+            low_ns: number;
+            /** High Ns */
+            high_ns: number;
+            /** Source */
+            source: string;
+        };
         /**
          * Confirmation
          * @description Confirmation of a step that cannot be undone: the name of the tenant, exactly.
@@ -49449,80 +49697,80 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "52b92407-4071-40da-ba87-1c3bf6b8f31b",
+                     *           "id": "ab02f3b2-01ff-485a-a9cc-8225b46cb182",
                      *           "mesh": {
-                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
-                     *             "name": "demo"
-                     *           },
-                     *           "state": "open",
-                     *           "severity": "warning",
-                     *           "title": "egress of c-1: delay increased",
-                     *           "culprit": {
-                     *             "suspect": "egress",
-                     *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
-                     *               "name": "c-1"
-                     *             },
-                     *             "other": null,
-                     *             "words": "egress of c-1"
-                     *           },
-                     *           "paths": 4,
-                     *           "rules": [
-                     *             "Above a millisecond"
-                     *           ],
-                     *           "onset_at": "2026-11-26T16:39:00Z",
-                     *           "opened_at": "2026-11-26T16:39:20Z",
-                     *           "seen_at": "2026-11-26T16:39:30Z",
-                     *           "ended_at": null,
-                     *           "timescale": "short",
-                     *           "assignee": null,
-                     *           "silenced_by": null,
-                     *           "merged_into": null,
-                     *           "recurrence": null,
-                     *           "found_late_at": null,
-                     *           "version": 1
-                     *         },
-                     *         {
-                     *           "id": "ab6a360f-7848-485e-b9fe-279f9b1d6405",
-                     *           "mesh": {
-                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
+                     *             "id": "1f3df2cb-2f0e-4fcf-aa1d-9002cf00e450",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
                      *           "severity": "warning",
-                     *           "title": "path a-1 to b-1: delay increased",
+                     *           "title": "path b-1 to b-2: delay increased",
                      *           "culprit": {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "b76b5282-428f-4c98-b2f1-ade43ddb86ee",
-                     *               "name": "a-1"
-                     *             },
-                     *             "other": {
-                     *               "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
+                     *               "id": "854944ba-3fae-46db-a3b7-6e2f95f773b0",
                      *               "name": "b-1"
                      *             },
-                     *             "words": "path a-1 to b-1"
+                     *             "other": {
+                     *               "id": "99c5bda5-88c4-4e4f-b6e5-d091e6ef0768",
+                     *               "name": "b-2"
+                     *             },
+                     *             "words": "path b-1 to b-2"
                      *           },
                      *           "paths": 1,
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T16:35:10Z",
-                     *           "opened_at": "2026-11-26T16:35:30Z",
-                     *           "seen_at": "2026-11-26T16:36:50Z",
-                     *           "ended_at": null,
+                     *           "onset_at": "2026-11-26T21:48:10Z",
+                     *           "opened_at": "2026-11-26T21:48:30Z",
+                     *           "seen_at": "2026-11-26T21:50:20Z",
+                     *           "ended_at": "2026-11-26T21:50:20Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
                      *           "recurrence": null,
-                     *           "found_late_at": null,
-                     *           "version": 2
+                     *           "found_late_at": "2026-11-27T00:17:53.314689Z",
+                     *           "version": 1
                      *         },
                      *         {
-                     *           "id": "e6f6ff27-9fe9-4f33-b6e7-d3351b0d9c2e",
+                     *           "id": "4dcf368c-8f80-48bc-b53d-36c484480d67",
                      *           "mesh": {
-                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
+                     *             "id": "1f3df2cb-2f0e-4fcf-aa1d-9002cf00e450",
+                     *             "name": "demo"
+                     *           },
+                     *           "state": "resolved",
+                     *           "severity": "warning",
+                     *           "title": "egress of a-1: delay increased",
+                     *           "culprit": {
+                     *             "suspect": "egress",
+                     *             "at": {
+                     *               "id": "b48d2d3e-2f39-4c42-a396-8e02f1e36e7b",
+                     *               "name": "a-1"
+                     *             },
+                     *             "other": null,
+                     *             "words": "egress of a-1"
+                     *           },
+                     *           "paths": 5,
+                     *           "rules": [
+                     *             "Above a millisecond"
+                     *           ],
+                     *           "onset_at": "2026-11-26T20:48:10Z",
+                     *           "opened_at": "2026-11-26T20:48:30Z",
+                     *           "seen_at": "2026-11-26T20:50:20Z",
+                     *           "ended_at": "2026-11-26T20:50:20Z",
+                     *           "timescale": "short",
+                     *           "assignee": null,
+                     *           "silenced_by": null,
+                     *           "merged_into": null,
+                     *           "recurrence": null,
+                     *           "found_late_at": "2026-11-27T00:17:53.314689Z",
+                     *           "version": 1
+                     *         },
+                     *         {
+                     *           "id": "ff5d3882-2d74-4dd7-b463-17a40af61efc",
+                     *           "mesh": {
+                     *             "id": "1f3df2cb-2f0e-4fcf-aa1d-9002cf00e450",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -49531,7 +49779,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "dc064132-f5c9-4d2a-93b1-dd8c796d0c23",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49541,17 +49789,17 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T16:31:20Z",
-                     *           "opened_at": "2026-11-26T16:31:40Z",
-                     *           "seen_at": "2026-11-26T16:33:00Z",
-                     *           "ended_at": "2026-11-24T16:33:00Z",
+                     *           "onset_at": "2026-11-26T18:48:10Z",
+                     *           "opened_at": "2026-11-26T18:48:30Z",
+                     *           "seen_at": "2026-11-26T18:50:20Z",
+                     *           "ended_at": "2026-11-26T18:50:20Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
                      *           "merged_into": null,
                      *           "recurrence": null,
-                     *           "found_late_at": null,
-                     *           "version": 2
+                     *           "found_late_at": "2026-11-27T00:17:53.314689Z",
+                     *           "version": 1
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -49650,9 +49898,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "52b92407-4071-40da-ba87-1c3bf6b8f31b",
+                     *       "id": "b71afa74-5357-4826-aa55-99508e0c7663",
                      *       "mesh": {
-                     *         "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
+                     *         "id": "41b4354f-ebcf-4186-90e3-8647a1b9337d",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -49661,7 +49909,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *           "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -49671,9 +49919,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T16:39:00Z",
-                     *       "opened_at": "2026-11-26T16:39:20Z",
-                     *       "seen_at": "2026-11-26T16:40:40Z",
+                     *       "onset_at": "2026-11-26T23:54:40Z",
+                     *       "opened_at": "2026-11-26T23:55:00Z",
+                     *       "seen_at": "2026-11-26T23:56:20Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -49687,7 +49935,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49700,7 +49948,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49713,11 +49961,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
+                     *               "id": "e6adbe98-b4f4-40a0-a120-c5f866d97c5e",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -49729,11 +49977,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
+                     *               "id": "a1210261-f715-4137-a3d7-d92be4d0e015",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -49745,8 +49993,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "b76b5282-428f-4c98-b2f1-ade43ddb86ee",
-                     *             "19b0b83d-96f6-4b92-8704-922c824c5b23"
+                     *             "7a23fb1f-a53f-4314-84c5-76dac2c1a4a1",
+                     *             "e6adbe98-b4f4-40a0-a120-c5f866d97c5e"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -49777,11 +50025,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
+                     *                 "id": "e6adbe98-b4f4-40a0-a120-c5f866d97c5e",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -49790,11 +50038,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
+                     *                 "id": "a1210261-f715-4137-a3d7-d92be4d0e015",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -49803,11 +50051,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6c513ffb-67df-4eb5-afa7-5483b26eb3ba",
+                     *                 "id": "072fdf40-35e0-490f-9006-b3a52a019314",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -49816,11 +50064,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "256f2e41-3160-4f17-b3e3-72d616ac3e3c",
+                     *                 "id": "aa9533b6-836c-44cd-a939-956833110917",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -49830,7 +50078,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         "loss": 0,
-                     *         "token_bucket": null
+                     *         "token_bucket": null,
+                     *         "fairness": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -49863,19 +50112,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T16:39:00Z",
+                     *           "started_at": "2026-11-26T23:54:40Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T16:39:20Z",
+                     *           "at": "2026-11-26T23:55:00Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:32.729497Z",
+                     *           "at": "2026-11-27T00:07:13.204052Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -49883,9 +50132,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "e6f6ff27-9fe9-4f33-b6e7-d3351b0d9c2e",
+                     *           "id": "c4d10539-913a-4068-b02e-fb3e3a078e4b",
                      *           "mesh": {
-                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
+                     *             "id": "41b4354f-ebcf-4186-90e3-8647a1b9337d",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -49894,7 +50143,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -49904,10 +50153,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T16:31:20Z",
-                     *           "opened_at": "2026-11-26T16:31:40Z",
-                     *           "seen_at": "2026-11-26T16:33:00Z",
-                     *           "ended_at": "2026-11-24T16:33:00Z",
+                     *           "onset_at": "2026-11-26T23:47:00Z",
+                     *           "opened_at": "2026-11-26T23:47:20Z",
+                     *           "seen_at": "2026-11-26T23:48:40Z",
+                     *           "ended_at": "2026-11-24T23:48:40Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -50027,9 +50276,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
+                     *       "id": "85cedf2c-8d6c-4b54-9330-0cf58cea96b8",
                      *       "mesh": {
-                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
+                     *         "id": "5bda0282-b583-4c2a-bf10-a5446bb4c375",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -50038,7 +50287,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *           "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -50048,9 +50297,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T16:31:30Z",
-                     *       "opened_at": "2026-11-26T16:31:50Z",
-                     *       "seen_at": "2026-11-26T16:32:00Z",
+                     *       "onset_at": "2026-11-26T23:47:10Z",
+                     *       "opened_at": "2026-11-26T23:47:30Z",
+                     *       "seen_at": "2026-11-26T23:47:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -50064,7 +50313,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50077,7 +50326,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50090,11 +50339,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *               "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -50106,11 +50355,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *               "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -50122,8 +50371,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
-                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
+                     *             "5ed641a0-aa6c-4253-a618-1d44e916d44f",
+                     *             "bc18bef3-6aa3-4076-b6de-832eea69c379"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -50154,11 +50403,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *                 "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -50167,11 +50416,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *                 "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -50181,7 +50430,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         "loss": 0,
-                     *         "token_bucket": null
+                     *         "token_bucket": null,
+                     *         "fairness": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -50214,19 +50464,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T16:31:30Z",
+                     *           "started_at": "2026-11-26T23:47:10Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T16:31:50Z",
+                     *           "at": "2026-11-26T23:47:30Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:39.802295Z",
+                     *           "at": "2026-11-27T00:07:18.211924Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -50391,9 +50641,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "52b92407-4071-40da-ba87-1c3bf6b8f31b",
+                     *       "id": "b71afa74-5357-4826-aa55-99508e0c7663",
                      *       "mesh": {
-                     *         "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
+                     *         "id": "41b4354f-ebcf-4186-90e3-8647a1b9337d",
                      *         "name": "demo"
                      *       },
                      *       "state": "resolved",
@@ -50402,7 +50652,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *           "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -50412,9 +50662,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T16:39:00Z",
-                     *       "opened_at": "2026-11-26T16:39:20Z",
-                     *       "seen_at": "2026-11-26T16:40:40Z",
+                     *       "onset_at": "2026-11-26T23:54:40Z",
+                     *       "opened_at": "2026-11-26T23:55:00Z",
+                     *       "seen_at": "2026-11-26T23:56:20Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": null,
@@ -50428,7 +50678,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50441,7 +50691,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50454,11 +50704,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
+                     *               "id": "e6adbe98-b4f4-40a0-a120-c5f866d97c5e",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -50470,11 +50720,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
+                     *               "id": "a1210261-f715-4137-a3d7-d92be4d0e015",
                      *               "name": "b-1"
                      *             },
                      *             "words": "path c-1 to b-1",
@@ -50486,8 +50736,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "b76b5282-428f-4c98-b2f1-ade43ddb86ee",
-                     *             "19b0b83d-96f6-4b92-8704-922c824c5b23"
+                     *             "7a23fb1f-a53f-4314-84c5-76dac2c1a4a1",
+                     *             "e6adbe98-b4f4-40a0-a120-c5f866d97c5e"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -50518,11 +50768,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "19b0b83d-96f6-4b92-8704-922c824c5b23",
+                     *                 "id": "e6adbe98-b4f4-40a0-a120-c5f866d97c5e",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -50531,11 +50781,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "da76b6b6-2fc2-47c3-978a-4f922753e199",
+                     *                 "id": "a1210261-f715-4137-a3d7-d92be4d0e015",
                      *                 "name": "b-1"
                      *               },
                      *               "value": 5000070,
@@ -50544,11 +50794,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "6c513ffb-67df-4eb5-afa7-5483b26eb3ba",
+                     *                 "id": "072fdf40-35e0-490f-9006-b3a52a019314",
                      *                 "name": "b-2"
                      *               },
                      *               "value": 5000070,
@@ -50557,11 +50807,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *                 "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "256f2e41-3160-4f17-b3e3-72d616ac3e3c",
+                     *                 "id": "aa9533b6-836c-44cd-a939-956833110917",
                      *                 "name": "c-2"
                      *               },
                      *               "value": 5000070,
@@ -50571,7 +50821,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         "loss": 0,
-                     *         "token_bucket": null
+                     *         "token_bucket": null,
+                     *         "fairness": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -50604,19 +50855,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T16:39:00Z",
+                     *           "started_at": "2026-11-26T23:54:40Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T16:39:20Z",
+                     *           "at": "2026-11-26T23:55:00Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:32.729497Z",
+                     *           "at": "2026-11-27T00:07:13.204052Z",
                      *           "kind": "resolved",
                      *           "actor": "owner@sinemora.example",
                      *           "text": ""
@@ -50624,9 +50875,9 @@ export interface operations {
                      *       ],
                      *       "similar": [
                      *         {
-                     *           "id": "e6f6ff27-9fe9-4f33-b6e7-d3351b0d9c2e",
+                     *           "id": "c4d10539-913a-4068-b02e-fb3e3a078e4b",
                      *           "mesh": {
-                     *             "id": "37cc4bf5-f587-4179-84fb-f4390bee20b7",
+                     *             "id": "41b4354f-ebcf-4186-90e3-8647a1b9337d",
                      *             "name": "demo"
                      *           },
                      *           "state": "resolved",
@@ -50635,7 +50886,7 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "ee6644ec-847d-4608-beb1-1605218b67e8",
+                     *               "id": "319cb885-f213-4d4a-ae39-f5a4db76e94e",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50645,10 +50896,10 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T16:31:20Z",
-                     *           "opened_at": "2026-11-26T16:31:40Z",
-                     *           "seen_at": "2026-11-26T16:33:00Z",
-                     *           "ended_at": "2026-11-24T16:33:00Z",
+                     *           "onset_at": "2026-11-26T23:47:00Z",
+                     *           "opened_at": "2026-11-26T23:47:20Z",
+                     *           "seen_at": "2026-11-26T23:48:40Z",
+                     *           "ended_at": "2026-11-24T23:48:40Z",
                      *           "timescale": "short",
                      *           "assignee": null,
                      *           "silenced_by": null,
@@ -50820,9 +51071,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
+                     *       "id": "85cedf2c-8d6c-4b54-9330-0cf58cea96b8",
                      *       "mesh": {
-                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
+                     *         "id": "5bda0282-b583-4c2a-bf10-a5446bb4c375",
                      *         "name": "demo"
                      *       },
                      *       "state": "open",
@@ -50831,7 +51082,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *           "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -50841,9 +51092,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T16:31:30Z",
-                     *       "opened_at": "2026-11-26T16:31:50Z",
-                     *       "seen_at": "2026-11-26T16:32:00Z",
+                     *       "onset_at": "2026-11-26T23:47:10Z",
+                     *       "opened_at": "2026-11-26T23:47:30Z",
+                     *       "seen_at": "2026-11-26T23:47:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -50857,7 +51108,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50870,7 +51121,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -50883,11 +51134,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *               "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -50899,11 +51150,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *               "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -50915,8 +51166,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
-                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
+                     *             "5ed641a0-aa6c-4253-a618-1d44e916d44f",
+                     *             "bc18bef3-6aa3-4076-b6de-832eea69c379"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -50947,11 +51198,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *                 "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -50960,11 +51211,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *                 "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -50974,7 +51225,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         "loss": 0,
-                     *         "token_bucket": null
+                     *         "token_bucket": null,
+                     *         "fairness": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -51007,19 +51259,19 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T16:31:30Z",
+                     *           "started_at": "2026-11-26T23:47:10Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T16:31:50Z",
+                     *           "at": "2026-11-26T23:47:30Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:39.802295Z",
+                     *           "at": "2026-11-27T00:07:18.211924Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
@@ -51186,9 +51438,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
+                     *       "id": "85cedf2c-8d6c-4b54-9330-0cf58cea96b8",
                      *       "mesh": {
-                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
+                     *         "id": "5bda0282-b583-4c2a-bf10-a5446bb4c375",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -51197,7 +51449,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *           "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -51207,9 +51459,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T16:31:30Z",
-                     *       "opened_at": "2026-11-26T16:31:50Z",
-                     *       "seen_at": "2026-11-26T16:32:00Z",
+                     *       "onset_at": "2026-11-26T23:47:10Z",
+                     *       "opened_at": "2026-11-26T23:47:30Z",
+                     *       "seen_at": "2026-11-26T23:47:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -51223,7 +51475,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -51236,7 +51488,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -51249,11 +51501,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *               "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -51265,11 +51517,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *               "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -51281,8 +51533,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
-                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
+                     *             "5ed641a0-aa6c-4253-a618-1d44e916d44f",
+                     *             "bc18bef3-6aa3-4076-b6de-832eea69c379"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -51313,11 +51565,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *                 "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -51326,11 +51578,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *                 "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -51340,7 +51592,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         "loss": 0,
-                     *         "token_bucket": null
+                     *         "token_bucket": null,
+                     *         "fairness": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -51373,31 +51626,31 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T16:31:30Z",
+                     *           "started_at": "2026-11-26T23:47:10Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T16:31:50Z",
+                     *           "at": "2026-11-26T23:47:30Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:39.802295Z",
+                     *           "at": "2026-11-27T00:07:18.211924Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:39.936615Z",
+                     *           "at": "2026-11-27T00:07:18.357416Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:39.977032Z",
+                     *           "at": "2026-11-27T00:07:18.376602Z",
                      *           "kind": "note",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "switch replaced"
@@ -51550,9 +51803,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "70a1528b-4733-485e-9f8a-7c4000eb8ef1",
+                     *       "id": "85cedf2c-8d6c-4b54-9330-0cf58cea96b8",
                      *       "mesh": {
-                     *         "id": "17e2f51b-42ff-42da-869c-199597af7b35",
+                     *         "id": "5bda0282-b583-4c2a-bf10-a5446bb4c375",
                      *         "name": "demo"
                      *       },
                      *       "state": "acknowledged",
@@ -51561,7 +51814,7 @@ export interface operations {
                      *       "culprit": {
                      *         "suspect": "egress",
                      *         "at": {
-                     *           "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *           "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *           "name": "c-1"
                      *         },
                      *         "other": null,
@@ -51571,9 +51824,9 @@ export interface operations {
                      *       "rules": [
                      *         "Above a millisecond"
                      *       ],
-                     *       "onset_at": "2026-11-26T16:31:30Z",
-                     *       "opened_at": "2026-11-26T16:31:50Z",
-                     *       "seen_at": "2026-11-26T16:32:00Z",
+                     *       "onset_at": "2026-11-26T23:47:10Z",
+                     *       "opened_at": "2026-11-26T23:47:30Z",
+                     *       "seen_at": "2026-11-26T23:47:40Z",
                      *       "ended_at": null,
                      *       "timescale": "short",
                      *       "assignee": "kim",
@@ -51587,7 +51840,7 @@ export interface operations {
                      *           {
                      *             "suspect": "egress",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -51600,7 +51853,7 @@ export interface operations {
                      *           {
                      *             "suspect": "vm",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": null,
@@ -51613,11 +51866,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *               "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *               "name": "a-1"
                      *             },
                      *             "words": "path c-1 to a-1",
@@ -51629,11 +51882,11 @@ export interface operations {
                      *           {
                      *             "suspect": "path",
                      *             "at": {
-                     *               "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *               "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *               "name": "c-1"
                      *             },
                      *             "other": {
-                     *               "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *               "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *               "name": "a-2"
                      *             },
                      *             "words": "path c-1 to a-2",
@@ -51645,8 +51898,8 @@ export interface operations {
                      *         ],
                      *         "heatmap": {
                      *           "ids": [
-                     *             "3620887c-3c5d-4d0d-a50e-0f58d209538a",
-                     *             "cae5e5e4-c220-4955-afbe-ee6c197e4748"
+                     *             "5ed641a0-aa6c-4253-a618-1d44e916d44f",
+                     *             "bc18bef3-6aa3-4076-b6de-832eea69c379"
                      *           ],
                      *           "names": [
                      *             "a-1",
@@ -51677,11 +51930,11 @@ export interface operations {
                      *           "worst": [
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "3620887c-3c5d-4d0d-a50e-0f58d209538a",
+                     *                 "id": "5ed641a0-aa6c-4253-a618-1d44e916d44f",
                      *                 "name": "a-1"
                      *               },
                      *               "value": 5000070,
@@ -51690,11 +51943,11 @@ export interface operations {
                      *             },
                      *             {
                      *               "source": {
-                     *                 "id": "8e02d8ee-1952-4214-b535-9609637720aa",
+                     *                 "id": "c87c788f-7c90-4e6a-8061-fcdd201b31ef",
                      *                 "name": "c-1"
                      *               },
                      *               "target": {
-                     *                 "id": "cae5e5e4-c220-4955-afbe-ee6c197e4748",
+                     *                 "id": "bc18bef3-6aa3-4076-b6de-832eea69c379",
                      *                 "name": "a-2"
                      *               },
                      *               "value": 5000070,
@@ -51704,7 +51957,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         "loss": 0,
-                     *         "token_bucket": null
+                     *         "token_bucket": null,
+                     *         "fairness": null
                      *       },
                      *       "verdict": {
                      *         "kind": "undecided",
@@ -51737,25 +51991,25 @@ export interface operations {
                      *       "applications": [],
                      *       "episodes": [
                      *         {
-                     *           "started_at": "2026-11-26T16:31:30Z",
+                     *           "started_at": "2026-11-26T23:47:10Z",
                      *           "ended_at": null
                      *         }
                      *       ],
                      *       "timeline": [
                      *         {
-                     *           "at": "2026-11-26T16:31:50Z",
+                     *           "at": "2026-11-26T23:47:30Z",
                      *           "kind": "opened",
                      *           "actor": "Sinemora",
                      *           "text": "egress of c-1: delay increased: Above a millisecond"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:39.802295Z",
+                     *           "at": "2026-11-27T00:07:18.211924Z",
                      *           "kind": "acknowledged",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "mine"
                      *         },
                      *         {
-                     *           "at": "2026-11-26T16:51:39.936615Z",
+                     *           "at": "2026-11-27T00:07:18.357416Z",
                      *           "kind": "assigned",
                      *           "actor": "owner@sinemora.example",
                      *           "text": "kim"
@@ -51911,9 +52165,9 @@ export interface operations {
                      * @example {
                      *       "incidents": [
                      *         {
-                     *           "id": "0e49c512-fcea-4e0b-adb9-c18083262069",
+                     *           "id": "543e9811-4476-499a-873b-c3381bb665ca",
                      *           "mesh": {
-                     *             "id": "45f4465f-4c8f-4cd6-8c63-d213c2e4a409",
+                     *             "id": "06b3e66b-c8c3-453e-9731-21663aca5cbc",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
@@ -51922,11 +52176,11 @@ export interface operations {
                      *           "culprit": {
                      *             "suspect": "pair",
                      *             "at": {
-                     *               "id": "9d81ffc5-bd33-4a89-a634-842fe1b1000d",
+                     *               "id": "7934bc81-2db3-4e60-9cbf-d1fc3f2c96c1",
                      *               "name": "a-1"
                      *             },
                      *             "other": {
-                     *               "id": "6c6e3319-c4eb-4837-b174-0910537f1737",
+                     *               "id": "c1c5f413-b0e0-4b52-89c0-0a930459f1e8",
                      *               "name": "b-1"
                      *             },
                      *             "words": "paths between a-1 and b-1"
@@ -51935,9 +52189,9 @@ export interface operations {
                      *           "rules": [
                      *             "Above a millisecond"
                      *           ],
-                     *           "onset_at": "2026-11-26T16:31:40Z",
-                     *           "opened_at": "2026-11-26T16:32:00Z",
-                     *           "seen_at": "2026-11-26T16:32:00Z",
+                     *           "onset_at": "2026-11-26T23:47:10Z",
+                     *           "opened_at": "2026-11-26T23:47:30Z",
+                     *           "seen_at": "2026-11-26T23:47:30Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -51948,9 +52202,9 @@ export interface operations {
                      *           "version": 1
                      *         },
                      *         {
-                     *           "id": "f4b7d0a1-a0e9-4074-9dee-817957e10286",
+                     *           "id": "941002dc-58a9-44df-8bc8-2d74547f271c",
                      *           "mesh": {
-                     *             "id": "45f4465f-4c8f-4cd6-8c63-d213c2e4a409",
+                     *             "id": "06b3e66b-c8c3-453e-9731-21663aca5cbc",
                      *             "name": "demo"
                      *           },
                      *           "state": "open",
@@ -51966,9 +52220,9 @@ export interface operations {
                      *           "rules": [
                      *             "Objective"
                      *           ],
-                     *           "onset_at": "2026-11-26T16:31:40Z",
-                     *           "opened_at": "2026-11-26T16:31:50Z",
-                     *           "seen_at": "2026-11-26T16:32:00Z",
+                     *           "onset_at": "2026-11-26T23:47:10Z",
+                     *           "opened_at": "2026-11-26T23:47:20Z",
+                     *           "seen_at": "2026-11-26T23:47:30Z",
                      *           "ended_at": null,
                      *           "timescale": "short",
                      *           "assignee": null,
@@ -52116,172 +52370,50 @@ export interface operations {
                      *           ]
                      *         },
                      *         "mesh": {
-                     *           "id": "5189fb82-8a69-4730-a474-0a0c78a4322c",
+                     *           "id": "06b3e66b-c8c3-453e-9731-21663aca5cbc",
                      *           "name": "demo",
                      *           "rate_hz": 8,
                      *           "window_s": 10,
                      *           "vms": 6
                      *         },
                      *         "incident": {
-                     *           "id": "373f224f-73d7-43e0-a412-39849f7490b6",
-                     *           "title": "egress of c-1: delay increased",
-                     *           "suspect": "egress of c-1",
+                     *           "id": "941002dc-58a9-44df-8bc8-2d74547f271c",
+                     *           "title": "application cache: below its objective",
+                     *           "suspect": "application cache",
                      *           "severity": "warning",
                      *           "rules": [
-                     *             "Above a millisecond"
+                     *             "Objective"
                      *           ],
-                     *           "onset_at": "2026-11-26T16:36:20Z",
-                     *           "detected_at": "2026-11-26T16:36:40Z",
+                     *           "onset_at": "2026-11-26T23:47:10Z",
+                     *           "detected_at": "2026-11-26T23:47:20Z",
                      *           "ended_at": null,
                      *           "verdict": {
-                     *             "kind": "undecided",
+                     *             "kind": "network",
                      *             "reasons": [
-                     *               "no_usual",
-                     *               "no_applications"
+                     *               "other_incident",
+                     *               "objective_missed",
+                     *               "applications_lose"
                      *             ]
                      *           }
                      *         },
                      *         "before": {
-                     *           "from": "2026-11-26T15:36:00Z",
-                     *           "to": "2026-11-26T16:37:00Z"
+                     *           "from": "2026-11-26T22:47:00Z",
+                     *           "to": "2026-11-26T23:48:00Z"
                      *         },
                      *         "during": {
-                     *           "from": "2026-11-26T16:36:20Z",
-                     *           "to": "2026-11-26T16:37:40Z"
+                     *           "from": "2026-11-26T23:47:10Z",
+                     *           "to": "2026-11-26T23:47:30Z"
                      *         },
-                     *         "vms": [
-                     *           {
-                     *             "id": "f9c6e3ed-e525-4958-995b-e4eb2d2502ca",
-                     *             "name": "a-1",
-                     *             "address": "10.0.0.1",
-                     *             "zone": {
-                     *               "provider": "test",
-                     *               "region": "r1",
-                     *               "name": "a",
-                     *               "physical_id": null
-                     *             }
-                     *           },
-                     *           {
-                     *             "id": "36f4e805-80aa-4bc7-b324-6afb8bb2588d",
-                     *             "name": "a-2",
-                     *             "address": "10.0.0.4",
-                     *             "zone": {
-                     *               "provider": "test",
-                     *               "region": "r1",
-                     *               "name": "a",
-                     *               "physical_id": null
-                     *             }
-                     *           }
-                     *         ],
-                     *         "affected_paths": 5,
-                     *         "paths": [
-                     *           {
-                     *             "source": "6cbe923b-e90a-443f-ab39-5c8ea29c3560",
-                     *             "target": "f9c6e3ed-e525-4958-995b-e4eb2d2502ca",
-                     *             "usual": null,
-                     *             "before": {
-                     *               "count": 272,
-                     *               "sent": 272,
-                     *               "lost": 0,
-                     *               "loss_ppm": 0,
-                     *               "min_ns": 200000,
-                     *               "p50_ns": 200000,
-                     *               "p99_ns": 5000070,
-                     *               "max_ns": 5000070,
-                     *               "clock_error_ns": 500,
-                     *               "asymmetry_source": "assumed",
-                     *               "round_trip": {
-                     *                 "count": 272,
-                     *                 "p50_ns": 400000,
-                     *                 "p99_ns": 5200140
-                     *               }
-                     *             },
-                     *             "during": {
-                     *               "count": 64,
-                     *               "sent": 64,
-                     *               "lost": 0,
-                     *               "loss_ppm": 0,
-                     *               "min_ns": 200000,
-                     *               "p50_ns": 5000070,
-                     *               "p99_ns": 5000070,
-                     *               "max_ns": 5000070,
-                     *               "clock_error_ns": 500,
-                     *               "asymmetry_source": "assumed",
-                     *               "round_trip": {
-                     *                 "count": 64,
-                     *                 "p50_ns": 5200140,
-                     *                 "p99_ns": 5200140
-                     *               }
-                     *             }
-                     *           },
-                     *           {
-                     *             "source": "6cbe923b-e90a-443f-ab39-5c8ea29c3560",
-                     *             "target": "36f4e805-80aa-4bc7-b324-6afb8bb2588d",
-                     *             "usual": null,
-                     *             "before": {
-                     *               "count": 272,
-                     *               "sent": 272,
-                     *               "lost": 0,
-                     *               "loss_ppm": 0,
-                     *               "min_ns": 200000,
-                     *               "p50_ns": 200000,
-                     *               "p99_ns": 5000070,
-                     *               "max_ns": 5000070,
-                     *               "clock_error_ns": 500,
-                     *               "asymmetry_source": "assumed",
-                     *               "round_trip": {
-                     *                 "count": 272,
-                     *                 "p50_ns": 400000,
-                     *                 "p99_ns": 5200140
-                     *               }
-                     *             },
-                     *             "during": {
-                     *               "count": 56,
-                     *               "sent": 56,
-                     *               "lost": 0,
-                     *               "loss_ppm": 0,
-                     *               "min_ns": 5000000,
-                     *               "p50_ns": 5000070,
-                     *               "p99_ns": 5000070,
-                     *               "max_ns": 5000070,
-                     *               "clock_error_ns": 500,
-                     *               "asymmetry_source": "assumed",
-                     *               "round_trip": {
-                     *                 "count": 56,
-                     *                 "p50_ns": 5200140,
-                     *                 "p99_ns": 5200140
-                     *               }
-                     *             }
-                     *           }
-                     *         ],
-                     *         "spikes": [
-                     *           {
-                     *             "source": "f9c6e3ed-e525-4958-995b-e4eb2d2502ca",
-                     *             "target": "6cbe923b-e90a-443f-ab39-5c8ea29c3560",
-                     *             "window_started_at": "2026-11-26T16:37:20Z",
-                     *             "window_s": 10,
-                     *             "max_ns": 9000000,
-                     *             "median_ns": 5013504,
-                     *             "exchanges": [
-                     *               {
-                     *                 "at_ns": 1000,
-                     *                 "outbound_ns": 5000000,
-                     *                 "inbound_ns": 200000
-                     *               },
-                     *               {
-                     *                 "at_ns": 2000,
-                     *                 "outbound_ns": 9000000,
-                     *                 "inbound_ns": 210000
-                     *               }
-                     *             ]
-                     *           }
-                     *         ]
+                     *         "vms": [],
+                     *         "affected_paths": 0,
+                     *         "paths": [],
+                     *         "spikes": []
                      *       },
                      *       "signature": {
                      *         "algorithm": "Ed25519",
                      *         "canonicalization": "RFC 8785",
                      *         "key_id": "b4e8bfafff188061",
-                     *         "value": "6rwHhtUsAG/OWKCU3ovHMffz0qGVV4Q5opGDTH43Ze7ab1EBlnaDeJXPiydX5pnvldx81TVpvowpjtAsVjcxCw=="
+                     *         "value": "ZYMiUq9tRIEiKT+4l+NwWK29rrJUGlILeOCtLRc63pwCwpTDZyg2zqcljWfKGeyFyQ/Wr6c95PJn9/XIQbhsCQ=="
                      *       }
                      *     }
                      */
@@ -52449,8 +52581,8 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "20baf015-4123-4eb4-b9d2-83895103ec17",
-                     *           "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
+                     *           "id": "5b344b31-eb50-4c57-91cd-e3bcd63338bf",
+                     *           "mesh_id": "5fac25bf-ead1-4254-be4b-d7f1fe6dda0e",
                      *           "name": "Agent silent",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -52463,7 +52595,9 @@ export interface operations {
                      *             "rise_ns": 0,
                      *             "timescale": "short",
                      *             "over_s": 0,
-                     *             "within_s": 0
+                     *             "within_s": 0,
+                     *             "among": "flows",
+                     *             "below": 0
                      *           },
                      *           "scope": {
                      *             "zones": [],
@@ -52481,12 +52615,12 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "silent",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T16:51:23.644281Z",
-                     *           "updated_at": "2026-11-26T16:51:23.644281Z"
+                     *           "created_at": "2026-11-27T00:07:02.685798Z",
+                     *           "updated_at": "2026-11-27T00:07:02.685798Z"
                      *         },
                      *         {
-                     *           "id": "89d24a4e-8edf-4000-96a6-9f7b3da817e9",
-                     *           "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
+                     *           "id": "54077664-caab-4b42-a81e-71c9ced575f8",
+                     *           "mesh_id": "5fac25bf-ead1-4254-be4b-d7f1fe6dda0e",
                      *           "name": "All packets lost",
                      *           "enabled": true,
                      *           "severity": "critical",
@@ -52499,7 +52633,9 @@ export interface operations {
                      *             "rise_ns": 0,
                      *             "timescale": "short",
                      *             "over_s": 0,
-                     *             "within_s": 0
+                     *             "within_s": 0,
+                     *             "among": "flows",
+                     *             "below": 0
                      *           },
                      *           "scope": {
                      *             "zones": [],
@@ -52517,8 +52653,8 @@ export interface operations {
                      *           "runbook_url": null,
                      *           "origin": "lost",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T16:51:23.644281Z",
-                     *           "updated_at": "2026-11-26T16:51:23.644281Z"
+                     *           "created_at": "2026-11-27T00:07:02.685798Z",
+                     *           "updated_at": "2026-11-27T00:07:02.685798Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -52607,15 +52743,19 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
-                 *       "name": "Above a millisecond",
+                 *       "mesh_id": "cd44df95-c43b-4ddb-accd-2d011b23f989",
+                 *       "name": "Uneven vms",
                  *       "condition": {
-                 *         "kind": "threshold",
-                 *         "metric": "one_way_delay",
-                 *         "statistic": "p50",
-                 *         "above": 1000000
+                 *         "kind": "fairness",
+                 *         "among": "vms",
+                 *         "below": 0.883
                  *       },
-                 *       "runbook_url": "https://runbooks.example/slow"
+                 *       "scope": {
+                 *         "path": [
+                 *           "a-1",
+                 *           "b-1"
+                 *         ]
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["RuleCreate"];
@@ -52636,27 +52776,32 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "04abd1b5-51ff-447c-814e-31b92a2ad4bd",
-                     *       "mesh_id": "91508c2e-6ef2-4bfd-aab1-d10d732f9df5",
-                     *       "name": "Above a millisecond",
+                     *       "id": "debabb58-0e5d-43c2-9cc0-6a3962e85ffd",
+                     *       "mesh_id": "cd44df95-c43b-4ddb-accd-2d011b23f989",
+                     *       "name": "Uneven vms",
                      *       "enabled": true,
                      *       "severity": "warning",
                      *       "condition": {
-                     *         "kind": "threshold",
+                     *         "kind": "fairness",
                      *         "metric": "one_way_delay",
                      *         "statistic": "p50",
-                     *         "above": 1000000,
+                     *         "above": 0,
                      *         "deviations": 6,
                      *         "rise_ns": 0,
                      *         "timescale": "short",
                      *         "over_s": 0,
-                     *         "within_s": 0
+                     *         "within_s": 0,
+                     *         "among": "vms",
+                     *         "below": 0.883
                      *       },
                      *       "scope": {
                      *         "zones": [],
                      *         "zone_pair": null,
                      *         "vms": [],
-                     *         "path": null,
+                     *         "path": [
+                     *           "a-1",
+                     *           "b-1"
+                     *         ],
                      *         "labels": {},
                      *         "application": null
                      *       },
@@ -52665,11 +52810,11 @@ export interface operations {
                      *       "sources_min": 1,
                      *       "hold_s": 0,
                      *       "keep_firing_s": 60,
-                     *       "runbook_url": "https://runbooks.example/slow",
+                     *       "runbook_url": null,
                      *       "origin": null,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T16:51:23.791130Z",
-                     *       "updated_at": "2026-11-26T16:51:23.791130Z"
+                     *       "created_at": "2026-11-27T00:07:18.312465Z",
+                     *       "updated_at": "2026-11-27T00:07:18.312465Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -53320,8 +53465,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "71a60b47-c4c3-4e78-b60e-35f563e36301",
-                     *       "mesh_id": "45f4465f-4c8f-4cd6-8c63-d213c2e4a409",
+                     *       "id": "9f0f3fc4-3744-4b45-915d-3997478cb6b6",
+                     *       "mesh_id": "06b3e66b-c8c3-453e-9731-21663aca5cbc",
                      *       "name": "Above a millisecond",
                      *       "enabled": true,
                      *       "severity": "warning",
@@ -53334,7 +53479,9 @@ export interface operations {
                      *         "rise_ns": 0,
                      *         "timescale": "short",
                      *         "over_s": 0,
-                     *         "within_s": 0
+                     *         "within_s": 0,
+                     *         "among": "flows",
+                     *         "below": 0
                      *       },
                      *       "scope": {
                      *         "zones": [],
@@ -53352,8 +53499,8 @@ export interface operations {
                      *       "runbook_url": "https://runbooks.example/slow",
                      *       "origin": null,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T16:51:42.873139Z",
-                     *       "updated_at": "2026-11-26T16:51:43.365487Z"
+                     *       "created_at": "2026-11-27T00:07:19.102795Z",
+                     *       "updated_at": "2026-11-27T00:07:20.003822Z"
                      *     }
                      */
                     "application/json": components["schemas"]["RuleRead"];
@@ -53504,13 +53651,15 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "8d42ff1c-9917-4d23-a5f6-6daf84f7256a",
-                 *       "name": "Tokens",
+                 *       "mesh_id": "337f9ab4-f664-4eb7-891f-1f3fe814437e",
+                 *       "name": "Silent",
                  *       "hours": 1,
                  *       "condition": {
-                 *         "kind": "tokens",
-                 *         "within_s": 60
-                 *       }
+                 *         "kind": "silent"
+                 *       },
+                 *       "windows_x": 1,
+                 *       "windows_y": 1,
+                 *       "keep_firing_s": 0
                  *     }
                  */
                 "application/json": components["schemas"]["BackTestCreate"];
@@ -53531,9 +53680,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "7e189f46-2fa9-4c98-aa90-401b98780461",
+                     *       "id": "5ad7478e-54ca-46b5-885b-c43b39378621",
                      *       "kind": "alerts.back_test",
-                     *       "title": "Rule Tokens on demo",
+                     *       "title": "Rule Silent on demo",
                      *       "queue": "bulk",
                      *       "state": "queued",
                      *       "progress": null,
@@ -53542,7 +53691,7 @@ export interface operations {
                      *       "cancel_requested": false,
                      *       "requested_by": "owner@sinemora.example",
                      *       "params": {
-                     *         "name": "Tokens",
+                     *         "name": "Silent",
                      *         "hours": 1,
                      *         "scope": {
                      *           "vms": [],
@@ -53554,30 +53703,32 @@ export interface operations {
                      *         },
                      *         "hold_s": 0,
                      *         "enabled": true,
-                     *         "mesh_id": "8d42ff1c-9917-4d23-a5f6-6daf84f7256a",
+                     *         "mesh_id": "337f9ab4-f664-4eb7-891f-1f3fe814437e",
                      *         "severity": "warning",
                      *         "condition": {
-                     *           "kind": "tokens",
+                     *           "kind": "silent",
                      *           "above": 0,
+                     *           "among": "flows",
+                     *           "below": 0,
                      *           "metric": "one_way_delay",
                      *           "over_s": 0,
                      *           "rise_ns": 0,
-                     *           "within_s": 60,
+                     *           "within_s": 0,
                      *           "statistic": "p50",
                      *           "timescale": "short",
                      *           "deviations": 6
                      *         },
-                     *         "windows_x": 2,
-                     *         "windows_y": 3,
+                     *         "windows_x": 1,
+                     *         "windows_y": 1,
                      *         "runbook_url": null,
                      *         "sources_min": 1,
-                     *         "keep_firing_s": 60
+                     *         "keep_firing_s": 0
                      *       },
                      *       "result": null,
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T13:18:08.872310Z",
+                     *       "created_at": "2026-11-27T00:08:23.679876Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -53702,15 +53853,18 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "e8611fe1-0619-4a0a-a9c4-186801c49fb4",
+                 *       "mesh_id": "f8f0f981-8bc5-46a7-a5c9-e1ce1d01b1b5",
                  *       "name": "preview",
-                 *       "source_id": "3e7ba8fb-22ec-4c63-b0e0-59ce3c8dff71",
-                 *       "target_id": "2ae17287-0739-4e1c-9320-c474e8d8fb75",
+                 *       "source_id": "711ad470-e74f-47c2-b05c-45eeb08cc272",
+                 *       "target_id": "81006405-fe6d-498c-b9f5-5a5b7385987d",
+                 *       "hours": 3,
                  *       "condition": {
-                 *         "kind": "threshold",
-                 *         "above": 1000000
+                 *         "kind": "baseline",
+                 *         "deviations": 5,
+                 *         "rise_ns": 15000,
+                 *         "timescale": "long"
                  *       },
-                 *       "keep_firing_s": 0
+                 *       "sources_min": 2
                  *     }
                  */
                 "application/json": components["schemas"]["RulePreviewCreate"];
@@ -53730,22 +53884,25 @@ export interface operations {
                     /**
                      * @example {
                      *       "points_at": [
-                     *         "2026-11-26T10:18:20Z",
-                     *         "2026-11-26T10:18:30Z"
+                     *         "2026-11-26T21:08:40Z",
+                     *         "2026-11-26T21:08:50Z"
                      *       ],
                      *       "values": [
                      *         null,
                      *         null
                      *       ],
                      *       "limits": [
-                     *         1000000,
-                     *         1000000
+                     *         null,
+                     *         null
                      *       ],
                      *       "firing": [
                      *         false,
                      *         false
                      *       ],
-                     *       "notes": []
+                     *       "notes": [
+                     *         "Needs 2 VMs: the rule creates an incident only if 2 VMs see the breach.",
+                     *         "Shorter baseline: the preview learns from the hours before the range, evaluation from days."
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["RulePreview"];
@@ -54408,10 +54565,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "r",
+                 *       "name": "webhook",
                  *       "kind": "webhook",
                  *       "settings": {
-                 *         "url": "https://hooks.example.com/1"
+                 *         "url": "https://sinemora.example/hook?a=1"
                  *       },
                  *       "secret": {
                  *         "key": "a key that signs"
@@ -54436,15 +54593,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "e7fb8123-9b68-4854-b508-ec595b3529a7",
-                     *       "name": "r",
+                     *       "id": "6572352a-3894-4e12-a63d-990b5a60bcfa",
+                     *       "name": "webhook",
                      *       "kind": "webhook",
                      *       "settings": {
-                     *         "url": "https://hooks.example.com/1"
+                     *         "url": "https://sinemora.example/hook?a=1"
                      *       },
                      *       "has_secret": true,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T08:59:18.223625Z"
+                     *       "created_at": "2026-11-27T00:07:46.873024Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ReceiverRead"];
@@ -55056,37 +55213,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "root": {
-                 *         "routes": [
-                 *           {
-                 *             "routes": [
-                 *               {
-                 *                 "routes": [
-                 *                   {
-                 *                     "routes": [
-                 *                       {
-                 *                         "routes": [
-                 *                           {
-                 *                             "routes": [
-                 *                               {
-                 *                                 "routes": [
-                 *                                   {
-                 *                                     "routes": [
-                 *                                       {}
-                 *                                     ]
-                 *                                   }
-                 *                                 ]
-                 *                               }
-                 *                             ]
-                 *                           }
-                 *                         ]
-                 *                       }
-                 *                     ]
-                 *                   }
-                 *                 ]
-                 *               }
-                 *             ]
-                 *           }
-                 *         ]
+                 *         "receivers": [
+                 *           "webhook"
+                 *         ],
+                 *         "hold_s": 0
                  *       }
                  *     }
                  */
@@ -55109,92 +55239,14 @@ export interface operations {
                      * @example {
                      *       "root": {
                      *         "matchers": [],
-                     *         "receivers": [],
+                     *         "receivers": [
+                     *           "webhook"
+                     *         ],
                      *         "repeat_s": null,
                      *         "resolved": null,
-                     *         "hold_s": null,
+                     *         "hold_s": 0,
                      *         "continue_": false,
-                     *         "routes": [
-                     *           {
-                     *             "matchers": [],
-                     *             "receivers": [],
-                     *             "repeat_s": null,
-                     *             "resolved": null,
-                     *             "hold_s": null,
-                     *             "continue_": false,
-                     *             "routes": [
-                     *               {
-                     *                 "matchers": [],
-                     *                 "receivers": [],
-                     *                 "repeat_s": null,
-                     *                 "resolved": null,
-                     *                 "hold_s": null,
-                     *                 "continue_": false,
-                     *                 "routes": [
-                     *                   {
-                     *                     "matchers": [],
-                     *                     "receivers": [],
-                     *                     "repeat_s": null,
-                     *                     "resolved": null,
-                     *                     "hold_s": null,
-                     *                     "continue_": false,
-                     *                     "routes": [
-                     *                       {
-                     *                         "matchers": [],
-                     *                         "receivers": [],
-                     *                         "repeat_s": null,
-                     *                         "resolved": null,
-                     *                         "hold_s": null,
-                     *                         "continue_": false,
-                     *                         "routes": [
-                     *                           {
-                     *                             "matchers": [],
-                     *                             "receivers": [],
-                     *                             "repeat_s": null,
-                     *                             "resolved": null,
-                     *                             "hold_s": null,
-                     *                             "continue_": false,
-                     *                             "routes": [
-                     *                               {
-                     *                                 "matchers": [],
-                     *                                 "receivers": [],
-                     *                                 "repeat_s": null,
-                     *                                 "resolved": null,
-                     *                                 "hold_s": null,
-                     *                                 "continue_": false,
-                     *                                 "routes": [
-                     *                                   {
-                     *                                     "matchers": [],
-                     *                                     "receivers": [],
-                     *                                     "repeat_s": null,
-                     *                                     "resolved": null,
-                     *                                     "hold_s": null,
-                     *                                     "continue_": false,
-                     *                                     "routes": [
-                     *                                       {
-                     *                                         "matchers": [],
-                     *                                         "receivers": [],
-                     *                                         "repeat_s": null,
-                     *                                         "resolved": null,
-                     *                                         "hold_s": null,
-                     *                                         "continue_": false,
-                     *                                         "routes": []
-                     *                                       }
-                     *                                     ]
-                     *                                   }
-                     *                                 ]
-                     *                               }
-                     *                             ]
-                     *                           }
-                     *                         ]
-                     *                       }
-                     *                     ]
-                     *                   }
-                     *                 ]
-                     *               }
-                     *             ]
-                     *           }
-                     *         ]
+                     *         "routes": []
                      *       },
                      *       "version": 1
                      *     }
@@ -60190,6 +60242,299 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "link_mbit": 200,
+                 *       "seconds": 10,
+                 *       "acknowledged_writes": true,
+                 *       "delay_us": 0,
+                 *       "rows": [
+                 *         {
+                 *           "workload": "a",
+                 *           "profile": "none",
+                 *           "operation": "read",
+                 *           "count": 2000,
+                 *           "per_s": 200,
+                 *           "mb_per_s": null,
+                 *           "p50_us": 200,
+                 *           "p95_us": 200,
+                 *           "p99_us": 200,
+                 *           "p999_us": 200,
+                 *           "tail": {
+                 *             "found": false,
+                 *             "evidence": "0 of 2000 requests in 195 to 235 ms, 0 just below, 0 just above",
+                 *             "share": null,
+                 *             "mean_cost_ms": null
+                 *           },
+                 *           "source": {
+                 *             "workload": "a",
+                 *             "operation": "read",
+                 *             "profile": "none",
+                 *             "p95_us": 763,
+                 *             "p99_us": 1138,
+                 *             "p999_us": 1716
+                 *           },
+                 *           "source_mb_per_s": null
+                 *         },
+                 *         {
+                 *           "workload": "a",
+                 *           "profile": "none",
+                 *           "operation": "update",
+                 *           "count": 2000,
+                 *           "per_s": 200,
+                 *           "mb_per_s": null,
+                 *           "p50_us": 200,
+                 *           "p95_us": 200,
+                 *           "p99_us": 200,
+                 *           "p999_us": 200,
+                 *           "tail": {
+                 *             "found": false,
+                 *             "evidence": "0 of 2000 requests in 195 to 235 ms, 0 just below, 0 just above",
+                 *             "share": null,
+                 *             "mean_cost_ms": null
+                 *           },
+                 *           "source": {
+                 *             "workload": "a",
+                 *             "operation": "update",
+                 *             "profile": "none",
+                 *             "p95_us": 21,
+                 *             "p99_us": 30,
+                 *             "p999_us": 61
+                 *           },
+                 *           "source_mb_per_s": null
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ShapingStudyCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "link_mbit": 200,
+                     *       "seconds": 10,
+                     *       "acknowledged_writes": true,
+                     *       "delay_us": 0,
+                     *       "operations": [
+                     *         {
+                     *           "workload": "a",
+                     *           "title": "YCSB A, update-heavy",
+                     *           "operation": "read",
+                     *           "profiles": [
+                     *             {
+                     *               "profile": "none",
+                     *               "measures": [
+                     *                 "the link alone"
+                     *               ],
+                     *               "measured": {
+                     *                 "count": 2000,
+                     *                 "per_s": 200,
+                     *                 "mb_per_s": null,
+                     *                 "p50_us": 200,
+                     *                 "p95_us": 200,
+                     *                 "p99_us": 200,
+                     *                 "p999_us": 200,
+                     *                 "ratio": 1,
+                     *                 "tail_found": false,
+                     *                 "tail_evidence": "0 of 2000 requests in 195 to 235 ms, 0 just below, 0 just above"
+                     *               },
+                     *               "source": {
+                     *                 "mb_per_s": null,
+                     *                 "p95_us": 763,
+                     *                 "p99_us": 1138,
+                     *                 "p999_us": 1716,
+                     *                 "ratio": 0.9412737799834574
+                     *               }
+                     *             },
+                     *             {
+                     *               "profile": "interference",
+                     *               "measures": [
+                     *                 "a neighbour that sends 100 Mbit/s on average in both directions"
+                     *               ],
+                     *               "measured": {
+                     *                 "count": 2000,
+                     *                 "per_s": 200,
+                     *                 "mb_per_s": null,
+                     *                 "p50_us": 200,
+                     *                 "p95_us": 200,
+                     *                 "p99_us": 200,
+                     *                 "p999_us": 200,
+                     *                 "ratio": 1,
+                     *                 "tail_found": false,
+                     *                 "tail_evidence": "0 of 2000 requests in 195 to 235 ms, 0 just below, 0 just above"
+                     *               },
+                     *               "source": {
+                     *                 "mb_per_s": null,
+                     *                 "p95_us": 843,
+                     *                 "p99_us": 1209,
+                     *                 "p999_us": 1821,
+                     *                 "ratio": 1
+                     *               }
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "workload": "a",
+                     *           "title": "YCSB A, update-heavy",
+                     *           "operation": "update",
+                     *           "profiles": [
+                     *             {
+                     *               "profile": "none",
+                     *               "measures": [
+                     *                 "the link alone"
+                     *               ],
+                     *               "measured": {
+                     *                 "count": 2000,
+                     *                 "per_s": 200,
+                     *                 "mb_per_s": null,
+                     *                 "p50_us": 200,
+                     *                 "p95_us": 200,
+                     *                 "p99_us": 200,
+                     *                 "p999_us": 200,
+                     *                 "ratio": 1,
+                     *                 "tail_found": false,
+                     *                 "tail_evidence": "0 of 2000 requests in 195 to 235 ms, 0 just below, 0 just above"
+                     *               },
+                     *               "source": {
+                     *                 "mb_per_s": null,
+                     *                 "p95_us": 21,
+                     *                 "p99_us": 30,
+                     *                 "p999_us": 61,
+                     *                 "ratio": 1
+                     *               }
+                     *             },
+                     *             {
+                     *               "profile": "interference",
+                     *               "measures": [
+                     *                 "a neighbour that sends 100 Mbit/s on average in both directions"
+                     *               ],
+                     *               "measured": {
+                     *                 "count": 2000,
+                     *                 "per_s": 200,
+                     *                 "mb_per_s": null,
+                     *                 "p50_us": 200,
+                     *                 "p95_us": 200,
+                     *                 "p99_us": 200,
+                     *                 "p999_us": 200,
+                     *                 "ratio": 1,
+                     *                 "tail_found": false,
+                     *                 "tail_evidence": "0 of 2000 requests in 195 to 235 ms, 0 just below, 0 just above"
+                     *               },
+                     *               "source": {
+                     *                 "mb_per_s": null,
+                     *                 "p95_us": 23,
+                     *                 "p99_us": 30,
+                     *                 "p999_us": 60,
+                     *                 "ratio": 1
+                     *               }
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShapingStudyRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

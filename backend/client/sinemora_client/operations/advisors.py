@@ -84,6 +84,14 @@ class AdvisorsOperations(Calls):
         answer: models.TrafficShapeRead = self._json("POST", "/v1/advisors/traffic-shapes", body=body)
         return answer
 
+    def compare_study(self, body: models.ShapingStudyCreate) -> models.ShapingStudyRead:
+        """Return a study of `sinemora lab shape` next to the figures of the source, by operation. Stores nothing.
+
+        POST /v1/advisors/shaping-studies, role viewer.
+        """
+        answer: models.ShapingStudyRead = self._json("POST", "/v1/advisors/shaping-studies", body=body)
+        return answer
+
     def create_transfer_run(
         self,
         body: models.TransferRunCreate,

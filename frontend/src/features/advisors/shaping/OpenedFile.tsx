@@ -1,5 +1,6 @@
 import { Button, FileButton } from '@mantine/core'
 import { useState } from 'react'
+import { formatBytes } from '~/lib/bytes'
 import { CopyText } from '~/ui/CopyText'
 import { pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
@@ -7,30 +8,44 @@ import { strings } from './strings'
 
 export type Named<T> = T & { name: string }
 
+/** Files of bursts have 1 MB, of studies 0.1 MB; a browser stalls on much larger text. */
+const BYTES_MAX = 8 * 1024 ** 2
+
 interface Props<T> {
   opened: Named<T> | null
   onChange: (opened: Named<T> | null) => void
   /** Return the content of a file, null if it is none of this kind. */
   parse: (text: string) => T | null
-  /** Command of the sending VM, which writes the file. */
-  command: string
+  /** Commands that write the file, with their labels. */
+  commands: readonly { label: string; text: string }[]
   words: { lead: string; open: string; bad: string; forget: string; used: (opened: Named<T>) => string }
 }
 
-/** Commands that measure a path from a terminal, and a button that opens the file that they write. */
-export function OpenedFile<T extends object>({ opened, onChange, parse, command, words }: Props<T>) {
-  const [isBad, setIsBad] = useState(false)
+/** Return the commands of a measurement between two VMs; `sender` writes the file. */
+export const betweenVms = (sender: string) => [
+  { label: strings.onReceiver, text: 'sinemora advise burst-receiver' },
+  { label: strings.onSender, text: sender },
+]
+
+/** Commands that measure from a terminal, and a button that opens the file that they write. */
+export function OpenedFile<T extends object>({ opened, onChange, parse, commands, words }: Props<T>) {
+  const [wrong, setWrong] = useState<string | null>(null)
   async function read(file: File | null) {
     if (!file) return
+    if (file.size > BYTES_MAX) {
+      setWrong(strings.fileTooLarge(file.name, formatBytes(file.size), formatBytes(BYTES_MAX)))
+      return
+    }
     const content = parse(await file.text())
-    setIsBad(content === null)
+    setWrong(content === null ? words.bad : null)
     if (content) onChange({ ...content, name: file.name })
   }
   return (
     <>
       <p className={pageStyles.lead}>{words.lead}</p>
-      <CopyText label={strings.onReceiver} text="sinemora advise burst-receiver" />
-      <CopyText label={strings.onSender} text={command} />
+      {commands.map(({ label, text }) => (
+        <CopyText key={label} label={label} text={text} />
+      ))}
       <div className={pageStyles.form}>
         <FileButton accept=".json" onChange={(file) => void read(file)}>
           {(props) => (
@@ -46,7 +61,7 @@ export function OpenedFile<T extends object>({ opened, onChange, parse, command,
         )}
       </div>
       {opened && <p>{words.used(opened)}</p>}
-      {isBad && <Notice tone="bad">{words.bad}</Notice>}
+      {wrong && <Notice tone="bad">{wrong}</Notice>}
     </>
   )
 }

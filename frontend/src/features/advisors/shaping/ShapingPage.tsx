@@ -9,8 +9,9 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { AdvisorPage } from '../AdvisorPage'
 import { BucketFinding } from './BucketFinding'
-import { type Named, OpenedFile } from './OpenedFile'
+import { betweenVms, type Named, OpenedFile } from './OpenedFile'
 import { type Bursts, burstsOf, COMMUNICATIONS, FIRST, MECHANISMS, requestOf, type ShapingSearch } from './question'
+import { Study } from './Study'
 import { strings } from './strings'
 import { Tails } from './Tails'
 import { TokenBuckets } from './TokenBuckets'
@@ -43,7 +44,7 @@ export function ShapingPage({ search, onSearch }: Props) {
           opened={bursts}
           onChange={setBursts}
           parse={burstsOf}
-          command="SINEMORA_API_KEY=$KEY sinemora advise shaping $HOST --output bursts.json"
+          commands={betweenVms('SINEMORA_API_KEY=$KEY sinemora advise shaping $HOST --output bursts.json')}
           words={{
             lead: strings.measureLead,
             open: strings.openFile,
@@ -98,6 +99,7 @@ export function ShapingPage({ search, onSearch }: Props) {
         {(found) => <BucketFinding found={found} search={{ ...FIRST, ...search }} bursts={bursts} />}
       </QueryResult>
       <Treatment />
+      <Study />
       <TokenBuckets />
       <Tails meshId={search.mesh} onMesh={(mesh) => onSearch({ mesh })} />
     </AdvisorPage>

@@ -1,0 +1,24 @@
+"""Routes of the shaping lab."""
+
+from fastapi import APIRouter
+
+from sinemora.advisors.shaping_lab import service
+from sinemora.advisors.shaping_lab.schemas import ShapingStudyCreate, ShapingStudyRead
+from sinemora.kit.errors import responses
+from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.tenants.access import SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["advisors"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.post("/advisors/shaping-studies", responses=responses(422))
+@only_reads
+def compare_study(body: ShapingStudyCreate, actor: Viewer) -> ShapingStudyRead:
+    """Return a study of `sinemora lab shape` next to the figures of the source, by operation. Stores nothing."""
+    return service.compare(body)
