@@ -1,7 +1,8 @@
 """Notices of incidents, and the notifications that a receiver with default settings gets of them.
 
 Follows `alerts/incidents/store.py` and `alerts/notifications`: begin, return, a higher severity and the end of an
-incident are notices; those about the network are grouped unless they are critical.
+incident are notices; those about the network are grouped unless they are critical. An info incident begins with a short
+wait, and a notice of its higher severity replaces the one that still waits.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +11,14 @@ from dataclasses import dataclass, field
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.evaluation.tracking import Track, quiet_s
-from sinemora.alerts.notifications.grouping import LASTS_S, Sending, group_key, is_grouped, next_sending
+from sinemora.alerts.notifications.grouping import (
+    LASTS_S,
+    Sending,
+    first_wait_s,
+    group_key,
+    is_grouped,
+    next_sending,
+)
 from sinemora.alerts.receivers.routing import HOLD_S
 
 
@@ -33,10 +41,24 @@ class NoticeLog:
     notices: list[Notice] = field(default_factory=list)
     seen: dict[str, list[list[int]]] = field(default_factory=dict)
     _ends: dict[str, Notice] = field(default_factory=dict)
+    _first: dict[str, Notice] = field(default_factory=dict)
 
-    def add(self, track: Track, severity: Severity, at_s: int, *, begins: bool) -> None:
-        """Add a notice of now."""
-        self.notices.append(_notice(track, severity, at_s, begins=begins))
+    def add(self, track: Track, severity: Severity, at_s: int, *, begins: bool) -> bool:
+        """Add a notice of now. Return True when it replaces one that still waited."""
+        replaces = self.withdraw(track.id, at_s)
+        notice = _notice(track, severity, at_s + (first_wait_s(severity) if begins else 0), begins=begins)
+        self.notices.append(notice)
+        if begins:
+            self._first[track.id] = notice
+        return replaces
+
+    def withdraw(self, id: str, at_s: int) -> bool:
+        """Withdraw the notice that an incident began if it still waits at a time; return True when it did."""
+        first = self._first.pop(id, None)
+        if first is None or first.at_s <= at_s:
+            return False
+        self.notices.remove(first)
+        return True
 
     def begin(self, id: str, at_s: int) -> None:
         """Note that an incident is seen from now on; the notice of its end is withdrawn if it has not been sent."""

@@ -70,7 +70,7 @@ class _Followed:
         track, detection = change.track, change.detection
         if change.transition is Transition.MERGED and change.into is not None:
             merged = self.spells[track.id].pop()
-            self.spells[change.into][-1].notified += merged.notified
+            self.spells[change.into][-1].notified += merged.notified - self.log.withdraw(track.id, ended_at_s)
             self.log.end(track, self.severities[track.id], told=False)
             return
         raised = 0
@@ -90,15 +90,14 @@ class _Followed:
             assert before is not None
             assert before.ended_at_s is not None
             told = ended_at_s - before.ended_at_s > quiet_s(before.returns, known or detection.severity)
-            if told or raised:
-                self.log.add(track, severity, ended_at_s, begins=told)
+            if (told or raised) and self.log.add(track, severity, ended_at_s, begins=told):
+                self.spells[track.id][-1].notified -= 1
             if returned(before, ended_at_s):
                 self.opened(track, detection, ended_at_s, int(told or raised))
             else:
                 self.spells[track.id][-1].notified += raised
         elif raised:
-            self.spells[track.id][-1].notified += 1
-            self.log.add(track, severity, ended_at_s, begins=False)
+            self.spells[track.id][-1].notified += not self.log.add(track, severity, ended_at_s, begins=False)
         spell = self.spells[track.id][-1]
         spell.track = track
         if detection is not None:

@@ -240,7 +240,8 @@ class Delivery(Identified, TenantOwned, Base):
     """One notice to one receiver, and its result. `about`: opened, returned, repeated, resolved, late or test.
 
     Notices of a `group_key` are grouped (`notifications/grouping.py`): those that are `held` are sent together when
-    due. `hold_s`: how long later notices of the group are held after this one, at most `hold_max_s`.
+    due. `hold_s`: how long later notices of the group are held after this one, at most `hold_max_s`; 0 while a held one
+    waits as the first of its incident.
     """
 
     __tablename__ = "deliveries"

@@ -7296,7 +7296,7 @@ export interface components {
          * DeliveryRead
          * @description One notice to one receiver; `title` is that of its incident, null of a test.
          *
-         *     `held`: it waits until `due_at`, or was sent, with other notices below critical.
+         *     `held`: it waits until `due_at`, for others of its group or for a higher severity, or was sent with others.
          */
         DeliveryRead: {
             /**

@@ -58,12 +58,13 @@ def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
             now = datetime.now(UTC)
             if row is None or row.state != DeliveryState.waiting or row.due_at > now:
                 return
+            waited = row.held
             if groups.is_to_be_placed(row):
                 groups.place(session, row, now)
                 if row.due_at > now:
                     return
             receiver = session.get_one(Receiver, row.receiver_id)
-            rows = groups.collect(session, row, ReceiverKind(receiver.kind), now)
+            rows = groups.collect(session, row, ReceiverKind(receiver.kind), now, waited=waited or row.held)
             if rows:
                 _store_result(session, receiver, rows, now)
     except LookupError:  # the tenant was deleted

@@ -12,7 +12,7 @@ from sinemora.alerts.labels import labels_of
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
 from sinemora.alerts.notifications import groups, queries
 from sinemora.alerts.notifications.delivery import deliver
-from sinemora.alerts.notifications.grouping import LASTS_S, group_key, is_grouped
+from sinemora.alerts.notifications.grouping import LASTS_S, first_wait_s, group_key, is_grouped
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
 from sinemora.kit.jobs import enqueue
@@ -29,7 +29,7 @@ def notify(
     due_at: datetime | None = None,
     at_once: bool = False,
 ) -> None:
-    """Notify the receivers of an incident, at once or when due.
+    """Notify the receivers of an incident, at once or when due. Info incidents begin with a short wait (`grouping`).
 
     `about`: opened, returned (after its end was notified), repeated, resolved, or late (found after its end). PagerDuty
     receivers get no late notifications: no one is paged for the past. Notices below critical are grouped
@@ -63,13 +63,17 @@ def notify(
     if about == "resolved" and due_at is None:
         grouped, unheard = False, queries.withdraw_held(session, row.id)
     key = group_key(mesh.id, row.evidence.get("symptoms", ()), suspect) if grouped else None
+    begins = about in queries.BEGINNINGS
+    waits_s = first_wait_s(Severity(row.severity)) if begins and not at_once else 0
     for destination in destinations:
         receiver = receivers.get(destination.receiver)
         if receiver is None or receiver.id in unheard:
             continue
         # Events of PagerDuty end by themselves as soon as they may.
         groups_it = destination.hold_s > 0 and not (about == "resolved" and receiver.kind == ReceiverKind.pagerduty)
-        send(session, receiver.id, row.id, about, due_at, key if groups_it else None, destination.hold_s)
+        if begins:
+            queries.withdraw_first(session, row.id, receiver.id)
+        send(session, receiver.id, row.id, about, due_at, key if groups_it else None, destination.hold_s, waits_s)
     if destinations and about != "resolved":
         session.execute(update(Incident).where(Incident.id == row.id).values(notified_at=at))
         session.refresh(row)
@@ -110,10 +114,11 @@ def send(
     due_at: datetime | None = None,
     key: str | None = None,
     hold_max_s: int = 0,
+    waits_s: int = 0,
 ) -> Delivery:
     """Enqueue one notice to one receiver; it leaves with the commit, when due, or with the notices of its group.
 
-    `key`: its group; notices of ends find their place in it when they are due.
+    `key`: its group; ends, and notices that first wait for `waits_s`, find their place in it when they are due.
     """
     now = datetime.now(UTC)
     row = Delivery(
@@ -123,11 +128,13 @@ def send(
         state=DeliveryState.waiting,
         due_at=now if due_at is None else max(now, due_at),
         group_key=key,
-        held=False,
+        held=waits_s > 0,
         hold_s=0,
         hold_max_s=hold_max_s if key else 0,
     )
-    if key is not None and about != "resolved":
+    if waits_s:
+        row.due_at = now + timedelta(seconds=waits_s)
+    elif key is not None and about != "resolved":
         groups.place(session, row, now)
     session.add(row)
     session.flush()

@@ -4,6 +4,9 @@ Notices about the network that come in numbers are one notification in a while i
 group is sent at once. Those that follow within the hold are sent together when it ends, and the next hold is twice as
 long, up to the longest. Without notices it becomes shorter again, by half for each hold that passed. Chronic trouble
 is therefore a notification every few hours, and a new one is notified at once (cf. `group_interval` of Alertmanager).
+
+The first notice of an info incident waits a little before it joins its group (cf. `group_wait`): when the severity
+rises meanwhile, the notice of that replaces it.
 """
 
 from collections.abc import Iterable
@@ -14,6 +17,8 @@ from sinemora.alerts.evaluation.rule import Severity, Symptom
 
 FIRST_HOLD_S = 1800
 """The shortest hold, after the first notification of a group."""
+INFO_WAIT_S = 30
+"""How long the first notice of an info incident waits. Most incidents that become a warning do within two windows."""
 LASTS_S = 900
 """An incident that lasts this long is no spike: its notice is no longer held."""
 _OF_NETWORK = (*OF_PAIR, *OF_ZONES, Suspect.EGRESS, Suspect.INGRESS, Suspect.VM)
@@ -30,6 +35,11 @@ class Sending:
 def is_grouped(suspect: Suspect, severity: Severity) -> bool:
     """Return whether notices of an incident are grouped: the network is suspected, and it is not critical."""
     return suspect in _OF_NETWORK and severity is not Severity.CRITICAL
+
+
+def first_wait_s(severity: Severity) -> int:
+    """Return how long the notice that an incident began or returned waits, s."""
+    return INFO_WAIT_S if severity is Severity.INFO else 0
 
 
 def group_key(mesh_id: object, symptoms: Iterable[Symptom | str], suspect: Suspect) -> str:

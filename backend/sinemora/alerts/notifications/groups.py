@@ -23,24 +23,25 @@ def place(session: Session, row: Delivery, at: datetime) -> None:
 
 
 def is_to_be_placed(row: Delivery) -> bool:
-    """Return whether a due notice still has to find its place in its group: the end of an incident."""
-    return (
-        row.group_key is not None and row.about == "resolved" and not row.held and not row.hold_s and not row.attempts
-    )
+    """Return whether a due notice still has to find its place in its group: an end, or one that waited as the first."""
+    has_none = row.held is not (row.about == "resolved")
+    return row.group_key is not None and has_none and not row.hold_s and not row.attempts
 
 
-def collect(session: Session, row: Delivery, kind: ReceiverKind, at: datetime) -> list[Delivery]:
+def collect(session: Session, row: Delivery, kind: ReceiverKind, at: datetime, *, waited: bool) -> list[Delivery]:
     """Return the notices that are sent with a due one, oldest first, those without news deleted.
 
-    Nobody is paged for the past: an incident that has ended meanwhile is withdrawn from PagerDuty.
+    `waited`: it was held until now, for its group or as the first notice of its incident. Nobody is paged for the past:
+    an incident that has ended meanwhile is withdrawn from PagerDuty.
     """
     pages = kind is ReceiverKind.pagerduty
     if pages and row.about == "resolved" and not queries.has_begun(session, row):
         session.delete(row)
         return []
-    if not row.held:
+    if not waited:
         return [row]
-    rows = [row] if pages else queries.held_with(session, row, at)
+    row.held = row.held and row.group_key is not None  # without a group it is sent by itself
+    rows = queries.held_with(session, row, at) if row.held and not pages else [row]
     kept = []
     for one in rows:
         incident = session.get_one(Incident, one.incident_id)

@@ -12,6 +12,7 @@ from sinemora.alerts.models import (
     Incident,
 )
 
+BEGINNINGS = ("opened", "returned")
 _IS_HELD = (Delivery.held, Delivery.state == DeliveryState.waiting)
 
 
@@ -82,9 +83,7 @@ def held_with(session: Session, row: Delivery, at: datetime) -> list[Delivery]:
 
 def held_beginnings(session: Session, incident_id: UUID) -> list[Delivery]:
     """Return the held notices that an incident began or returned."""
-    query = select(Delivery).where(
-        Delivery.incident_id == incident_id, Delivery.about.in_(("opened", "returned")), *_IS_HELD
-    )
+    query = select(Delivery).where(Delivery.incident_id == incident_id, Delivery.about.in_(BEGINNINGS), *_IS_HELD)
     return list(session.scalars(query.with_for_update(skip_locked=True)))
 
 
@@ -92,6 +91,12 @@ def withdraw_held(session: Session, incident_id: UUID) -> set[UUID]:
     """Delete the held notices of an incident; return the receivers that will not hear of it."""
     held = delete(Delivery).where(Delivery.incident_id == incident_id, *_IS_HELD)
     return set(session.scalars(held.returning(Delivery.receiver_id)))
+
+
+def withdraw_first(session: Session, incident_id: UUID, receiver_id: UUID) -> None:
+    """Delete the notice that an incident began or returned, of one receiver, if it still waits as the first."""
+    of_both = (Delivery.incident_id == incident_id, Delivery.receiver_id == receiver_id)
+    session.execute(delete(Delivery).where(*of_both, Delivery.about.in_(BEGINNINGS), Delivery.hold_s == 0, *_IS_HELD))
 
 
 def has_begun(session: Session, row: Delivery) -> bool:

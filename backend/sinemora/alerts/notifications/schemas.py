@@ -10,7 +10,7 @@ from sinemora.kit.schemas import Read
 class DeliveryRead(Read):
     """One notice to one receiver; `title` is that of its incident, null of a test.
 
-    `held`: it waits until `due_at`, or was sent, with other notices below critical.
+    `held`: it waits until `due_at`, for others of its group or for a higher severity, or was sent with others.
     """
 
     id: UUID

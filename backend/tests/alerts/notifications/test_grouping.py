@@ -195,3 +195,89 @@ def test_a_person_who_resolves_a_held_incident_withdraws_it(noisy: Watched, hook
     assert noisy.owner.post(f"/v1/incidents/{newest['id']}/resolve", json={}).status_code == 200
     assert heard(hooks) == [("opened", 0)]
     assert waiting(noisy) == []
+
+
+@pytest.fixture
+def quiet(local: None, watched: Watched, hooks: Hooks) -> Watched:
+    """A mesh with an info rule above 1 ms and a warning rule above 10 ms; a webhook and PagerDuty hear of both."""
+    for kind in ("webhook", "pagerduty"):
+        receiver(watched.owner, kind, hooks)
+    route(watched, None)
+    of_mesh = {"mesh_id": str(watched.world.id)}
+    rules = watched.owner.get("/v1/alert-rules", params=of_mesh).json()["items"]
+    above_1_ms = next(rule["id"] for rule in rules if rule["enabled"])
+    assert watched.owner.patch(f"/v1/alert-rules/{above_1_ms}", json={"severity": "info"}).status_code == 200
+    condition = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 2 * SLOW_NS}
+    watched.owner.created("/v1/alert-rules", {**of_mesh, "name": "Above 10 ms", "condition": condition})
+    watched.slow = {(0, 1): SLOW_NS}
+    watched.windows(3)
+    return watched
+
+
+def test_the_first_notice_of_an_info_incident_waits_half_a_minute(quiet: Watched, hooks: Hooks):
+    assert heard(hooks) == []
+    for row in waiting(quiet):
+        wait = datetime.fromisoformat(row["due_at"]) - datetime.fromisoformat(row["created_at"])
+        assert row["held"]
+        assert abs(wait - timedelta(seconds=30)) < timedelta(seconds=5)
+    end_of_hold()
+    assert heard(hooks) == [("opened", 0)]
+    assert len(pages(hooks)) == 1
+    assert waiting(quiet) == []
+    quiet.slow |= {(2, 3): SLOW_NS}  # it began a group: the next one is held for half an hour after its wait
+    quiet.windows(3)
+    end_of_hold()
+    assert heard(hooks) == [("opened", 0)]
+    assert len(waiting(quiet)) == 2
+
+
+def test_a_severity_that_rises_during_the_wait_is_one_notification(quiet: Watched, hooks: Hooks):
+    quiet.slow = {(0, 1): 4 * SLOW_NS}
+    quiet.windows(3)
+    assert [one["severity"] for one in quiet.incidents()] == ["warning"]
+    assert heard(hooks) == [("opened", 0)]
+    assert bodies(hooks, "/hook")[-1]["severity"] == "warning"
+    assert len(pages(hooks)) == 1
+    assert waiting(quiet) == []
+
+
+def test_a_severity_that_rises_after_the_wait_is_news(quiet: Watched, hooks: Hooks):
+    route(quiet, 0)
+    end_of_hold()
+    assert heard(hooks) == [("opened", 0)]
+    quiet.slow = {(0, 1): 4 * SLOW_NS}
+    quiet.windows(3)
+    end_of_hold()  # its place was found under the route's former hold
+    assert heard(hooks) == [("opened", 0)] * 2
+
+
+def test_a_silence_during_the_wait_withdraws_the_notice(quiet: Watched, hooks: Hooks):
+    silence = {
+        "comment": "Known",
+        "matchers": [{"label": "mesh", "value": quiet.incidents()[0]["mesh"]["name"]}],
+        "starts_at": datetime.now(UTC).isoformat(),
+        "ends_at": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
+    }
+    quiet.owner.created("/v1/silences", silence)
+    quiet.windows(1)
+    end_of_hold()
+    assert heard(hooks) == []
+    assert waiting(quiet) == []
+
+
+def test_a_person_who_resolves_an_incident_during_the_wait_withdraws_the_notice(quiet: Watched, hooks: Hooks):
+    (incident,) = quiet.incidents()
+    assert quiet.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={}).status_code == 200
+    end_of_hold()
+    assert heard(hooks) == []
+    assert waiting(quiet) == []
+
+
+def test_without_a_hold_the_first_notice_of_an_info_incident_waits_too(quiet: Watched, hooks: Hooks):
+    route(quiet, 0)
+    quiet.slow |= {(4, 5): SLOW_NS}
+    quiet.windows(3)
+    assert heard(hooks) == []
+    end_of_hold()
+    assert heard(hooks) == [("opened", 0)] * 2
+    assert sorted(row["held"] for row in quiet.owner.get("/v1/deliveries").json()["items"]) == [False] * 4
