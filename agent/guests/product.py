@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = ROOT / "agent/target" / os.environ.get("SINEMORA_BUILD_FOLDER", "debug") / "sinemora-agent"
 NETWORK = "10.79.0"
 PORT = 8420
+RATE_HZ = 8
 EMAIL = "guests@sinemora.example"
 # The database is created while the guests boot.
 _START_S = 180.0
@@ -89,7 +90,7 @@ class Product:
 
     def install_command(self, agents: int) -> str:
         """Create a mesh with windows of 1 s; return the line that the page Add a VM shows for it."""
-        mesh = {"name": "guests", "window_s": 1, "rate_hz": 8}
+        mesh = {"name": "guests", "window_s": 1, "rate_hz": RATE_HZ}
         self.mesh = self.answer(self.visitor.post("/v1/meshes", mesh))["id"]
         token = {"mesh_id": self.mesh, "max_uses": agents}
         return str(self.answer(self.visitor.post("/v1/enrolment-tokens", token))["install_command"])

@@ -19,6 +19,7 @@ mod route_shift;
 mod sample;
 #[cfg(test)]
 mod simulated;
+mod standstill;
 mod timestamp_source;
 mod tracker;
 
@@ -26,5 +27,6 @@ pub use direction::Direction;
 pub use peer_clock::{Change, Offset, PeerClock};
 pub use phc_tracker::{PhcOffset, PhcReading, PhcTracker};
 pub use raw_time::{Leg, RawTime};
+pub use standstill::{Standstill, TOLERATED_NS};
 pub use timestamp_source::TimestampSource;
 pub use tracker::RouteChange;

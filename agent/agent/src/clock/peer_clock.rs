@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::epoch::Epoch;
 use super::hardware_offset::HardwareOffset;
 use super::raw_time::{Leg, RawTime};
+use super::standstill::Standstill;
 use super::tracker::RouteChange;
 
 /// Exchanges that prove a step if none between them fits the previous line.
@@ -69,6 +70,10 @@ pub struct PeerClock {
     asymmetry_ns: f64,
     /// Offset of the epoch by hardware clocks.
     hardware: HardwareOffset,
+    /// What the newest exchange shows about our clock since the epoch began.
+    standstill: Option<Standstill>,
+    /// Since when, and by how much, our clock is known to be behind the line of this epoch, ns.
+    known_standstill: Option<(RawTime, i64)>,
 }
 
 impl PeerClock {
@@ -104,6 +109,20 @@ impl PeerClock {
         None
     }
 
+    /// Returns what the newest exchange shows about our clock since the epoch began; `None` if it began with that exchange.
+    pub fn standstill(&self) -> Option<Standstill> {
+        self.standstill
+    }
+
+    /// Takes into account that our clock stood still for `by_ns` just before `from`.
+    pub fn account_standstill(&mut self, from: RawTime, by_ns: i64) {
+        // An epoch that began since then has it in its line.
+        if self.epoch.is_some() && self.fits_until < from {
+            let before_ns = self.known_standstill.map_or(0, |(_, ns)| ns);
+            self.known_standstill = Some((from, before_ns.saturating_add(by_ns)));
+        }
+    }
+
     /// Ends the epoch at `at`: earlier estimates stay valid for earlier times. The routes stay as they are.
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
@@ -111,6 +130,7 @@ impl PeerClock {
         let step_ns = std::mem::take(&mut self.suspected_ns);
         self.proofs = 0;
         self.hardware.clear();
+        (self.standstill, self.known_standstill) = (None, None);
         let Some(epoch) = self.epoch.take() else {
             return;
         };
@@ -209,11 +229,23 @@ impl PeerClock {
 
     /// Classifies an exchange. A step moves one direction up and the other one down by the same amount and leaves the
     /// round trip unchanged. A queue only lengthens, and a shorter route shortens the round trip.
-    fn classify(&self, outbound: Leg, inbound: Leg) -> Classification {
+    fn classify(&mut self, outbound: Leg, inbound: Leg) -> Classification {
         let Some(epoch) = &self.epoch else {
             return Classification::Plain;
         };
         let (a, b, error_ns) = epoch.excess(outbound, inbound);
+        let known = self.known_standstill;
+        let shown = Standstill::of((a, b), error_ns);
+        let expected = known.filter(|(from, _)| outbound.local >= *from);
+        // Our clock ran if the exchange is as before: the backend's was stepped.
+        let is_as_before = shown.is_refuted();
+        self.standstill = Some(match expected {
+            Some((_, ns)) if !is_as_before => shown.less(ns),
+            _ => shown,
+        });
+        if expected.is_some() && is_as_before {
+            self.known_standstill = None;
+        }
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (low, high) = (a.min(b), a.max(b));
         // One direction shorter and the other one unchanged is a shorter route.

@@ -5,11 +5,13 @@ use std::net::SocketAddr;
 use sinemora_wire::MeshWindow;
 
 use crate::clock::{RawTime, TimestampSource};
+use crate::paths::dating::{ClockWish, Found};
+use crate::paths::exchange_tag::ExchangeTag;
 use crate::paths::path_table::PathTable;
-use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
+use crate::paths::peer_session::SessionUpdate;
 use crate::paths::request::{Request, RequestId};
 use crate::paths::schedule::FlowKey;
-use crate::plan::{Plan, on_demand_key};
+use crate::plan::{BackendTime, Plan, on_demand_key};
 use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, PortIdentity, Tlvs};
 use crate::standard_clients::standard_client::{Action, Signal, StandardClient, WithoutService};
 use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_clocks};
@@ -43,6 +45,8 @@ pub(super) struct Slot {
 pub(super) struct Settlement {
     pub lost: u64,
     pub closed: ClosedWindows,
+    /// A standstill of our clock that only the peers' clocks show.
+    pub stood_still: Option<Found>,
 }
 
 /// Windows that are over.
@@ -104,7 +108,7 @@ impl Client {
         if wait_ns > 0 {
             return Some(Slot::default());
         }
-        let (aggregator, peer) = (table.aggregators.0.get_mut(&key.path.0)?, path.peer);
+        let (aggregator, peer) = (table.aggregators.meshes.get_mut(&key.path.0)?, path.peer);
         let Some(slot) = aggregator.take_slot(backend_ns) else {
             return Some(Slot {
                 request: None,
@@ -121,6 +125,7 @@ impl Client {
             tag: ExchangeTag {
                 key,
                 flows: path.slots.len() as u8,
+                at: now,
                 slot,
             },
         };
@@ -167,9 +172,11 @@ impl Client {
         source: TimestampSource,
     ) -> SessionUpdate {
         let session = self.table.session_of(id);
-        session.map_or_else(SessionUpdate::default, |s| {
+        let update = session.map_or_else(SessionUpdate::default, |s| {
             s.record_departure(id.sequence_id, t3, source)
-        })
+        });
+        self.note_standstill(id.to, &update);
+        update
     }
 
     /// Adds a message from any address to the session it belongs to.
@@ -182,12 +189,15 @@ impl Client {
         let Some(address) = self.event_address(from) else {
             return SessionUpdate::default();
         };
-        if self.standard.has(&address) {
+        let update = if self.standard.has(&address) {
             let table = &mut self.table;
-            return self.standard.receive(table, address, message, arrival);
-        }
-        let session = self.table.sessions.get_mut(&address);
-        session.map_or_else(SessionUpdate::default, |s| s.receive(message, arrival))
+            self.standard.receive(table, address, message, arrival)
+        } else {
+            let session = self.table.sessions.get_mut(&address);
+            session.map_or_else(SessionUpdate::default, |s| s.receive(message, arrival))
+        };
+        self.note_standstill(address, &update);
+        update
     }
 
     /// Takes the TLVs of a unicast negotiation. Returns true if they come from a responder that this agent measures.
@@ -210,7 +220,13 @@ impl Client {
         allowed: impl FnMut() -> bool,
     ) -> Vec<Action> {
         let table = &mut self.table;
-        self.standard.actions(table, now, backend_ns, allowed)
+        let actions = self.standard.actions(table, now, backend_ns, allowed);
+        for action in &actions {
+            if let Action::Update(address, update) = action {
+                self.note_standstill(*address, update);
+            }
+        }
+        actions
     }
 
     /// Returns the cancellations that standard responders get before this agent stops.
@@ -249,7 +265,7 @@ impl Client {
     pub fn settle(&mut self, polled_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
         let mut settlement = Settlement::default();
         let aggregators = &mut self.table.aggregators;
-        let mut all = aggregators.0.values();
+        let mut all = aggregators.meshes.values();
         if polled_until < self.settle_at && !all.any(|all| all.has_due_window(backend_ns)) {
             return settlement;
         }
@@ -260,6 +276,13 @@ impl Client {
                 aggregators.record(&outcome);
             });
         }
+        aggregators.record_dated();
+        settlement.stood_still = aggregators.dating.wait(now);
+        if let Some(found) = &settlement.stood_still {
+            self.table.account_standstill(found);
+            self.table.date_again(found);
+        }
+        self.table.aggregators.record_dated();
         let time_scale_ns = self.time_scale_ns;
         let end = |end_s: i64| {
             let since_ns = backend_ns.saturating_sub(end_s.saturating_mul(1_000_000_000));
@@ -272,6 +295,29 @@ impl Client {
         settlement
     }
 
+    /// Follows the backend's time, read at `now`. Returns the standstill of our clock that was found with it.
+    pub fn follow_time(&mut self, time: BackendTime, now: RawTime) -> Option<Found> {
+        let found = self.table.aggregators.dating.follow(time, now)?;
+        self.table.account_standstill(&found);
+        self.table.date_again(&found);
+        Some(found)
+    }
+
+    /// Notes what an update of a session shows about our own clock.
+    fn note_standstill(&mut self, peer: SocketAddr, update: &SessionUpdate) {
+        if let Some((start, shows)) = update.standstill {
+            let dating = &mut self.table.aggregators.dating;
+            if let Some(found) = dating.note(peer, start, shows) {
+                self.table.date_again(&found);
+            }
+        }
+    }
+
+    /// Takes the wishes to the clock of windows.
+    pub fn take_clock_wishes(&mut self) -> Vec<ClockWish> {
+        self.table.aggregators.dating.take_wishes()
+    }
+
     /// Drops the unanswered exchanges, because this machine has dropped packets unread.
     pub fn drop_unanswered(&mut self, now: RawTime) {
         for session in self.table.sessions.values_mut() {
@@ -282,6 +328,7 @@ impl Client {
     /// Ends the epoch of every peer's clock, because this machine was disrupted before `now`. If it has `moved`, also
     /// forgets the routes.
     pub fn disrupted(&mut self, moved: bool, now: RawTime) {
+        self.table.aggregators.dating.disrupted(now);
         self.drop_unanswered(now);
         for session in self.table.sessions.values_mut() {
             if moved {
@@ -295,6 +342,8 @@ impl Client {
     /// Ends all exchanges and returns every window as it is.
     pub fn finish(&mut self, now: RawTime) -> ClosedWindows {
         self.drop_unanswered(now);
+        self.table.aggregators.dating.end();
+        self.table.aggregators.record_dated();
         // Windows that are cut short have no end at which clocks could be compared.
         self.close(WindowAggregator::close_all, |_| None)
     }
@@ -319,7 +368,7 @@ impl Client {
     ) -> ClosedWindows {
         let mut closed = ClosedWindows::default();
         let (paths, sessions) = (&self.table.paths, &mut self.table.sessions);
-        for (&mesh_key, aggregator) in &mut self.table.aggregators.0 {
+        for (&mesh_key, aggregator) in &mut self.table.aggregators.meshes {
             for mut window in close(aggregator) {
                 for vm_key in window.peers() {
                     if let Some(path) = paths.get(&(mesh_key, vm_key)) {
@@ -358,3 +407,7 @@ impl Client {
 #[cfg(test)]
 #[path = "client_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "standstill_tests.rs"]
+mod standstill_tests;

@@ -6,11 +6,11 @@ use crate::packet_loop::wakeup::WakeupIntervals;
 use crate::plan::{Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use crate::ptp::{PortIdentity, Verdict};
 
-const MS: i64 = 1_000_000;
-const S: i64 = 1_000 * MS;
-const EPOCH: i64 = 1_700_000_000 * S;
+pub(super) const MS: i64 = 1_000_000;
+pub(super) const S: i64 = 1_000 * MS;
+pub(super) const EPOCH: i64 = 1_700_000_000 * S;
 
-fn peer(vm_key: u32, port: u16) -> Peer {
+pub(super) fn peer(vm_key: u32, port: u16) -> Peer {
     Peer {
         vm_key,
         name: String::new(),
@@ -25,7 +25,7 @@ fn peer(vm_key: u32, port: u16) -> Peer {
     }
 }
 
-fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
+pub(super) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
     Plan {
         caps: Caps {
             packets_per_s: 1000,
@@ -85,6 +85,14 @@ impl Simulation {
         let until = self.now + ms * MS;
         while self.now < until {
             let now = RawTime(self.now);
+            let time = BackendTime {
+                ahead_ns: EPOCH,
+                suspended_ns: 0,
+                is_known: true,
+                confirmed: RawTime(0),
+                is_doubted: false,
+            };
+            self.client.follow_time(time, now);
             while let Some(slot) = self.client.next_slot(now, EPOCH + self.now, || true) {
                 if let Some(request) = slot.request {
                     let Body::CompactReq { soon, .. } = request.message.body else {

@@ -9,6 +9,7 @@ use super::load_shedding::CapExceeded;
 use crate::clock::{Direction, RouteChange};
 use crate::counters::{Counters, EventKind, EventPath};
 use crate::log_throttle::LogThrottle;
+use crate::paths::dating::{Found, ShownBy};
 use crate::plan::Plan;
 use crate::ptp::NoService;
 use crate::standard_clients::standard_client::WithoutService;
@@ -76,6 +77,24 @@ impl EventLog {
             let detail = format!("{cause}; the estimates of its peers' clocks start again");
             self.raise_step(at_ns, detail);
         }
+    }
+
+    /// Reports that the clocks of this machine stood still.
+    pub fn stood_still(&self, found: &Found, at_ns: i64) {
+        let shown = match found.shown_by {
+            ShownBy::Suspension | ShownBy::Correction => return,
+            ShownBy::Backend => {
+                "as when its hypervisor pauses it; windows since then are dated by the backend's time"
+            }
+            ShownBy::Peers => {
+                "by the clocks of its peers; windows follow them until the backend answers"
+            }
+        };
+        let for_s = found.for_ns as f64 / 1e9;
+        self.raise_step(
+            at_ns,
+            format!("the clocks of this VM stood still for {for_s:.3} s, {shown}"),
+        );
     }
 
     /// Reports a step of a peer's clock against ours, or of ours against it.

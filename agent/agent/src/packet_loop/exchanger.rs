@@ -17,7 +17,8 @@ use super::{LoopError, Options};
 use crate::clock::{RawTime, TimestampSource};
 use crate::counters::Counters;
 use crate::network::Listen;
-use crate::plan::{Caps, Plan, Role};
+use crate::paths::dating::ClockWish;
+use crate::plan::{BackendTime, Caps, Plan, Role};
 use crate::ptp::{Responder, TokenBucket};
 use crate::standard_clients::unicast_service::UnicastService;
 use crate::timestamp::{DepartureTimestamp, Disruption, Disruptions};
@@ -174,6 +175,20 @@ impl Exchanger {
         Ok(poll.all)
     }
 
+    /// Follows the backend's time. Dates again what was measured since a standstill of this machine's clocks, if it shows one.
+    pub fn follow_time(&mut self, time: BackendTime) {
+        let now = self.sockets.now();
+        if let Some(found) = self.client.follow_time(time, now) {
+            self.event_log
+                .stood_still(&found, now.0.saturating_add(time.ahead_ns));
+        }
+    }
+
+    /// Takes the wishes to the clock of windows.
+    pub fn take_clock_wishes(&mut self) -> Vec<ClockWish> {
+        self.client.take_clock_wishes()
+    }
+
     /// Responds to the received messages and sends the requests that are due. `backend_ns` converts a raw time to the
     /// backend's time.
     pub fn turn(&mut self, backend_ns: impl Fn(RawTime) -> i64) -> io::Result<()> {
@@ -243,6 +258,9 @@ impl Exchanger {
         }
         let settlement = self.client.settle(polled_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
+        if let Some(found) = &settlement.stood_still {
+            self.event_log.stood_still(found, at_ns);
+        }
         Ok(self.with_ports(settlement.closed))
     }
 

@@ -31,6 +31,7 @@ use crate::counters::Counters;
 use crate::hardware::HardwareClock;
 use crate::hardware_timestamps::CardInUse;
 use crate::network::{Listen, Network};
+use crate::paths::dating::ClockWish;
 use crate::plan::{BackendClock, Plan};
 use crate::timestamp::{self, BindError, CardClock, raw_now};
 use crate::window::OnDemandWindow;
@@ -131,7 +132,9 @@ pub fn run(
         }
         let began = raw_now();
         // Read once per turn: a correction of the backend's time in the middle of a turn would split a batch.
-        let ahead_ns = backend_clock.ahead_of_raw_ns();
+        let time = backend_clock.time();
+        exchanger.follow_time(time);
+        let ahead_ns = time.ahead_ns;
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(plan) = plans.try_iter().last() {
             let plan = plan.within_caps();
@@ -145,6 +148,14 @@ pub fn run(
             report(exchanger.settle(polled_until, backend_ns)?)?;
             settle_at = began.plus(POLICY.settle_ns);
             intervals = exchanger.intervals(plan_intervals);
+        }
+        for wish in exchanger.take_clock_wishes() {
+            match wish {
+                ClockWish::Doubt => backend_clock.doubt(),
+                ClockWish::Ask => backend_clock.ask(),
+                ClockWish::Advance(by_ns) => backend_clock.advance(by_ns),
+                ClockWish::ReportUnknown => backend_clock.report_unknown(),
+            }
         }
         sleep = intervals.sleep(began, exchanger.next_due());
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+use super::dating::{Found, ShownBy};
 use super::peer_session::{Aggregators, PeerSession};
 use super::request::RequestId;
 use super::schedule::{FlowKey, PathKey, Schedule, Slots};
@@ -82,7 +83,7 @@ impl PathTable {
         let mut before = std::mem::take(&mut self.paths);
         self.addresses.clear();
         for mesh in &plan.meshes {
-            let aggregator = self.aggregators.0.entry(mesh.key);
+            let aggregator = self.aggregators.meshes.entry(mesh.key);
             aggregator
                 .or_insert_with(|| WindowAggregator::new(mesh.key, mesh.window_s))
                 .set_window_s(mesh.window_s);
@@ -131,7 +132,7 @@ impl PathTable {
             }
         }
         self.close(&before, now);
-        self.aggregators.0.retain(|&key, aggregator| {
+        self.aggregators.meshes.retain(|&key, aggregator| {
             on_demand_key(key).is_none()
                 || aggregator.has_open_windows()
                 || plan.meshes.iter().any(|mesh| mesh.key == key)
@@ -159,6 +160,26 @@ impl PathTable {
         (session.exchanges.requester() == id.source).then_some(session)
     }
 
+    /// Dates the exchanges again that started after a standstill of our clock.
+    pub fn date_again(&mut self, found: &Found) {
+        let range = found.from..RawTime(i64::MAX);
+        let aggregators = &mut self.aggregators;
+        for session in self.sessions.values_mut() {
+            let exchanges = &mut session.exchanges;
+            exchanges.retain_open(|tag| aggregators.move_slot(tag, &range));
+        }
+        aggregators.date_again(&range);
+    }
+
+    /// Takes a standstill of our clock into account in the clocks of the peers: their next exchanges are as expected.
+    pub fn account_standstill(&mut self, found: &Found) {
+        // A suspension ends their epochs.
+        let is_suspension = found.shown_by == ShownBy::Suspension;
+        for session in self.sessions.values_mut().filter(|_| !is_suspension) {
+            session.clock.account_standstill(found.from, found.for_ns);
+        }
+    }
+
     /// Ends the exchanges of paths that are gone or lead to another address now.
     fn close(&mut self, gone: &HashMap<PathKey, Path>, now: RawTime) {
         for (&(mesh_key, vm_key), path) in gone {
@@ -170,7 +191,7 @@ impl PathTable {
                 tag.key.path == (mesh_key, vm_key)
             });
             session.clock.refresh();
-            if let Some(aggregator) = self.aggregators.0.get_mut(&mesh_key) {
+            if let Some(aggregator) = self.aggregators.meshes.get_mut(&mesh_key) {
                 aggregator.resolve_delays(vm_key, &session.clock);
             }
             if self.addresses.get(&path.peer) != Some(&path.peer) {

@@ -1,20 +1,13 @@
 //! The session with one peer: its open exchanges, its clock, and the windows that outcomes are recorded in.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use super::schedule::FlowKey;
-use crate::clock::{Change, PeerClock, RawTime, TimestampSource};
+use super::dating::{Dating, Place};
+use super::exchange_tag::ExchangeTag;
+use crate::clock::{Change, PeerClock, RawTime, Standstill, TimestampSource};
 use crate::ptp::{Arrival, Body, ExchangeTable, Message, Outcome, PortIdentity, Verdict};
-use crate::window::{Flow, WindowAggregator, WindowSlot};
-
-/// The flow and the window of an exchange.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ExchangeTag {
-    pub key: FlowKey,
-    /// Source ports of its path when it started.
-    pub flows: u8,
-    pub slot: WindowSlot,
-}
+use crate::window::{Flow, WindowAggregator};
 
 /// All exchanges with one address. Paths of several meshes and all flows share it, because they share the peer's clock.
 /// They share its sequence ids too, so that a Follow_Up, which comes to the one general port, matches one exchange only.
@@ -32,6 +25,8 @@ pub(crate) struct SessionUpdate {
     pub completed: u64,
     /// A change of a clock or a route that it proves.
     pub change: Option<Change>,
+    /// Start of the newest exchange, and what it shows about our own clock.
+    pub standstill: Option<(RawTime, Standstill)>,
 }
 
 impl SessionUpdate {
@@ -46,6 +41,7 @@ impl SessionUpdate {
             },
             completed: self.completed + after.completed,
             change: after.change.or(self.change),
+            standstill: after.standstill.or(self.standstill),
         }
     }
 }
@@ -114,33 +110,85 @@ impl PeerSession {
         if let Verdict::Complete(outbound, inbound) = verdict {
             update.completed += 1;
             update.change = self.clock.observe(outbound, inbound).or(update.change);
+            let standstill = self.clock.standstill();
+            update.standstill = standstill
+                .map(|standstill| (outbound.local, standstill))
+                .or(update.standstill);
         }
     }
 }
 
-/// The window aggregator of each mesh, by mesh key. Meshes are never removed, so that a mesh that comes back reports no
-/// window twice. Measurements on demand do not come back.
+/// The windows of all meshes, and the dating of exchanges.
 #[derive(Default)]
-pub(crate) struct Aggregators(pub HashMap<u32, WindowAggregator>);
+pub(crate) struct Aggregators {
+    /// By mesh key. Meshes are never removed, so that a mesh that comes back reports no window twice. Measurements on demand
+    /// do not come back.
+    pub meshes: HashMap<u32, WindowAggregator>,
+    pub dating: Dating,
+}
 
 impl Aggregators {
-    /// Records the outcome of an exchange.
+    /// Records the outcome of an exchange, or keeps it until it is dated.
     pub fn record(&mut self, outcome: &Outcome<ExchangeTag>) {
-        let ExchangeTag { key, flows, slot } = outcome.tag;
+        match self.dating.place(outcome) {
+            Place::Window => self.file(outcome),
+            Place::Waits => self.dating.keep(*outcome),
+            Place::Nowhere => self.release(&outcome.tag),
+        }
+    }
+
+    /// Records the outcomes that have waited and are dated now.
+    pub fn record_dated(&mut self) {
+        for outcome in self.dating.take_undated() {
+            self.record(&outcome);
+        }
+    }
+
+    /// Dates outcomes that wait again if they started in `range`.
+    pub fn date_again(&mut self, range: &Range<RawTime>) {
+        for mut outcome in self.dating.take_undated() {
+            if self.move_slot(&mut outcome.tag, range) {
+                self.dating.keep(outcome);
+            }
+        }
+    }
+
+    /// Moves an exchange that started in `range` into its window by the present backend time. Returns false if that time was
+    /// summarised before.
+    pub fn move_slot(&mut self, tag: &mut ExchangeTag, range: &Range<RawTime>) -> bool {
+        let backend_ns = self.dating.backend_ns(tag.at);
+        let (true, Some(backend_ns)) = (range.contains(&tag.at), backend_ns) else {
+            return true;
+        };
+        let Some(aggregator) = self.meshes.get_mut(&tag.key.path.0) else {
+            return false;
+        };
+        aggregator.release_slot(&tag.slot);
+        let slot = aggregator.take_slot(backend_ns);
+        slot.is_some_and(|slot| {
+            tag.slot = slot;
+            true
+        })
+    }
+
+    /// Releases the slot of an exchange that never took place.
+    pub fn release(&mut self, tag: &ExchangeTag) {
+        if let Some(aggregator) = self.meshes.get_mut(&tag.key.path.0) {
+            aggregator.release_slot(&tag.slot);
+        }
+    }
+
+    fn file(&mut self, outcome: &Outcome<ExchangeTag>) {
+        let ExchangeTag {
+            key, flows, slot, ..
+        } = outcome.tag;
         let (mesh_key, vm_key) = key.path;
-        if let Some(aggregator) = self.0.get_mut(&mesh_key) {
+        if let Some(aggregator) = self.meshes.get_mut(&mesh_key) {
             let flow = Flow {
                 number: key.flow,
                 of: flows,
             };
             aggregator.record(&slot, vm_key, flow, outcome);
-        }
-    }
-
-    /// Releases the slot of an exchange that never took place.
-    pub fn release(&mut self, tag: &ExchangeTag) {
-        if let Some(aggregator) = self.0.get_mut(&tag.key.path.0) {
-            aggregator.release_slot(&tag.slot);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The backend's time on this machine, so that the windows of all agents start at the same moments.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::clock_offset::{ClockOffset, Correction, TimedAnswer};
+use super::clock_offset::{ClockOffset, Correction, LARGEST_ERROR_NS, TimedAnswer};
 use crate::clock::RawTime;
 use crate::timestamp::{boot_now_ns, raw_now};
 
@@ -17,6 +17,22 @@ const TRIES: usize = 5;
 #[derive(Debug)]
 pub struct BackendClock {
     state: Mutex<State>,
+    asked: Condvar,
+}
+
+/// The backend's time at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackendTime {
+    /// Backend time minus the raw clock, ns.
+    pub ahead_ns: i64,
+    /// Time that this machine was suspended, as far as it knows, plus a constant, ns.
+    pub suspended_ns: i64,
+    /// Up to when this clock is known to have run, by the newest answer: it bounds the error of the time before.
+    pub confirmed: RawTime,
+    /// False before the first answer: it is the time of the wall clock.
+    pub is_known: bool,
+    /// True if this machine's clocks may have stood still, and no answer has shown yet for how long.
+    pub is_doubted: bool,
 }
 
 #[derive(Debug)]
@@ -26,6 +42,10 @@ struct State {
     offset: ClockOffset,
     /// Largest bound since it was last taken; `None` while some time since then had an unknown error.
     largest_error_ns: Option<u64>,
+    /// Boot time at which the newest answer's request left, if it bounds the error, ns.
+    confirmed_ns: Option<i64>,
+    /// An answer without a wait is wanted at once.
+    is_asked: bool,
 }
 
 impl State {
@@ -33,8 +53,11 @@ impl State {
         boot_ns + self.offset.ns().unwrap_or(self.wall_offset_ns)
     }
 
-    /// Adds the bound at `boot_ns` to the largest one.
+    /// Adds the bound at `boot_ns` to the largest one. Windows wait while the clock is doubted.
     fn note_error(&mut self, boot_ns: i64) {
+        if self.offset.is_doubted() {
+            return;
+        }
         let error_ns = self.offset.error_ns(boot_ns);
         self.largest_error_ns = self
             .largest_error_ns
@@ -51,7 +74,10 @@ impl BackendClock {
                 wall_offset_ns: realtime_ns() - boot_now_ns(),
                 offset: ClockOffset::default(),
                 largest_error_ns: Some(0),
+                confirmed_ns: None,
+                is_asked: false,
             }),
+            asked: Condvar::new(),
         }
     }
 
@@ -60,8 +86,8 @@ impl BackendClock {
         self.state().at(boot_now_ns())
     }
 
-    /// Returns the current backend time minus the raw clock, ns.
-    pub fn ahead_of_raw_ns(&self) -> i64 {
+    /// Returns the current backend time against the raw clock.
+    pub fn time(&self) -> BackendTime {
         let mut narrowest = (i64::MAX, 0);
         for _ in 0..TRIES {
             let before = raw_now();
@@ -75,7 +101,51 @@ impl BackendClock {
                 break;
             }
         }
-        self.state().at(narrowest.1)
+        let (_, boot_ahead_ns) = narrowest;
+        let state = self.state();
+        let confirmed_ns = state.confirmed_ns.unwrap_or(i64::MIN);
+        BackendTime {
+            ahead_ns: state.at(boot_ahead_ns),
+            suspended_ns: boot_ahead_ns,
+            confirmed: RawTime(confirmed_ns.saturating_sub(boot_ahead_ns)),
+            is_known: state.offset.ns().is_some(),
+            is_doubted: state.offset.is_doubted(),
+        }
+    }
+
+    /// Gives up the bound and asks the backend at once, because this machine's clocks may have stood still until now.
+    pub fn doubt(&self) {
+        let mut state = self.state();
+        let now_ns = boot_now_ns();
+        state.note_error(now_ns);
+        state.offset.doubt(now_ns);
+        state.is_asked = true;
+        self.asked.notify_all();
+    }
+
+    /// Asks the backend at once, because nothing has shown for a while that this machine's clocks run.
+    pub fn ask(&self) {
+        self.state().is_asked = true;
+        self.asked.notify_all();
+    }
+
+    /// Moves the doubted clock by `by_ns`, as several peers show. Its error stays unknown.
+    pub fn advance(&self, by_ns: i64) {
+        self.state().offset.advance(by_ns);
+    }
+
+    /// Records that windows are reported although nothing shows that this machine's clocks ran: their error is unknown.
+    pub fn report_unknown(&self) {
+        self.state().largest_error_ns = None;
+    }
+
+    /// Waits up to `limit` until an answer without a wait is wanted. Returns true if it is, once for each wish.
+    pub fn await_wish(&self, limit: Duration) -> bool {
+        let waited = self
+            .asked
+            .wait_timeout_while(self.state(), limit, |state| !state.is_asked);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut state.is_asked)
     }
 
     /// Returns the current backend time minus the local `CLOCK_REALTIME`, ns.
@@ -118,6 +188,16 @@ impl BackendClock {
         let shown_ns = state.at(answer.received_ns);
         let correction = state.offset.observe(answer);
         state.note_error(answer.received_ns);
+        // A late answer agrees with everything.
+        let took_ns = answer
+            .received_ns
+            .saturating_sub(answer.sent_ns)
+            .saturating_sub(answer.held_ns);
+        let error_ns = state.offset.error_ns(answer.received_ns).unwrap_or(0);
+        let proves = took_ns.unsigned_abs() <= 2 * error_ns.max(LARGEST_ERROR_NS);
+        if proves && !state.offset.is_contradicted() {
+            state.confirmed_ns = state.confirmed_ns.max(Some(answer.sent_ns));
+        }
         if was_known {
             return correction;
         }
@@ -186,10 +266,41 @@ mod tests {
     }
 
     #[test]
+    fn a_doubted_clock_asks_once_and_has_no_bound_until_an_answer_to_a_later_request() {
+        let clock = BackendClock::new();
+        clock.observe(&answer(HOUR_NS, 0));
+        clock.take_largest_error_ns();
+        clock.take_largest_error_ns();
+        let sent_before = answer(HOUR_NS, MS);
+        clock.doubt();
+        assert!(clock.time().is_doubted);
+        assert_eq!(clock.error_ns(), None);
+        assert!(clock.await_wish(Duration::ZERO));
+        assert!(!clock.await_wish(Duration::ZERO));
+        clock.observe(&sent_before);
+        assert!(
+            clock.time().is_doubted,
+            "it may have arrived during the pause"
+        );
+        let confirmed = clock.time().confirmed;
+        clock.observe(&answer(2 * HOUR_NS, 0));
+        let time = clock.time();
+        assert!(!time.is_doubted);
+        assert!(time.confirmed > confirmed);
+        assert!((clock.now_ns() - 2 * HOUR_NS).abs() < 1_000 * MS);
+        assert!(
+            clock.take_largest_error_ns().is_some(),
+            "windows have waited"
+        );
+        clock.report_unknown();
+        assert_eq!(clock.take_largest_error_ns(), None);
+    }
+
+    #[test]
     fn the_raw_clock_converts_to_the_same_time() {
         let clock = BackendClock::new();
         clock.observe(&answer(HOUR_NS, 0));
-        let by_raw = raw_now().0 + clock.ahead_of_raw_ns();
+        let by_raw = raw_now().0 + clock.time().ahead_ns;
         assert!((clock.now_ns() - by_raw).abs() < 100 * MS);
     }
 }

@@ -50,11 +50,16 @@ struct Estimate {
     high_ns: i64,
     /// An answer contradicted the estimate and proved too little to replace it.
     contradicted: bool,
-    /// The local clock stood still for an unknown time, so nothing bounds the error.
-    unbounded: bool,
+    /// Local time since which the local clock may have stood still for an unknown time, ns: nothing bounds the error. Only
+    /// answers to requests that left later do.
+    doubted_ns: Option<i64>,
 }
 
 impl Estimate {
+    fn width_ns(&self) -> i64 {
+        self.high_ns.saturating_sub(self.low_ns)
+    }
+
     /// Returns the interval at `now_ns`: it widens by the drift of the clocks.
     fn interval(&self, now_ns: i64) -> (i64, i64) {
         let drift_ns = drift(now_ns.saturating_sub(self.at_ns));
@@ -73,7 +78,9 @@ impl ClockOffset {
 
     /// Returns the bound of its error at `now_ns` (local), ns; `None` while it is unknown.
     pub fn error_ns(&self, now_ns: i64) -> Option<u64> {
-        let estimate = self.estimate.filter(|estimate| !estimate.unbounded)?;
+        let estimate = self
+            .estimate
+            .filter(|estimate| estimate.doubted_ns.is_none())?;
         let (low, high) = estimate.interval(now_ns);
         Some(error_in(estimate.offset_ns, low, high))
     }
@@ -81,6 +88,27 @@ impl ClockOffset {
     /// Returns true if an answer contradicted the estimate and proved too little to replace it.
     pub fn is_contradicted(&self) -> bool {
         self.estimate.is_some_and(|estimate| estimate.contradicted)
+    }
+
+    /// Returns true if the local clock may have stood still and no answer has shown yet for how long.
+    pub fn is_doubted(&self) -> bool {
+        self.estimate
+            .is_some_and(|estimate| estimate.doubted_ns.is_some())
+    }
+
+    /// Gives up the bound at `now_ns` (local), because the local clock may have stood still until then.
+    pub fn doubt(&mut self, now_ns: i64) {
+        if let Some(estimate) = &mut self.estimate {
+            estimate.doubted_ns = Some(now_ns);
+            estimate.contradicted = true;
+        }
+    }
+
+    /// Moves the estimate of a doubted clock by `by_ns`, as others show; its error stays unknown.
+    pub fn advance(&mut self, by_ns: i64) {
+        if let Some(estimate) = self.estimate.as_mut().filter(|e| e.doubted_ns.is_some()) {
+            estimate.offset_ns = estimate.offset_ns.saturating_add(by_ns);
+        }
     }
 
     /// Returns true if the bound has grown, or an answer contradicts the estimate.
@@ -98,11 +126,19 @@ impl ClockOffset {
             .backend_ns
             .saturating_sub(answer.sent_ns.saturating_add(held_ns));
         let next = match self.estimate {
-            Some(estimate) if low > high => stood_still(estimate, low, now_ns),
+            Some(estimate) if low > high => stood_still(&estimate, low, now_ns),
             // Without an estimate this is a start: the next answer gives one.
             None if low > high => return None,
             None => narrowed(None, low, high, now_ns),
-            Some(estimate) if estimate.unbounded => {
+            Some(Estimate {
+                doubted_ns: Some(since_ns),
+                ..
+            }) if answer.sent_ns < since_ns => return None,
+            Some(estimate) if estimate.doubted_ns.is_some() => {
+                // A late answer would only exchange one doubt for another.
+                if !is_sharp(low, high) && high.saturating_sub(low) > estimate.width_ns() {
+                    return None;
+                }
                 narrowed(Some(estimate.offset_ns), low, high, now_ns)
             }
             Some(estimate) => agreed_or_contradicted(estimate, low, high, now_ns),
@@ -138,20 +174,19 @@ fn agreed_or_contradicted(old: Estimate, low: i64, high: i64, now_ns: i64) -> Es
         low_ns: old_low.min(low),
         high_ns: old_high.max(high),
         contradicted: true,
-        unbounded: false,
+        doubted_ns: None,
     }
 }
 
 /// Returns the estimate after an answer that took less time by the local clock than the backend held it: the local clock
 /// stood still, as in a machine that its hypervisor stopped. The offset is `low` at least.
-fn stood_still(old: Estimate, low: i64, now_ns: i64) -> Estimate {
+fn stood_still(old: &Estimate, low: i64, now_ns: i64) -> Estimate {
     Estimate {
         at_ns: now_ns,
         offset_ns: old.offset_ns.max(low),
-        low_ns: low,
-        high_ns: i64::MAX,
         contradicted: true,
-        unbounded: true,
+        doubted_ns: Some(now_ns),
+        ..*old
     }
 }
 
@@ -171,7 +206,7 @@ fn narrowed(offset_ns: Option<i64>, low: i64, high: i64, now_ns: i64) -> Estimat
         low_ns: low,
         high_ns: high,
         contradicted: false,
-        unbounded: false,
+        doubted_ns: None,
     }
 }
 

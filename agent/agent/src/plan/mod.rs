@@ -8,15 +8,21 @@ mod model;
 mod on_demand;
 mod peer;
 mod peer_addresses;
+mod plan_tag;
 mod poll;
+mod time_keeper;
 
-pub use backend_clock::BackendClock;
+pub use backend_clock::{BackendClock, BackendTime};
 pub use bulk_order::{BulkOrder, BulkRole, BulkStep};
 pub use cache::PlanCache;
+#[cfg(test)]
+pub(crate) use clock_offset::ClockOffset;
 pub use clock_offset::{Correction, LARGEST_ERROR_NS, TimedAnswer};
 pub use model::{Caps, MeshPlan, Plan};
 pub use on_demand::OnDemand;
 pub(crate) use on_demand::on_demand_key;
 pub use peer::{Peer, PlanError, Protocol, Role};
 pub use peer_addresses::PeerAddresses;
+pub use plan_tag::PlanTag;
 pub use poll::{PollPace, Poller, follow_clock};
+pub use time_keeper::TimeKeeper;

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::{
-    BackendClock, BulkOrder, Correction, LARGEST_ERROR_NS, PeerAddresses, Plan, PlanCache,
+    BackendClock, BulkOrder, Correction, LARGEST_ERROR_NS, PeerAddresses, Plan, PlanCache, PlanTag,
     TimedAnswer,
 };
 use crate::backend::{Answer, Client, Verdict};
@@ -36,6 +36,7 @@ pub struct Poller {
     /// Takes the orders of the bulk sender; `None` if it is off.
     pub bulk_orders: Option<Sender<Vec<BulkOrder>>>,
     pub backend_clock: Arc<BackendClock>,
+    pub plan_tag: PlanTag,
     pub counters: Arc<Counters>,
     pub pace: PollPace,
     pub stop: Stop,
@@ -157,6 +158,7 @@ impl Poller {
             .etag
             .clone()
             .or_else(|| Some(format!("\"{}\"", plan.revision)));
+        self.plan_tag.set(state.etag.as_deref());
         if state
             .in_force
             .as_ref()
@@ -202,6 +204,7 @@ impl Poller {
             );
         }
         state.etag = None;
+        self.plan_tag.set(None);
         self.cache.remove();
         if state
             .in_force

@@ -193,6 +193,13 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
+    /// Withdraws the open requests for which `keep`, which may change their tags, returns false.
+    pub fn retain_open(&mut self, mut keep: impl FnMut(&mut T) -> bool) {
+        for open in self.open.iter_mut().filter(|open| !open.void) {
+            open.void = !keep(&mut open.pending.tag);
+        }
+    }
+
     /// Takes a repeated Delay_Resp of a standard responder as the answer to an unanswered request next to its own.
     ///
     /// ptp4u builds its answers in one buffer, so the second of two requests that come close together is answered twice and

@@ -30,7 +30,7 @@ use crate::interface::interface_of;
 use crate::metrics::MetricsServer;
 use crate::network::Listen;
 use crate::packet_loop::{self, Options};
-use crate::plan::{BackendClock, PeerAddresses, PlanCache, PollPace, Poller};
+use crate::plan::{BackendClock, PeerAddresses, PlanCache, PlanTag, PollPace, Poller, TimeKeeper};
 use crate::report::{
     Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader, WindowQueue,
 };
@@ -112,6 +112,13 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let peers = Arc::new(PeerAddresses::default());
     let (bulk_sender, bulk_orders) = mpsc::channel();
     let bulk_limits = bulk::Limits::of(config);
+    let plan_tag = PlanTag::default();
+    let time_keeper = TimeKeeper {
+        client: client.clone(),
+        plan_tag: plan_tag.clone(),
+        backend_clock: Arc::clone(&backend_clock),
+        stop: stop.clone(),
+    };
     let poller = Poller {
         client: client.clone(),
         agent_id: identity.agent_id.clone(),
@@ -120,6 +127,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         peers: Arc::clone(&peers),
         bulk_orders: bulk_limits.is_some().then_some(bulk_sender),
         backend_clock: Arc::clone(&backend_clock),
+        plan_tag,
         counters: Arc::clone(&counters),
         pace: PollPace::default(),
         stop: stop.clone(),
@@ -187,6 +195,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         describe(&client, &about, &describe_stop);
     })?;
     spawn("plan", move || poller.run())?;
+    spawn("time", move || time_keeper.run())?;
     spawn("upload", move || uploader.run())?;
     spawn("on-demand", move || on_demand.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;

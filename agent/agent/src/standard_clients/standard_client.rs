@@ -7,8 +7,9 @@ use super::search::{LAST_DOMAIN, Search};
 use super::sptp_session::PROBE_ID;
 use super::standard_peer::StandardPeer;
 use crate::clock::RawTime;
+use crate::paths::exchange_tag::ExchangeTag;
 use crate::paths::path_table::PathTable;
-use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
+use crate::paths::peer_session::SessionUpdate;
 use crate::paths::request::Request;
 use crate::paths::schedule::{FlowKey, PathKey};
 use crate::plan::{Plan, Protocol, Role};
@@ -352,7 +353,7 @@ impl Turn<'_> {
             return None;
         }
         peer.requested(self.now, sync.is_some());
-        let aggregator = self.table.aggregators.0.get_mut(&peer.path.0)?;
+        let aggregator = self.table.aggregators.meshes.get_mut(&peer.path.0)?;
         let slot = aggregator.take_slot(self.backend_ns)?;
         let deadline = self.now.plus(peer.deadline_ns);
         let pending = PendingRequest {
@@ -367,6 +368,7 @@ impl Turn<'_> {
                     flow: 0,
                 },
                 flows: 1,
+                at: self.now,
                 slot,
             },
         };

@@ -11,7 +11,7 @@ use crate::backend::{FakeBackend, PATIENCE, Reply, json, problem, reply};
 use serde_json::json;
 use sinemora_agent::backoff::Backoff;
 use sinemora_agent::counters::Counters;
-use sinemora_agent::plan::{BackendClock, Plan, PlanCache, PollPace, Poller};
+use sinemora_agent::plan::{BackendClock, Plan, PlanCache, PlanTag, PollPace, Poller};
 use sinemora_agent::stop::Stop;
 
 const MS: Duration = Duration::from_millis(1);
@@ -41,6 +41,7 @@ impl World {
             plans: sender,
             peers: Arc::default(),
             backend_clock: Arc::clone(&backend_clock),
+            plan_tag: PlanTag::default(),
             counters: Arc::clone(&counters),
             pace: PollPace {
                 backoff: Backoff::new(MS, 5 * MS),
