@@ -108,7 +108,8 @@ class Storage:
         except (NotFoundError, FileNotFoundError):
             raise ObjectMissing(f"{key} is missing in bucket {self.bucket}") from None
         except (BaseError, OSError, ValueError) as error:
-            reason = " ".join(str(error).partition("Debug source")[0].split())[:300]
+            # The cause comes last, after the request with its whole URL.
+            reason = " ".join(str(error).partition("Debug source")[0].rpartition(" - ")[2].split())[:300]
             raise StorageError(f"cannot {action} {key} in bucket {self.bucket}: {reason}") from None
 
 

@@ -1,5 +1,7 @@
 """HTTP of aged measurements."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter
 
 from sinemora.kit.db import SessionDep
@@ -19,12 +21,21 @@ router = APIRouter(
 )
 
 
+# The reason names addresses of the operator's network: `sinemora aged list` shows it to the operator.
+_FAILED = (
+    "The object storage did not take all measurements. Those that were not moved stay in the database, and the next run"
+    " tries again."
+)
+
+
 @router.get("")
 def read_aged_measurements(session: SessionDep, actor: Viewer) -> AgedRead:
     """Return which old measurements are in object storage, by mesh and tier, and the newest run of ageing."""
-    runs = usage.runs(session)
+    run = next(iter(usage.runs(session)), None)
+    if run is not None and run.error is not None:
+        run = replace(run, error=_FAILED)
     return AgedRead(
         after_days=quotas.limits(session).aged_after_days,
         items=[AgedTierRead.model_validate(one) for one in usage.tiers(session)],
-        run=AgingRunRead.model_validate(runs[0]) if runs else None,
+        run=None if run is None else AgingRunRead.model_validate(run),
     )

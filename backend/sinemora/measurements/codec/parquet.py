@@ -22,8 +22,9 @@ NUMBERS = ("source", "started_at", "block", "window_s", "roster_key", "n", "fram
 STATS, SKETCH = "stats", "sketch"
 FOOTER_GUESS_BYTES = 1 << 16
 """Bytes from the end of an object that usually hold all of its footer."""
-# A group this large is a request of about a MiB; smaller ones cost more metadata than they save.
-_GROUP_ROWS = 1024
+# A group is about a MiB, so that a query for one source reads little else; many small ones would cost more metadata.
+_GROUP_BYTES = 1 << 20
+_GROUP_ROWS = range(32, 1024)
 _STRETCH_STEPS = 60
 _US = 1_000_000
 
@@ -122,15 +123,13 @@ def write(rows: AgedRows, step_s: int, about: dict[str, str]) -> bytes:
 def _groups(rows: AgedRows, step_s: int) -> list[Ints]:
     """Return the positions of the rows of each row group."""
     steps = rows.started_at // (step_s * _US)
+    fitting = _GROUP_BYTES * rows.count // max(rows.payload_bytes, 1)
+    size = min(max(fitting, _GROUP_ROWS.start), _GROUP_ROWS.stop)
     in_step = rows.count / max(1, np.unique(steps).size)
-    stretches = (steps - steps.min(initial=0)) // max(_STRETCH_STEPS, int(_GROUP_ROWS / max(in_step, 1)))
+    stretches = (steps - steps.min(initial=1 << 62)) // max(_STRETCH_STEPS, int(size / max(in_step, 1)))
     order = np.lexsort((rows.block, rows.started_at, rows.source, stretches))
     bounds = np.flatnonzero(np.diff(stretches[order])) + 1
-    return [
-        part[first : first + _GROUP_ROWS]
-        for part in np.split(order, bounds)
-        for first in range(0, part.size, _GROUP_ROWS)
-    ]
+    return [part[first : first + size] for part in np.split(order, bounds) for first in range(0, part.size, size)]
 
 
 @dataclass(frozen=True, slots=True)
