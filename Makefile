@@ -30,7 +30,7 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test check conformance test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-guests screenshots recording test-bare test-compose lint prose
+.PHONY: test check conformance test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-guests screenshots recording test-bare test-compose test-chart lint prose
 test: ## Everything CI runs: lint, types, units, drift, end to end (some suites: SUITES='pytest vitest')
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py $(SUITES)
@@ -73,6 +73,9 @@ test-bare: ## Both commands of the README on a bare Debian, as root and as a use
 	@AS="$(AS)" ONLY="$(ONLY)" SUITES="$(SUITES)" ARGS="$(ARGS)" KEEP="$(KEEP)" $(PYTHON) infra/test/bare.py
 test-compose: ## The production stack in containers, on real networks (root; Debian)
 	@$(PYTHON) infra/test/compose.py
+test-chart: ## The Helm chart: linted, rendered by Helm, and valid by the schemas of Kubernetes
+	$(PREPARE) test-chart
+	@$(RUN) --in backend pytest -q -p no:cacheprovider ../infra/test/test_chart.py
 lint: ## Linters, formatters and type checks, changing nothing
 	$(PREPARE) tools
 	@$(PYTHON) infra/test/suites.py --lint

@@ -61,6 +61,11 @@ def versitygw(log: Log) -> str:
     return _of_go("versitygw", log)
 
 
+def helm(log: Log) -> str:
+    """Build Helm, which renders and checks the chart, in `.tools/helm`, likewise."""
+    return _of_go("helm", log)
+
+
 def qemu(log: Log) -> str:
     """Find QEMU and what guests are made of, else bring Debian's; only root can connect guests to a bridge."""
     return present("qemu", log) if os.geteuid() == 0 else _FOR_ROOT

