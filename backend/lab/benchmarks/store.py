@@ -12,7 +12,7 @@ plain table with a row per path and window in the same run, if it can do the wor
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from statistics import median, quantiles
 from typing import Any
@@ -30,6 +30,7 @@ from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, report, wind
 from sinemora.kit.db import system_session
 from sinemora.measurements.aggregate import rollup
 from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.codec.frame import Frame
 from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
@@ -38,6 +39,7 @@ GROUPS = ("ingest", "queries", "large", "unaligned", "rollup", "load", "error", 
 STARTED = int(time.time())
 NOW = STARTED // 86_400 * 86_400
 REPEATED = 7
+TURNS = 3
 
 
 def requests(world: World, senders: int, windows: int, before_s: int) -> list[bytes]:
@@ -65,54 +67,65 @@ def stored_frames(world: World) -> int:
 
 
 def ingest(product: Product) -> float:
-    """Measure committed reports per second with 99 and 999 peers each. Return those with 99."""
+    """Measure committed reports per second with 99 and 999 peers each. Return those with 99.
+
+    Reports and COPY take turns, so that both meet the same machine: a ratio is the median of those of the turns.
+    """
     rate = 0.0
     # The number of connections of the measurements behind the bars.
     for peers_each, senders, windows, connections in ((99, 100, 100, 512), (999, 24, 60, 64)):
         world = product.world(f"ingest-{peers_each}", peers_each + 1)
-        blocks = -(-peers_each // 256)
+        plain = _plain(world, senders, windows)
         Load(product.port, requests(world, senders, 4, 20_000)).wait()  # warm
         speeds: list[float] = []
-        outcome: Outcome | None = None
-        for turn in range(3):
-            sending = requests(world, senders, windows, 21_000 + turn * 10 * windows)
-            cpu_s, database_s, before = product.cpu_s(), product.database_cpu_s(), stored_frames(world)
-            outcome = Load(product.port, sending, connections=connections).wait()
-            cpu_s, database_s = product.cpu_s() - cpu_s, product.database_cpu_s() - database_s
-            stored = stored_frames(world) - before
-            if outcome.refused or stored != outcome.acknowledged * blocks:
-                sys.exit(f"{outcome} but {stored} blocks are stored: acknowledged is not committed")
-            speeds.append(outcome.acknowledged / outcome.seconds)
-        assert outcome is not None
-        rate = rate or median(speeds)
-        extra: dict[str, Any] = {
-            "connections": connections,
-            "reports_per_s": round(median(speeds), 1),
-            "api_cpu_ms_per_report": round(cpu_s / outcome.acknowledged * 1000, 3),
-            "database_cpu_ms_per_report": round(database_s / outcome.acknowledged * 1000, 3),
-            "generator_cpu_ms_per_report": round(outcome.generator_cpu_s / outcome.acknowledged * 1000, 3),
-        }
-        copied, size = _copied(product, world, senders, windows, rows.EVERYTHING)
-        of_paths, _ = _copied(product, world, senders, windows, rows.PATHS)
-        speed = median(speeds) * 2 * peers_each
+        copies: list[float] = []
+        costs: list[dict[str, float]] = []
+        size, dsn = 0.0, product.postgres.dsn("postgres", "sinemora")
+        for turn in range(TURNS):
+            rows.settle(dsn)
+            outcome, cost = _sent(product, world, senders, windows, connections, turn)
+            speeds.append(2 * peers_each * outcome.acknowledged / outcome.seconds)
+            costs.append(cost)
+            rows.settle(dsn)
+            copied, size = rows.ingest(dsn, plain, rows.EVERYTHING)
+            copies.append(copied)
+        of_paths, _ = rows.ingest(dsn, plain, rows.PATHS)
+        rows.settle(dsn)
         if peers_each == 99:
             _sizes(world, size)
-        rate_of = {"copy_per_s": round(copied), "copy_without_round_trips_per_s": round(of_paths)}
-        figures.report(f"store_ingest_{peers_each}_ratio_to_copy", speed / copied, **rate_of)
-        figures.report(f"store_ingest_{peers_each}_per_s", speed, **extra)
+        rate = rate or median(speeds) / 2 / peers_each
+        ratio = median(speed / copied for speed, copied in zip(speeds, copies, strict=True))
+        rate_of = {"copy_per_s": round(median(copies)), "copy_without_round_trips_per_s": round(of_paths)}
+        figures.report(f"store_ingest_{peers_each}_ratio_to_copy", ratio, **rate_of)
+        extra: dict[str, Any] = {name: round(median(cost[name] for cost in costs), 3) for name in costs[0]}
+        extra |= {"connections": connections, "reports_per_s": round(median(speeds) / 2 / peers_each, 1)}
+        figures.report(f"store_ingest_{peers_each}_per_s", median(speeds), **extra)
     return rate
 
 
-def _copied(
-    product: Product, world: World, senders: int, windows: int, directions: Sequence[int]
-) -> tuple[float, float]:
-    """Return windows of paths per second by COPY of as many as are ingested, and the bytes of each."""
+def _sent(
+    product: Product, world: World, senders: int, windows: int, connections: int, turn: int
+) -> tuple[Outcome, dict[str, float]]:
+    """Send the reports of a turn. Return the outcome and the ms of processor time of each report by process."""
+    blocks = -(-(len(world.vm_keys) - 1) // frame.TARGETS_MAX)
+    sending = requests(world, senders, windows, 21_000 + turn * 10 * windows)
+    cpu_s, database_s, before = product.cpu_s(), product.database_cpu_s(), stored_frames(world)
+    outcome = Load(product.port, sending, connections=connections).wait()
+    cpu_s, database_s = product.cpu_s() - cpu_s, product.database_cpu_s() - database_s
+    stored = stored_frames(world) - before
+    if outcome.refused or stored != outcome.acknowledged * blocks:
+        sys.exit(f"{outcome} but {stored} blocks are stored: acknowledged is not committed")
+    spent_s = {"api": cpu_s, "database": database_s, "generator": outcome.generator_cpu_s}
+    return outcome, {f"{name}_cpu_ms_per_report": s / outcome.acknowledged * 1000 for name, s in spent_s.items()}
+
+
+def _plain(world: World, senders: int, windows: int) -> list[tuple[Frame, str]]:
+    """Return the frames of a turn of COPY, each with its start: as many windows of paths as a turn of reports has."""
     rng = np.random.default_rng(2)
     parts = [window(rng, key, peers(world.vm_keys, i)) for i, key in enumerate(world.vm_keys[:senders])]
     at = datetime.fromtimestamp(NOW - 86_400, UTC)
     # Each pair is in one frame only, in both directions; every report has the peers of both.
-    plain = [(part, (at + timedelta(seconds=10 * n)).isoformat()) for n in range(2 * windows) for part in parts]
-    return rows.ingest(product.postgres.dsn("postgres", "sinemora"), plain, directions)
+    return [(part, (at + timedelta(seconds=10 * n)).isoformat()) for n in range(2 * windows) for part in parts]
 
 
 def _sizes(world: World, row_bytes: float) -> None:
@@ -230,6 +243,7 @@ def queries(product: Product) -> World:
     dsn = product.postgres.dsn("postgres", "sinemora")
     rows.ingest(dsn, plain, rows.PATHS)
     row_ms = median(rows.matrix_ms(dsn, _iso(end - 900), _iso(end)) for _ in range(3))
+    rows.settle(dsn)
     figures.report("store_matrix_100_15m_ratio_to_rows", spent / row_ms)
     figures.report("store_matrix_100_15m_ms", spent, rows_ms=round(row_ms, 1), ends="at any minute")
     spent = timed(lambda n: query_matrix(product, world, end - 86_400 + 60 * (n % 3), end + 60 * (n % 3)))

@@ -57,6 +57,16 @@ def ingest(dsn: str, frames: list[tuple[Frame, str]], directions: Sequence[int])
     return paths / seconds, size[0] / paths
 
 
+def settle(dsn: str) -> None:
+    """Drop the table and write a checkpoint, so that what follows does not pay for what came before.
+
+    Vacuum and the writing of dirty pages otherwise begin some seconds later, in the middle of another measurement.
+    """
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS bench_rows")
+        connection.execute("CHECKPOINT")
+
+
 def matrix_ms(dsn: str, start: str, end: str) -> float:
     """Return the ms of p50 and p99 of all paths of a range: SQL joins the sketches of a path, one call merges all."""
     began_s = time.perf_counter()
