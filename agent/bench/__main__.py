@@ -26,6 +26,7 @@ GROUPS = (
     "stock_loss",
     "amplification",
     "egress_guard",
+    "static",
 )
 
 
