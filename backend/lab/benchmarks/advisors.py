@@ -1,12 +1,12 @@
 """Figures of the advisors, one JSON object each. `SEED=` selects random sets; `ONLY=` some groups: price, fairness,
-transport, transfers, shaping (as root).
+transport, transfers, shaping and treatment (as root).
 """
 
 import os
 import sys
 from collections.abc import Callable
 
-from lab.benchmarks.advising import fairness, price, shaping, transfers, transport
+from lab.benchmarks.advising import fairness, price, shaping, transfers, transport, treatment
 from lab.benchmarks.figures import finish
 
 GROUPS: dict[str, Callable[[int], None]] = {
@@ -15,6 +15,7 @@ GROUPS: dict[str, Callable[[int], None]] = {
     "transport": transport.main,
     "transfers": transfers.main,
     "shaping": shaping.main,
+    "treatment": treatment.main,
 }
 
 

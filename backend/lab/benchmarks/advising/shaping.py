@@ -6,18 +6,16 @@ waits or is lost. Paths without a bucket are bare links and slow links with a qu
 traffic. Dual buckets are two in a row.
 """
 
-import ctypes
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 
+from lab.benchmarks.advising.row import from_sender, receiving
 from lab.benchmarks.figures import comment, report
 from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Train, combined, detect, first_late
@@ -36,7 +34,6 @@ _REST_S = 0.25
 """Rest between bursts, in which every bucket here fills."""
 _PAYLOAD = 1400
 _PACKET = _PAYLOAD + burst.OVERHEAD
-_CLONE_NEWNET = 0x40000000
 _SAMPLED = 400
 
 
@@ -47,7 +44,7 @@ def main(seed: int) -> None:
         comment("Token buckets need root for network namespaces: not measured.")
         return
     rng = np.random.default_rng(seed)
-    with row() as path, _receiving(path):
+    with row() as path, receiving(path):
         _buckets(path, rng)
         _false_alarms(path, rng)
         _duals(path, np.random.default_rng(seed + 1))
@@ -204,44 +201,7 @@ def _requests(rng: np.random.Generator, with_tail: bool) -> Floats:
 def _sent(path: Row, seconds: float, rate: float) -> Train:
     """Send a burst from the sender's namespace and return its train, in seconds and bytes with headers."""
     packets = min(max(int(seconds * rate / _PACKET), 100), burst.PACKETS_MAX)
-    sent: list[burst.Arrivals] = []
-
-    def run() -> None:
-        _enter(path.sender)
-        sent.append(burst.send(RECEIVER, packets, _PAYLOAD, rate))
-
-    # A namespace belongs to a thread.
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if not sent:
-        sys.exit("A burst was not measured.")
-    return burst.train_of(sent[0])
-
-
-def _enter(namespace: str) -> None:
-    """Move this thread into a network namespace."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    with Path(f"/run/netns/{namespace}").open("rb") as handle:
-        if libc.setns(handle.fileno(), _CLONE_NEWNET) != 0:
-            raise OSError(ctypes.get_errno(), f"cannot enter {namespace}")
-
-
-@contextmanager
-def _receiving(path: Row) -> Iterator[None]:
-    """Receive bursts in the receiver's namespace."""
-    code = (
-        "from sinemora.advisors.shaping import burst\n"
-        "burst.receive(once=False, ready=lambda port: print(port, flush=True))\n"
-    )
-    command = ["ip", "netns", "exec", path.receiver, sys.executable, "-c", code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        try:
-            if process.stdout is not None:
-                process.stdout.readline()
-            yield
-        finally:
-            process.kill()
+    return burst.train_of(from_sender(path, lambda: burst.send(RECEIVER, packets, _PAYLOAD, rate)))
 
 
 @contextmanager

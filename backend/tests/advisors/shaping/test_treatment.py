@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lab.benchmarks.advising.row import classes, one_queue
+from lab.benchmarks.advising.treatment import treatment
 from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, Verdict, by_class, by_size
 from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row
 from sinemora.cli import main
@@ -96,3 +98,22 @@ def test_lists_of_unequal_length_are_refused(owner: Member):
     body = {"packet_bytes": [100], "dscp": [0], "received_dscp": [0], "sent_ns": [1, 2], "received_ns": [1]}
     answer = owner.post("/v1/advisors/packet-treatments", json=body)
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+
+
+@pytest.mark.parametrize(("share", "starves"), [(None, True), (0.7, False)])
+def test_a_class_is_preferred_by_a_real_queue_with_two_priorities(path: Row, share: float | None, starves: bool):
+    """HTB with two priorities, and with two weights: `prio` and `ets` are missing in many small kernels."""
+    classes(path, 1e6, 46, share)
+    found = treatment(path, 1e6, is_class=True)
+    assert found.verdict is Verdict.DIFFERENT, found
+    assert "prefers DSCP 46" in found.explanation
+    assert ("starves" in found.explanation) is starves
+    # The queue of the other class still sends its ten packets at the end of the burst.
+    assert found.share == pytest.approx(1.0 if share is None else share, abs=0.05)
+
+
+def test_a_real_queue_of_packets_prefers_no_size_and_no_class(path: Row):
+    one_queue(path, 1e6, 50)
+    for is_class in (False, True):
+        found = treatment(path, 1e6, is_class=is_class)
+        assert found.verdict is Verdict.SAME, found
