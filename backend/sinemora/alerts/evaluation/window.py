@@ -80,8 +80,9 @@ class EvaluationState:
         return np.ones(window.planned.shape, np.bool_) if not window.settling else settled(self.ages, window.settling)
 
     def of(self, at: int) -> "EvaluationState":
-        """Return the baselines of one of several stacked meshes, in the same memory, with no other state."""
-        return EvaluationState(self.keys, baselines={series: one.of(at) for series, one in self.baselines.items()})
+        """Return baselines and ages of one of several stacked meshes, in the same memory, with no other state."""
+        baselines = {series: one.of(at) for series, one in self.baselines.items()}
+        return EvaluationState(self.keys, baselines=baselines, ages=self.ages[at])
 
     def history(self, condition: Condition, window: Window) -> History:
         """Return the earlier windows that a condition compares this one with; of no path if none are known."""
