@@ -165,7 +165,7 @@ bench-artifacts: ## How artifacts spread beside rsync, and what that does to the
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
-bench-scale: ## What a disaster, a rolling restart and a new proxy cost under load of reports (some groups: ONLY=restore,rolling)
+bench-scale: ## What a disaster, a rolling restart, a new proxy and aged data cost (some groups: ONLY=restore,parquet)
 	$(PREPARE) bench-scale >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.scale
 bench-size: ## How large the code is, and how long the last test runs took
