@@ -27,7 +27,7 @@ export function VmTraffic({ vmId }: { vmId: string }) {
   return (
     <Panel title={strings.traffic}>
       <p className={pageStyles.lead}>{strings.trafficLead}</p>
-      <div className={styles.clocks}>
+      <div className={query.data?.interface === null ? undefined : styles.clocks}>
         <QueryResult query={query} what={strings.trafficLower}>
           {({ range, ...traffic }) => <Chart traffic={traffic} range={range} />}
         </QueryResult>

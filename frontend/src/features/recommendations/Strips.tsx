@@ -76,7 +76,7 @@ export function Strips({ recommendation, shown }: { recommendation: Recommendati
           </figure>
         )
       })}
-      <p className={pageStyles.quiet}>{strings.stripLegend}</p>
+      <p className={pageStyles.quiet}>{strings.stripLegend(theme === 'dark')}</p>
     </Panel>
   )
 }

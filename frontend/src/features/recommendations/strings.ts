@@ -190,8 +190,9 @@ export const strings = {
     `${name}: ${vms} VMs by round trip to its root, ${moves} moves.`,
   rootPlace: (name: string) => `${name}: root`,
   placeToRoot: (name: string, roundTrip: string) => `${name}: ${roundTrip} to the root`,
-  stripLegend:
-    'Colour: round trip to the root in the newest window, darker is slower. Ring: root; dots: tasks; arrows: moves.',
+  /** On a dark page slow is bright, on a light one dark. */
+  stripLegend: (isDark: boolean) =>
+    `Colour: round trip to the root in the newest window, ${isDark ? 'brighter' : 'darker'} is slower. Ring: root; dots: tasks; arrows: moves.`,
   acceptedState: 'accepted, not applied yet',
   appliedState: 'applied, result being measured',
   undoneState: 'undone before the result was measured',

@@ -38,7 +38,7 @@ export function ChangeForms({ vms, applications, onChange }: Props) {
       >
         <NativeSelect name="first" label={strings.betweenZone} data={zones} />
         <NativeSelect name="second" label={strings.andZone} data={zones} defaultValue={zones[1] ?? zones[0] ?? ''} />
-        <NumberField name="added" label={strings.addedMicroseconds} defaultValue={200} step="any" required w={110} />
+        <NumberField name="added" label={strings.addedMicroseconds} defaultValue={200} step="any" required w={160} />
         <Button type="submit" variant="default">
           {strings.addLatency}
         </Button>

@@ -111,7 +111,9 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
         {grid(trips.before_ns, strings.now)}
         {grid(trips.after_ns, strings.after)}
       </div>
-      <p className={pageStyles.quiet}>{strings.gridLegend(formatDelay(range[0]), formatDelay(range[1]))}</p>
+      <p className={pageStyles.quiet}>
+        {strings.gridLegend(formatDelay(range[0]), formatDelay(range[1]), theme === 'dark')}
+      </p>
     </Panel>
   )
 }

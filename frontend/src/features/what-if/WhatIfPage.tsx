@@ -61,6 +61,18 @@ function Workspace({ mesh, search, onSearch }: Props & { mesh: string }) {
   if (broken) return <Failed what={strings.theMesh} error={broken} />
   if (!roster.data || !applications.data) return <Loading what={strings.meshLower} />
   const { vms } = roster.data
+  if (vms.length === 0) {
+    return (
+      <Empty
+        title={strings.meshWithoutVm}
+        action={
+          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh }} />}>{strings.addVm}</Button>
+        }
+      >
+        {strings.meshWithoutVmLead}
+      </Empty>
+    )
+  }
   const ofMesh = applications.data.filter((application) => application.mesh.id === mesh)
   const set = (next: Change[]) => onSearch({ changes: next.length > 0 ? next : undefined })
   const add = (change: Change) => set([...changes, change])

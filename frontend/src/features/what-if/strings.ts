@@ -53,8 +53,9 @@ export const strings = {
     `Round trips between ${count} ${noun}, ${period}.`,
   pathValue: (source: string, target: string, value: string) => `${source} to ${target}: ${value}`,
   roundTrips: 'Round trips',
-  gridLegend: (least: string, most: string) =>
-    `From ${least} to ${most}, darker is slower. Outlined cells change; blank: not measured.`,
+  /** On a dark page slow is bright, on a light one dark. */
+  gridLegend: (least: string, most: string, isDark: boolean) =>
+    `From ${least} to ${most}, ${isDark ? 'brighter' : 'darker'} is slower. Outlined cells change; blank: not measured.`,
   scenarios: 'Scenarios',
   savedScenarios: 'Saved scenarios',
   none: 'None',
@@ -69,6 +70,9 @@ export const strings = {
   deleteEffect: 'The scenario is deleted; its changes stay on this page.',
   meshes: 'Meshes',
   meshesLower: 'meshes',
+  meshWithoutVm: 'No VM in this mesh yet',
+  meshWithoutVmLead: 'A scenario moves tasks between the VMs of a mesh.',
+  addVm: 'Add VM',
   noMesh: 'No mesh yet',
   newMesh: 'New mesh',
   noMeshLead: 'A what-if scenario changes a mesh and its applications: create a mesh first.',

@@ -1,5 +1,6 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Anchor, Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { priceBasisQuery, useDeletePriceBasis, useSetPriceBasis } from '~/api/advisors'
@@ -21,7 +22,15 @@ export function PriceBasis({ asked }: { asked: Required<MixSearch> }) {
       <QueryResult query={applications} what={strings.applicationsLower}>
         {(rows) => {
           const id = rows.some((row) => row.id === chosen) ? chosen : rows[0]?.id
-          if (id === undefined) return <Notice tone="info" title={strings.noApplications} />
+          if (id === undefined) {
+            return (
+              <Notice tone="info" title={strings.noApplications}>
+                <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
+                  {strings.addApplication}
+                </Anchor>
+              </Notice>
+            )
+          }
           return (
             <div className={pageStyles.form}>
               <NativeSelect

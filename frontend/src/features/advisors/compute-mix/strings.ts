@@ -100,6 +100,7 @@ export const strings = {
   application: 'Application',
   applicationsLower: 'applications',
   noApplications: 'No application yet',
+  addApplication: 'Add application',
   noPriceBasis: 'No price basis yet.',
   useAsBasis: 'Use as price basis',
   deleteBasis: 'Delete price basis',
