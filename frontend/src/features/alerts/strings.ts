@@ -47,7 +47,8 @@ export const strings = {
   receivers: 'Receivers',
   repeatUntilAcknowledged: 'Repeat until acknowledged',
   groupBelowCritical: 'Group notices below critical',
-  groupHelp: 'The first is sent at once, those that follow together. Critical ones are never held.',
+  groupHelp:
+    'The first is sent at once (of severity info after 30 s), those that follow together. Critical ones are never held.',
   notifyWhenResolved: 'Notify when resolved',
   continueToNext: 'Continue with the next route',
   condition: 'Condition',
