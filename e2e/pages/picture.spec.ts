@@ -44,7 +44,7 @@ const decoded = (page: Page, png: Buffer) =>
 
 for (const [name, button] of [
   ['path', /^Download: One-way delay/],
-  ['heatmap', 'Download'],
+  ['heatmap-delay', 'Download'],
 ] as const) {
   test(`the picture of the ${name} is sharp, has a legend, and needs no page`, async ({ page, context }) => {
     await context.addCookies([{ name: VIEW, value: 'recorded', url: ORIGIN }])

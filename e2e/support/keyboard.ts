@@ -99,6 +99,8 @@ async function describeFocused(): Promise<Stop & { place: Place }> {
   }
   // What comes and goes with the focus, such as the link to the content, needs some frames.
   for (let frame = 0; frame < 30 && !isSeen(); frame++) await new Promise((done) => requestAnimationFrame(done))
+  // What loads above the element after it has the focus may push it out of the window: a person scrolls.
+  if (!isSeen()) element.scrollIntoView({ block: 'nearest' })
   const isHidden = !isSeen()
   const scroll = [window.scrollX, window.scrollY] as const
   element.blur()
