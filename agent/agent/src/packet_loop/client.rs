@@ -264,12 +264,11 @@ impl Client {
     /// the backend's time. All packets that arrived before `polled_until` must have been received.
     pub fn settle(&mut self, polled_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
         let mut settlement = Settlement::default();
-        let aggregators = &mut self.table.aggregators;
-        let mut all = aggregators.meshes.values();
-        if polled_until < self.settle_at && !all.any(|all| all.has_due_window(backend_ns)) {
+        if polled_until < self.settle_at && !self.has_due_window(backend_ns) {
             return settlement;
         }
         self.settle_at = polled_until.plus(SETTLE_NS);
+        let aggregators = &mut self.table.aggregators;
         for session in self.table.sessions.values_mut() {
             session.exchanges.settle(polled_until, |outcome| {
                 settlement.lost += u64::from(!outcome.answered);
@@ -316,6 +315,12 @@ impl Client {
     /// Takes the wishes to the clock of windows.
     pub fn take_clock_wishes(&mut self) -> Vec<ClockWish> {
         self.table.aggregators.dating.take_wishes()
+    }
+
+    /// Returns true if a window is over at `backend_ns` and waits for exchanges.
+    pub fn has_due_window(&self, backend_ns: i64) -> bool {
+        let mut aggregators = self.table.aggregators.meshes.values();
+        aggregators.any(|aggregator| aggregator.has_due_window(backend_ns))
     }
 
     /// Drops the unanswered exchanges, because this machine has dropped packets unread.

@@ -478,7 +478,9 @@ fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
             if now > began {
                 (sent, most, turns) = (sent + together, most.max(together), turns + 1);
             }
-            now = intervals.sleep(now, client.next_due()).poll_until;
+            now = intervals
+                .sleep((now, true), client.next_due(), now.plus(S))
+                .poll_until;
         }
         let expected = 2 * peers * rate_hz * flows;
         assert!(

@@ -54,6 +54,8 @@ pub(super) struct Exchanger {
     pub(super) departures: Vec<DepartureTimestamp<Departure>>,
     /// Source ports that the plan in force uses, and its time.
     flows_used: (u8, RawTime),
+    /// True if a window that is over waits for exchanges.
+    is_window_due: bool,
 }
 
 impl Exchanger {
@@ -78,6 +80,7 @@ impl Exchanger {
             event_log: EventLog::new(counters.clone()),
             counters,
             flows_used: (1, sockets.now()),
+            is_window_due: false,
             sockets,
             received: Vec::new(),
             stepped_ns: None,
@@ -102,11 +105,20 @@ impl Exchanger {
 
     /// Returns true if a granted message is due so soon that the next turn comes for it anyway.
     pub(super) fn grant_due_soon(&self) -> bool {
-        let soon = self.sockets.now().plus(POLICY.follow_up_soon_ns);
+        let soon = self.sockets.now().plus(POLICY.follow_up_wait_ns);
         self.unicast_service
             .grants
             .next()
             .is_some_and(|due| due <= soon)
+    }
+
+    /// Returns the time until the next settlement, ns.
+    pub fn settle_ns(&self) -> i64 {
+        if self.is_window_due {
+            POLICY.settle_ns
+        } else {
+            POLICY.idle_settle_ns
+        }
     }
 
     /// Returns the intervals of the plan, shortened while standard clients are served.
@@ -189,9 +201,9 @@ impl Exchanger {
         self.client.take_clock_wishes()
     }
 
-    /// Responds to the received messages and sends the requests that are due. `backend_ns` converts a raw time to the
-    /// backend's time.
-    pub fn turn(&mut self, backend_ns: impl Fn(RawTime) -> i64) -> io::Result<()> {
+    /// Responds to the received messages and sends the requests that are due. Returns true if packets left. `backend_ns`
+    /// converts a raw time to the backend's time.
+    pub fn turn(&mut self, backend_ns: impl Fn(RawTime) -> i64) -> io::Result<bool> {
         if let Some(by_ns) = self.stepped_ns.take() {
             let now = self.sockets.now();
             let at_ns = backend_ns(now);
@@ -209,7 +221,7 @@ impl Exchanger {
         self.dispatch(&backend_ns);
         self.queue_requests(&backend_ns);
         self.queue_granted();
-        self.transmit(&backend_ns)?;
+        let sent = self.transmit(&backend_ns)?;
         set(
             &self.counters.receive_queue_overflows,
             self.sockets.overflows(),
@@ -218,7 +230,7 @@ impl Exchanger {
             &self.counters.transmit_stamps_missing,
             self.sockets.stamps_missing(),
         );
-        Ok(())
+        Ok(sent > 0)
     }
 
     /// Settles the exchanges whose deadline has passed at `polled_until`, before which all arrived packets must have been
@@ -261,6 +273,7 @@ impl Exchanger {
         if let Some(found) = &settlement.stood_still {
             self.event_log.stood_still(found, at_ns);
         }
+        self.is_window_due = self.client.has_due_window(at_ns);
         Ok(self.with_ports(settlement.closed))
     }
 

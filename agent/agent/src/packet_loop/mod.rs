@@ -37,7 +37,7 @@ use crate::timestamp::{self, BindError, CardClock, raw_now};
 use crate::window::OnDemandWindow;
 use client::ClosedWindows;
 use exchanger::Exchanger;
-use wakeup::{POLICY, WakeupIntervals};
+use wakeup::WakeupIntervals;
 
 /// The resources of an agent in addition to its plan.
 pub struct Options {
@@ -118,8 +118,9 @@ pub fn run(
     };
     let mut plan_intervals = WakeupIntervals::idle();
     let mut intervals = plan_intervals;
-    let mut sleep = intervals.sleep(raw_now(), None);
-    let (mut settle_at, mut poll_at) = (sleep.sleep_until, sleep.sleep_until);
+    let now = raw_now();
+    let (mut settle_at, mut poll_at) = (now, now);
+    let mut sleep = intervals.sleep((now, false), None, settle_at);
     while !stop.load(Relaxed) {
         sleep_until(sleep.sleep_until);
         // Packets that arrived before this moment are in the sockets and are received in this turn.
@@ -143,10 +144,11 @@ pub fn run(
             plan_intervals = WakeupIntervals::of(&plan);
             intervals = exchanger.intervals(plan_intervals);
         }
-        exchanger.turn(backend_ns)?;
-        if complete && began >= settle_at {
+        let has_sent = exchanger.turn(backend_ns)?;
+        // After a wait until then, the next turn reads what has arrived and settles.
+        if complete && polled_until >= settle_at {
             report(exchanger.settle(polled_until, backend_ns)?)?;
-            settle_at = began.plus(POLICY.settle_ns);
+            settle_at = began.plus(exchanger.settle_ns());
             intervals = exchanger.intervals(plan_intervals);
         }
         for wish in exchanger.take_clock_wishes() {
@@ -157,7 +159,7 @@ pub fn run(
                 ClockWish::ReportUnknown => backend_clock.report_unknown(),
             }
         }
-        sleep = intervals.sleep(began, exchanger.next_due());
+        sleep = intervals.sleep((began, has_sent), exchanger.next_due(), settle_at);
     }
     report(exchanger.finish())
 }

@@ -12,8 +12,8 @@ type Half = (Response, Option<RawTime>);
 
 impl Exchanger {
     /// Sends the queued messages: responses to standard clients, event messages, and those that carry the departure
-    /// timestamps of these.
-    pub(super) fn transmit(&mut self, backend_ns: &impl Fn(RawTime) -> i64) -> io::Result<()> {
+    /// timestamps of these. Returns how many left.
+    pub(super) fn transmit(&mut self, backend_ns: &impl Fn(RawTime) -> i64) -> io::Result<u64> {
         // Nothing that a client waits for stays behind the Syncs of others: each wakes its receiver, which may take the
         // processor, and ptpd accepts a response only until its next request.
         let mut sent = self.sockets.send_generals(self.grant_due_soon());
@@ -69,7 +69,7 @@ impl Exchanger {
         }
         sent += self.sockets.send_generals(self.grant_due_soon());
         add(&self.counters.packets_sent, sent);
-        Ok(())
+        Ok(sent)
     }
 
     /// Distributes departure timestamps: t3 to its exchange, and t1 to its Delay_Resp, to a Follow_Up or to the next compact

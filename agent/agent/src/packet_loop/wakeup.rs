@@ -24,7 +24,7 @@ pub(super) struct WakeupPolicy {
     pub responder_interval_share: f64,
     /// Time that each message per second granted to standard clients adds between turns, and the limits of the sum.
     /// Responses must not wait: ptpd accepts a Delay_Resp for its newest Delay_Req only, and sends the next one at a random
-    /// time within twice its interval. The longest time is half of the shortest interval granted, so that Syncs stay regular.
+    /// time within twice its interval, but not within 0.5 ms. The longest time is a quarter of the shortest interval granted.
     pub granted_message_ns: i64,
     pub shortest_service_turn_ns: i64,
     pub longest_service_turn_ns: i64,
@@ -36,17 +36,16 @@ pub(super) struct WakeupPolicy {
     /// sooner, their timestamps are the kernel's, and reading them together costs less.
     pub longest_gather_ns: i64,
     pub gathered_exchanges: i64,
-    /// Longest sleep when nothing is due: plans, deadlines and the order to stop wait for it.
-    pub longest_sleep_ns: i64,
-    /// Time between settlements of exchanges, which close windows.
+    /// Time between settlements of exchanges, which close windows, while a window that is over waits for some.
     pub settle_ns: i64,
+    /// The same at other times. It is the longest sleep: plans and the order to stop wait for it.
+    pub idle_settle_ns: i64,
     /// Time between reads of the general port while event messages keep arriving. It carries negotiation and late
     /// timestamps, for which nothing waits.
     pub general_read_ns: i64,
-    /// Time by which a granted message must be due for a Follow_Up to wait for the turn that sends it.
-    pub follow_up_soon_ns: i64,
-    /// Time that a Follow_Up may wait for another message to its client. Clients match it with their newest Sync only, and
-    /// get Syncs at most every 7.8 ms.
+    /// Time that a Follow_Up may wait for another message to its client, if granted messages are due within it: sent
+    /// together they cost little more than one. Clients match it with their newest Sync only, and get Syncs at most every
+    /// 7.8 ms.
     pub follow_up_wait_ns: i64,
 }
 
@@ -58,18 +57,17 @@ pub(super) const POLICY: WakeupPolicy = WakeupPolicy {
     deadline_share: 0.25,
     client_interval_share: 0.64,
     responder_interval_share: 1.05,
-    granted_message_ns: 300,
+    granted_message_ns: 140,
     shortest_service_turn_ns: 100_000,
-    longest_service_turn_ns: 1_000_000_000 / 256,
+    longest_service_turn_ns: 1_000_000_000 / 512,
     sptp_turn_ns: 5_000_000,
     sptp_expected_ns: 30_000_000_000,
     longest_gather_ns: 50_000_000,
     gathered_exchanges: 64,
-    longest_sleep_ns: 200_000_000,
     settle_ns: 200_000_000,
+    idle_settle_ns: 500_000_000,
     general_read_ns: 20_000_000,
-    follow_up_soon_ns: 1_000_000,
-    follow_up_wait_ns: 1_000_000,
+    follow_up_wait_ns: 5_900_000,
 };
 
 /// The time until the next turn: sleep until `sleep_until`, then wait for packets until `poll_until` at the latest.
@@ -85,6 +83,8 @@ pub(super) struct WakeupIntervals {
     turn_ns: i64,
     /// Time between turns that read packets while requests leave, ns.
     poll_ns: i64,
+    /// Standard clients are served: turns come at equal times, whatever the one before brought.
+    is_serving: bool,
 }
 
 impl WakeupIntervals {
@@ -93,6 +93,7 @@ impl WakeupIntervals {
         Self {
             turn_ns: POLICY.longest_turn_ns,
             poll_ns: POLICY.longest_turn_ns,
+            is_serving: false,
         }
     }
 
@@ -129,6 +130,7 @@ impl WakeupIntervals {
         Self {
             turn_ns,
             poll_ns: poll_ns.min(gathered_ns).max(turn_ns),
+            is_serving: false,
         }
     }
 
@@ -142,6 +144,7 @@ impl WakeupIntervals {
         Self {
             turn_ns,
             poll_ns: turn_ns,
+            is_serving: true,
         }
     }
 
@@ -150,6 +153,7 @@ impl WakeupIntervals {
         Self {
             turn_ns: self.turn_ns.min(POLICY.sptp_turn_ns),
             poll_ns: self.poll_ns.min(POLICY.sptp_turn_ns),
+            ..self
         }
     }
 
@@ -158,25 +162,36 @@ impl WakeupIntervals {
         polled_at.plus(self.poll_ns)
     }
 
-    /// Returns the sleep after a turn that began at `began`, with the next request due at `next_due`.
+    /// Returns the sleep after a turn that began at `began` and sent packets or not, with the next request due at `next_due`
+    /// and the next settlement at `settle_at`.
     ///
-    /// A request that is due shortly after the next turn postpones it: one turn, not two.
-    pub fn sleep(&self, began: RawTime, next_due: Option<RawTime>) -> Sleep {
+    /// A request that is due shortly after the next turn postpones it: one turn, not two. While standard clients are served
+    /// it does not, since other clients wait for that turn. After a turn that sent nothing, no packets need to gather: the
+    /// next one ends the sleep.
+    pub fn sleep(
+        &self,
+        (began, has_sent): (RawTime, bool),
+        next_due: Option<RawTime>,
+        settle_at: RawTime,
+    ) -> Sleep {
         let turn = began.plus(self.turn_ns);
-        let longest = began.plus(POLICY.longest_sleep_ns);
         let shortly = turn.plus(self.turn_ns * 3 / 5);
         match next_due {
             Some(due) if due <= turn => Sleep {
                 sleep_until: turn,
                 poll_until: turn,
             },
-            Some(due) if due <= shortly => Sleep {
+            Some(due) if due <= shortly && !self.is_serving => Sleep {
                 sleep_until: due,
                 poll_until: due,
             },
             due => Sleep {
-                sleep_until: turn,
-                poll_until: due.map_or(longest, |due| due.min(longest)),
+                sleep_until: if has_sent || self.is_serving {
+                    turn
+                } else {
+                    began
+                },
+                poll_until: due.map_or(settle_at, |due| due.min(settle_at)),
             },
         }
     }

@@ -32,6 +32,9 @@ const MOST_HZ_PER_ADDRESS: i64 = 128 + 128 + 8;
 const LARGEST_STEP: u16 = 16;
 /// Largest step after a pause, in which requests were lost.
 const LARGEST_STEP_AFTER_PAUSE: u16 = 1024;
+/// Messages are due at multiples of this time, ns, which divides every interval: those of many clients leave in one turn,
+/// and most turns only answer requests.
+const GRID_NS: i64 = 1_000_000_000 / 256;
 /// Slots that a late turn catches up on; more are left out.
 const CATCH_UP: i64 = 2;
 
@@ -176,7 +179,7 @@ impl Grants {
         let granted = before.unwrap_or_else(|| Granted {
             interval_ns,
             until,
-            next: now.plus(phase(id, interval_ns)),
+            next: on_grid(now.plus(phase(id, interval_ns))),
             sequence_id: client.granted[place].map_or(0, |before| before.sequence_id),
         });
         if is_proven {
@@ -412,6 +415,11 @@ pub fn interval_ns(log_s: i8) -> i64 {
     } else {
         1_000_000_000 << log_s
     }
+}
+
+/// Returns the first time at which messages may be due from `at` on.
+fn on_grid(at: RawTime) -> RawTime {
+    at.plus((-at.0).rem_euclid(GRID_NS))
 }
 
 /// Returns a phase within the interval that differs between clients, so that their messages do not bunch up.

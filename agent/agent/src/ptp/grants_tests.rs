@@ -267,6 +267,25 @@ fn clients_of_a_rate_are_spread_over_its_interval() {
 }
 
 #[test]
+fn messages_of_many_clients_are_due_together() {
+    let mut grants = Grants::default();
+    for last in 1..=20 {
+        ask(&mut grants, last, Service::Sync, -7, 100, 1_234_567);
+    }
+    let mut dues = std::collections::BTreeMap::new();
+    while let Some(at) = grants.next().filter(|at| at.0 < S) {
+        while grants.next_due(at).is_some() {
+            *dues.entry(at).or_insert(0) += 1;
+        }
+    }
+    let messages: i32 = dues.values().sum();
+    assert!((20 * 126..=20 * 128).contains(&messages), "{messages}");
+    assert!(dues.len() <= 256, "{} turns with messages", dues.len());
+    let most = dues.values().max();
+    assert!(most <= Some(&14), "{most:?} of 20 at once");
+}
+
+#[test]
 fn messages_of_a_pause_are_left_out() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, -7, 100, 0);

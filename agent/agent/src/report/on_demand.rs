@@ -1,6 +1,6 @@
 //! Upload of measurements on demand, second by second. They are worth nothing late, so they are not spooled.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use ureq::http::Method;
@@ -14,8 +14,6 @@ const PATH: &str = "/v1/agents/self/on-demand-windows";
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// Time after which a window that could not be sent is dropped.
 const KEPT: Duration = Duration::from_secs(60);
-/// Time between checks of the stop signal.
-const IDLE: Duration = Duration::from_secs(1);
 
 /// Sends the windows of measurements on demand.
 #[derive(Debug)]
@@ -26,15 +24,9 @@ pub struct OnDemandUploader {
 }
 
 impl OnDemandUploader {
-    /// Sends windows until stopped, or until their sender is gone.
+    /// Sends windows until their sender is gone, which ends with the measurement.
     pub fn run(self) {
-        while !self.stop.is_set() {
-            match self.windows.recv_timeout(IDLE) {
-                Ok(window) => self.send(&window),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-        }
+        self.windows.iter().for_each(|window| self.send(&window));
     }
 
     fn send(&self, window: &OnDemandWindow) {
