@@ -64,25 +64,26 @@ def _twenty(lab: Lab) -> None:
     for address, group in clients.items():
         measuring = sum(client.is_slave and len(client.raw_delays_ns("D")) > 100 for client in group)
         figures.comment(f"{measuring} of {CLIENTS} clients of {address} measure")
-    answered: dict[str, list[tuple[int, int]]] = {name: [] for name in ("", "_sender_pays")}
+    turns: dict[str, list[tuple[float, float]]] = {name: [] for name in ("", "_sender_pays")}
 
     @contextmanager
     def counted(sender_pays: bool) -> Iterator[None]:
-        before = [_answered(group) for group in clients.values()]
+        began = time.time()
         yield
-        ours_more, ptpd_more = (_answered(group) - n for group, n in zip(clients.values(), before, strict=True))
-        answered["_sender_pays" if sender_pays else ""].append((ours_more, ptpd_more))
+        turns["_sender_pays" if sender_pays else ""].append((began, time.time()))
 
     _ratio(lab, "agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], counted, clients=CLIENTS)
-    for name, counts in answered.items():
-        mine, theirs = (sum(kind) for kind in zip(*counts, strict=True))
+    # Afterwards, and by the clients' own times: to read what they wrote takes a while, and longer for the second group.
+    answers = [_answers(group) for group in clients.values()]
+    for name, spans in turns.items():
+        mine, theirs = (sum(1 for began, ended in spans for at in times if began <= at < ended) for times in answers)
         hz = {whose: round(n / SECONDS / ROUNDS / CLIENTS, 1) for whose, n in (("agent", mine), ("ptpd", theirs))}
         figures.report(f"agent_stock_answers_ratio_to_ptpd_20x128{name}", mine / theirs, per_client_hz=hz)
 
 
-def _answered(clients: Sequence[daemons.PtpdClient]) -> int:
-    """Count the responses that clients accepted so far: those that arrived before their next request."""
-    return sum(len(client.raw_delays_ns("D")) for client in clients)
+def _answers(clients: Sequence[daemons.PtpdClient]) -> list[float]:
+    """Return the times, Unix s, of the responses that clients accepted: those before their next request."""
+    return [at for client in clients for at, _ in client.one_way_delays()]
 
 
 def _ratio(
