@@ -119,6 +119,7 @@ const LISTS: List[] = [
 const EMPTY = {
   ...Object.fromEntries(LISTS.map(({ request }) => [request, []])),
   'GET /v1/deliveries': [],
+  'GET /v1/aged-measurements': { after_days: 0, items: [], run: null },
   'GET /v1/alert-routes': { root: { matchers: [], receivers: [], routes: [] } },
   'GET /v1/agents': [],
   'GET /v1/pins': [],
