@@ -77,7 +77,9 @@ def _fingerprints(tenant_ids: list[UUID]) -> dict[UUID, int]:
 
 def _read(tenant_id: UUID, cached: TenantMeshes | None) -> TenantMeshes:
     with tenant_session(tenant_id) as session:
-        # Read before the meshes: a change in between makes the fingerprint old, and the next wait ends at once.
+        # One snapshot for all statements: a short order that began in between would be kept under the fingerprint
+        # without it, and that one returns when the order ends.
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         fingerprint = queries.fingerprints(session, [tenant_id]).get(tenant_id, 0)
         if cached is not None and cached.fingerprint == fingerprint:
             return cached

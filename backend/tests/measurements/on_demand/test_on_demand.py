@@ -15,6 +15,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.redis import client
 from sinemora.measurements.live.publisher import STREAMS
 from sinemora.measurements.on_demand import service
+from sinemora.meshes import watch
 from tests.callers import AgentCaller, Member, MeshWorld, join
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
@@ -270,3 +271,23 @@ def test_viewers_read_and_others_see_nothing(owner: Member, other_owner: Member,
     ):
         assert answer.status_code == 404
     assert UUID(made["id"])
+
+
+def test_a_measurement_that_starts_while_plans_are_read_ends_in_all_plans(
+    owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
+):
+    fingerprints = watch.queries.fingerprints
+    started: list[str] = []
+
+    def then_start(*arguments: Any) -> dict[UUID, int]:
+        """Return the fingerprint; a measurement starts before the next statement of the same reading."""
+        found = fingerprints(*arguments)
+        started.append(owner.created(URL, path_of(mesh))["id"])
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(watch.queries, "fingerprints", then_start)
+        cached = watch._read(owner.tenant_id, None)
+    stopped = owner.post(f"{url_of(started[0])}/stop")
+    assert stopped.status_code in (200, 204), stopped.text
+    assert watch._read(owner.tenant_id, cached).on_demand == {}
