@@ -49,6 +49,37 @@ pub(super) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
     }
 }
 
+/// Lets the peer of a request receive it and respond at `there` by its own clock; the client receives all of it at `arrival`.
+pub(super) fn respond(client: &mut Client, request: &Request, there: i64, arrival: RawTime) {
+    let bodies = [
+        Body::Sync {
+            two_step: true,
+            origin_ns: there,
+        },
+        Body::FollowUp { origin_ns: there },
+        Body::DelayResp {
+            receive_ns: there,
+            requester: request.message.source,
+            rx_report: None,
+            sync_left_ns: None,
+            hardware_clock: None,
+        },
+    ];
+    for body in bodies {
+        let message = Message {
+            source: PortIdentity { clock: 9, port: 0 },
+            body,
+            ..request.message
+        };
+        let arrival = Arrival {
+            at: arrival,
+            stamp: Some(arrival),
+            source: TimestampSource::Kernel,
+        };
+        client.receive(request.to, &message, arrival);
+    }
+}
+
 /// A client and peers that answer at once, except those that are deaf.
 struct Simulation {
     client: Client,
@@ -116,34 +147,7 @@ impl Simulation {
     fn response(&mut self, request: &Request) {
         let there = self.now + 50_000 - 5 * S + i64::from(request.flow) * self.longer_ns;
         let arrival = RawTime(self.now + 100_000 + i64::from(request.flow) * self.longer_ns);
-        let requester = request.message.source;
-        let bodies = [
-            Body::Sync {
-                two_step: true,
-                origin_ns: there,
-            },
-            Body::FollowUp { origin_ns: there },
-            Body::DelayResp {
-                receive_ns: there,
-                requester,
-                rx_report: None,
-                sync_left_ns: None,
-                hardware_clock: None,
-            },
-        ];
-        for body in bodies {
-            let message = Message {
-                source: PortIdentity { clock: 9, port: 0 },
-                body,
-                ..request.message
-            };
-            let arrival = Arrival {
-                at: arrival,
-                stamp: Some(arrival),
-                source: TimestampSource::Kernel,
-            };
-            self.client.receive(request.to, &message, arrival);
-        }
+        respond(&mut self.client, request, there, arrival);
     }
 
     /// Requests, losses and delays per window, all peers together.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tests::{EPOCH, MS, S, peer, plan};
+use super::tests::{EPOCH, MS, S, peer, plan, respond};
 use super::*;
 use crate::clock::TimestampSource;
 use crate::paths::dating::ShownBy;
@@ -154,33 +154,7 @@ impl World {
     fn response(&mut self, request: &Request) {
         let there = self.truth() + ONE_WAY;
         let arrived = RawTime(self.now + 2 * ONE_WAY);
-        let bodies = [
-            Body::Sync {
-                two_step: true,
-                origin_ns: there,
-            },
-            Body::FollowUp { origin_ns: there },
-            Body::DelayResp {
-                receive_ns: there,
-                requester: request.message.source,
-                rx_report: None,
-                sync_left_ns: None,
-                hardware_clock: None,
-            },
-        ];
-        for body in bodies {
-            let message = Message {
-                source: PortIdentity { clock: 9, port: 0 },
-                body,
-                ..request.message
-            };
-            let arrival = Arrival {
-                at: arrived,
-                stamp: Some(arrived),
-                source: TimestampSource::Kernel,
-            };
-            self.client.receive(request.to, &message, arrival);
-        }
+        respond(&mut self.client, request, there, arrived);
     }
 
     /// Returns the requests of each window, by seconds since EPOCH.

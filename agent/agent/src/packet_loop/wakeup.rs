@@ -38,7 +38,7 @@ pub(super) struct WakeupPolicy {
     pub gathered_exchanges: i64,
     /// Time between settlements of exchanges, which close windows, while a window that is over waits for some.
     pub settle_ns: i64,
-    /// The same at other times. It is the longest sleep: plans and the order to stop wait for it.
+    /// Time between settlements otherwise. It is the longest sleep: plans and the order to stop wait for it.
     pub idle_settle_ns: i64,
     /// Time between reads of the general port while event messages keep arriving. It carries negotiation and late
     /// timestamps, for which nothing waits.

@@ -74,7 +74,7 @@ pub(crate) struct Found {
     pub shown_by: ShownBy,
 }
 
-/// What shows a standstill.
+/// Evidence of a standstill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShownBy {
     /// The backend's time, after a doubt.
@@ -87,13 +87,14 @@ pub(crate) enum ShownBy {
     Suspension,
 }
 
-/// What an outcome waits for, or not.
+/// Place of an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// In the window of its slot.
     Window,
     /// In none: it started before or after a standstill, and nothing shows which.
     Nowhere,
+    /// Unknown until the clock is known to have run.
     Waits,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of an exchange when it starts.
+//! Slot, flow and time of an exchange when it starts.
 
 use super::schedule::FlowKey;
 use crate::clock::RawTime;
