@@ -90,7 +90,7 @@ class AffectedRead(TypedDict):
 
 
 class AgedRead(TypedDict):
-    """What is in object storage. `after_days`: age at which measurements are moved there; 0: never."""
+    """Measurements in object storage. `after_days`: age at which measurements are moved there; 0: never."""
 
     after_days: int
     items: list[AgedTierRead]

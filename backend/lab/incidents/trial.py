@@ -89,11 +89,11 @@ class _Followed:
         elif change.transition is Transition.REOPENED and detection is not None:
             assert before is not None
             assert before.ended_at_s is not None
-            told = ended_at_s - before.ended_at_s > quiet_s(before.returns, known or detection.severity)
-            if (told or raised) and self.log.add(track, severity, ended_at_s, begins=told):
+            begins = ended_at_s - before.ended_at_s > quiet_s(before.returns, known or detection.severity)
+            if (begins or raised) and self.log.add(track, severity, ended_at_s, begins=begins):
                 self.spells[track.id][-1].notified -= 1
             if returned(before, ended_at_s):
-                self.opened(track, detection, ended_at_s, int(told or raised))
+                self.opened(track, detection, ended_at_s, int(begins or raised))
             else:
                 self.spells[track.id][-1].notified += raised
         elif raised:

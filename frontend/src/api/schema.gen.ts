@@ -4899,7 +4899,7 @@ export interface components {
         };
         /**
          * AgedRead
-         * @description What is in object storage. `after_days`: age at which measurements are moved there; 0: never.
+         * @description Measurements in object storage. `after_days`: age at which measurements are moved there; 0: never.
          */
         AgedRead: {
             /** After Days */

@@ -18,7 +18,7 @@ from sinemora.alerts.evaluation.rule import Severity, Symptom
 FIRST_HOLD_S = 1800
 """The shortest hold, after the first notification of a group."""
 INFO_WAIT_S = 30
-"""How long the first notice of an info incident waits. Most incidents that become a warning do within two windows."""
+"""Wait of the first notice of an info incident, s. Most incidents that become a warning do so within two windows."""
 LASTS_S = 900
 """An incident that lasts this long is no spike: its notice is no longer held."""
 _OF_NETWORK = (*OF_PAIR, *OF_ZONES, Suspect.EGRESS, Suspect.INGRESS, Suspect.VM)

@@ -35,7 +35,7 @@ class AgingRunRead(Read):
 
 
 class AgedRead(Read):
-    """What is in object storage. `after_days`: age at which measurements are moved there; 0: never."""
+    """Measurements in object storage. `after_days`: age at which measurements are moved there; 0: never."""
 
     after_days: int
     items: list[AgedTierRead]

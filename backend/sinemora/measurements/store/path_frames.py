@@ -15,7 +15,7 @@ def paths(
     session: Session, mesh_key: int, source_key: int, target_key: int, stretch: TierRange, *, sketches: bool
 ) -> list[StoredPath]:
     """Return the windows of one pair in a stretch, whichever of the two was client, by time."""
-    # Rosters that have one of the two, first: joined to so many frames they cost more than all the rest.
+    # Rosters that have one of the two are read first: a join to all frames would cost more than the frames.
     rosters = fetch(
         session,
         "SELECT key, array_position(target_keys, %(target)s) - 1, array_position(target_keys, %(source)s) - 1"

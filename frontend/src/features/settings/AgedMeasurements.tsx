@@ -11,7 +11,7 @@ import { strings } from './strings'
 
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
 
-/** What is in object storage, and how the newest run of ageing went; nothing where it is off and nothing is there. */
+/** Measurements in object storage and the newest run of ageing. Empty while ageing is off and the storage has nothing. */
 export function AgedMeasurements() {
   const aged = useQuery(agedQuery)
   const clock = useClock()

@@ -1,4 +1,4 @@
-"""What aged objects there are and how the newest run went, for operators and tenants."""
+"""Aged objects of tenants and the newest runs of ageing, for operators and tenants."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
