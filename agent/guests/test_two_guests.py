@@ -157,10 +157,12 @@ def test_no_window_of_a_machine_paused_by_its_hypervisor_is_of_the_pause(scene: 
     scene.ahead.monitor("cont")
     # No clock of the machine counts the pause: its peers' clocks and the backend's time show it.
     _measured_again(scene, stopped_s, resumed_s)
-    # What it measured in the second in which it went on is in that second's window.
+    # What it measured in the second in which it went on is in that second's window, which is missing if it went on at
+    # its end: an emulated machine takes a moment.
     for way in WAYS:
-        [first] = [row for row in scene.product.windows(*way, resumed_s - 1) if row["at_s"] == int(resumed_s)]
-        assert first["count"] <= RATE_HZ * (int(resumed_s) + 1 - resumed_s) + 1
+        rows = {row["at_s"]: row["count"] for row in scene.product.windows(*way, resumed_s - 1) if row["count"]}
+        assert rows.get(int(resumed_s), 0) <= RATE_HZ * (int(resumed_s) + 1 - resumed_s) + 1
+        assert int(resumed_s) <= min(rows) <= resumed_s + 2
     _await_event(scene, "ahead", "the clocks of this VM stood still for")
     [event] = [event for event in scene.product.events("ahead") if "stood still for" in event]
     length_s = float(event.split("stood still for ")[1].split(" s")[0])
