@@ -1,12 +1,12 @@
 """Figures of the advisors, one JSON object each. `SEED=` selects random sets; `ONLY=` some groups: price, fairness,
-transport, transfers, shaping and treatment (as root).
+transport, transfers, control-group, shaping and treatment (as root).
 """
 
 import os
 import sys
 from collections.abc import Callable
 
-from lab.benchmarks.advising import fairness, price, shaping, transfers, transport, treatment
+from lab.benchmarks.advising import control_group, fairness, price, shaping, transfers, transport, treatment
 from lab.benchmarks.figures import finish
 
 GROUPS: dict[str, Callable[[int], None]] = {
@@ -14,6 +14,7 @@ GROUPS: dict[str, Callable[[int], None]] = {
     "fairness": fairness.main,
     "transport": transport.main,
     "transfers": transfers.main,
+    "control-group": control_group.main,
     "shaping": shaping.main,
     "treatment": treatment.main,
 }

@@ -1,9 +1,10 @@
 """Which plan each agent follows: the revision that it names when it asks for the next one.
 
-An agent names the revision of a plan only once that plan is in force. Valkey keeps the newest one of each agent for an
-hour; without it the agents count as unknown until their next request, within half a minute.
+An agent names the revision of a plan only once that plan is in force. Valkey keeps the newest poll of each agent, with
+its time; without it the agents count as unknown until their next request, within half a minute.
 """
 
+import time
 from collections.abc import Mapping
 from typing import cast
 from uuid import UUID
@@ -13,35 +14,41 @@ from redis import RedisError
 
 from sinemora.inventory.agents import AgentIdentity
 from sinemora.kit.redis import client
+from sinemora.meshes.control_group import Poll
 from sinemora.meshes.plan import mesh_part
 
 log = structlog.get_logger(__name__)
 
+# Of a tenant: any of its agents renews it. The time of each poll says which agents are live.
 _KEPT_S = 3600
 
 
 def note(agent: AgentIdentity, revisions: set[str]) -> None:
-    """Record the revision of the plan that an agent follows. A failure is logged: the plan matters more."""
-    if len(revisions) != 1:
-        return
+    """Record the poll of an agent. A failure is logged: the plan matters more.
+
+    A poll that names no revision counts, too: after a restart an agent may follow another plan than it last named.
+    """
+    revision = mesh_part(next(iter(revisions))) if len(revisions) == 1 else ""
     try:
         pipeline = client().pipeline(transaction=False)
-        pipeline.hset(_key(agent.tenant_id), str(agent.agent_id), mesh_part(next(iter(revisions))))
+        pipeline.hset(_key(agent.tenant_id), str(agent.agent_id), f"{time.time():.3f} {revision}")
         pipeline.expire(_key(agent.tenant_id), _KEPT_S)
         pipeline.execute()
     except RedisError as error:
         log.warning("revision of an agent's plan not recorded", agent_id=str(agent.agent_id), error=str(error))
 
 
-def followed(tenant_id: UUID) -> Mapping[UUID, str]:
-    """Return the revision that each agent of a tenant follows, as far as known. Empty without Valkey."""
+def polls(tenant_id: UUID) -> Mapping[UUID, Poll]:
+    """Return the newest poll of each agent of a tenant, as far as known. Empty without Valkey."""
     try:
         found = cast("dict[str, str]", client().hgetall(_key(tenant_id)))
     except RedisError as error:
         log.warning("revisions of plans unknown", error=str(error))
         return {}
-    return {UUID(agent): revision for agent, revision in found.items()}
+    parts = ((agent, *entry.split(" ", 1)) for agent, entry in found.items())
+    return {UUID(agent): Poll(revision, float(at_s)) for agent, at_s, revision in parts}
 
 
 def _key(tenant_id: UUID) -> str:
-    return f"plan-revisions:{tenant_id}"
+    # Not `plan-revisions:`, whose entries have no time: processes of both versions run during an upgrade.
+    return f"plan-polls:{tenant_id}"

@@ -1,12 +1,18 @@
 """Plans before and after they are applied: the cost of each strategy of a mesh, and the agents that follow its plan."""
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.inventory.status import AgentStatus, status_of
+from sinemora.kit.config import settings
+from sinemora.kit.db import every_mesh
 from sinemora.meshes import adoption, queries
+from sinemora.meshes.control_group import GroupMember, barrier
 from sinemora.meshes.plan import PACKETS_PER_S, MeshState, planned, revision_of
+from sinemora.meshes.queries import MeshAgent
 from sinemora.meshes.schemas import (
     DetectionsRead,
     ListedPrice,
@@ -71,21 +77,35 @@ def _preview(
 
 
 def plan_adoption(session: Session, mesh_id: UUID) -> PlanAdoptionRead:
-    """Return how many agents follow the newest plan of a mesh. ProductError `mesh_unknown`."""
+    """Return which agents follow the newest plan of a mesh. ProductError `mesh_unknown`."""
     mesh = get_mesh(session, mesh_id)
-    followed = adoption.followed(session.info["tenant_id"])
-    agents = queries.agents_of(session, mesh_id)
-    late = [
-        (name, agent_id not in followed)
-        for agent_id, name, meshes in agents
-        if followed.get(agent_id) != revision_of(agent_id, meshes)
+    # Before the agents: a revision that is named later could be newer than theirs.
+    polls = adoption.polls(session.info["tenant_id"])
+    # An agent's revision depends on all meshes of its VM. Of the others, a limited caller learns nothing by it.
+    with every_mesh(session):
+        agents = queries.agents_of(session, mesh_id)
+    now = datetime.now(UTC)
+    members = [
+        GroupMember(agent.id, agent.name, revision_of(agent.id, agent.meshes), _reports(agent, now)) for agent in agents
     ]
-    unknown = sum(is_unknown for _, is_unknown in late)
+    found = barrier(members, polls, now.timestamp())
+    following = set(found.following)
+    waiting = [*found.behind, *found.unnamed]
     return PlanAdoptionRead(
-        revision=mesh.revision,
-        agents=len(agents),
-        following=len(agents) - len(late),
-        behind=len(late) - unknown,
-        unknown=unknown,
-        first_behind=[name for name, _ in late[:_SHOWN_BEHIND]],
+        # That of the agents, which may be newer than `mesh`.
+        revision=dict(agents[0].meshes)[mesh_id] if agents else mesh.revision,
+        agents=len(members),
+        following=len(found.following),
+        behind=len(found.behind),
+        unknown=len(found.unnamed) + len(found.absent),
+        first_behind=[member.name for member in members if member.name not in following][:_SHOWN_BEHIND],
+        live=found.live,
+        active_everywhere=found.active_everywhere,
+        first_waited_for=sorted(waiting)[:_SHOWN_BEHIND],
+        first_not_live=list(found.absent[:_SHOWN_BEHIND]),
     )
+
+
+def _reports(agent: MeshAgent, now: datetime) -> bool:
+    status = status_of(None, agent.last_report_at, agent.report_every_s, now, settings().stale_windows)
+    return status is AgentStatus.reporting

@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -126,20 +128,41 @@ def set_focus(session: Session, mesh_id: UUID, pairs: bytes) -> None:
     session.execute(row.on_conflict_do_update(index_elements=[MeshFocus.mesh_id], set_={"pairs": pairs}))
 
 
-def agents_of(session: Session, mesh_id: UUID) -> list[tuple[UUID, str, list[tuple[UUID, int]]]]:
-    """Return each agent of a mesh with the name of its VM, and id and revision of all meshes of that VM, by name."""
+@dataclass(frozen=True)
+class MeshAgent:
+    """Agent of a mesh with the name of its VM, and id and revision of all meshes of that VM."""
+
+    id: UUID
+    name: str
+    last_report_at: datetime | None
+    report_every_s: int
+    meshes: list[tuple[UUID, int]]
+
+
+def agents_of(session: Session, mesh_id: UUID) -> list[MeshAgent]:
+    """Return the unrevoked agents of a mesh by name. One statement: all belong to one revision of the mesh."""
     other, of_other = aliased(MeshVm), aliased(Mesh)
     rows = session.execute(
-        select(Agent.id, Vm.name, func.array_agg(of_other.id), func.array_agg(of_other.revision))
+        select(
+            Agent.id,
+            Vm.name,
+            Agent.last_report_at,
+            Agent.report_every_s,
+            func.array_agg(of_other.id),
+            func.array_agg(of_other.revision),
+        )
         .join(Vm, and_(Vm.tenant_id == Agent.tenant_id, Vm.id == Agent.vm_id))
         .join(MeshVm, and_(MeshVm.tenant_id == Vm.tenant_id, MeshVm.vm_id == Vm.id))
         .join(other, and_(other.tenant_id == Vm.tenant_id, other.vm_id == Vm.id))
         .join(of_other, and_(of_other.tenant_id == other.tenant_id, of_other.id == other.mesh_id))
         .where(MeshVm.mesh_id == mesh_id, Agent.revoked_at.is_(None))
-        .group_by(Agent.id, Vm.name)
+        .group_by(Agent.id, Vm.name, Agent.last_report_at, Agent.report_every_s)
         .order_by(Vm.name)
     )
-    return [(id, name, list(zip(ids, revisions, strict=True))) for id, name, ids, revisions in rows]
+    return [
+        MeshAgent(id, name, last_at, every_s, list(zip(ids, revisions, strict=True)))
+        for id, name, last_at, every_s, ids, revisions in rows
+    ]
 
 
 def places_of(session: Session, zone_ids: Collection[UUID]) -> dict[UUID, tuple[str, str]]:

@@ -236,8 +236,10 @@ class PlanPreviewRead(Read):
 class PlanAdoptionRead(Read):
     """Agents that follow the newest plan of a mesh.
 
-    `following`: their current plan is the newest. `behind`: an older one. `unknown`: they have not asked in an hour.
-    `first_behind`: up to 20 names of VMs that are behind or unknown.
+    `following`: their current plan is the newest. `behind`: an older one. `unknown`: they name none, or are not live.
+    `first_behind`: up to 20 names of VMs that are behind or unknown. An agent is live if it asked for its plan in the
+    last 90 s, or reports. `active_everywhere`: every live agent follows this revision of the mesh, at least one.
+    `first_waited_for`: up to 20 names of live ones that do not; `first_not_live`: up to 20 of those that are not live.
     """
 
     revision: int
@@ -246,6 +248,10 @@ class PlanAdoptionRead(Read):
     behind: int
     unknown: int
     first_behind: list[str]
+    live: int
+    active_everywhere: bool
+    first_waited_for: list[str]
+    first_not_live: list[str]
 
 
 class EnrolmentTokenCreate(Write):

@@ -6,6 +6,7 @@ tenants with waiting agents. When one has changed, its meshes are read again, on
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from sinemora.kit.long_poll import LongPoll
 from sinemora.kit.lru_cache import LruCache
 from sinemora.meshes import queries
 from sinemora.meshes.bulk_plan import BulkPlan
+from sinemora.meshes.control_group import is_current
 from sinemora.meshes.plan import MeshState, OnDemandPlan
 
 _CACHED_TENANTS = 256
@@ -32,9 +34,10 @@ class TenantMeshes:
 
 
 class PlanWatch:
-    """Watch of plans: one per process, on its event loop."""
+    """Watch of plans: one per process, on its event loop. `read` reads a tenant, given what is cached of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: "Read | None" = None) -> None:
+        self._read = read or _read_on_thread
         # By tenant, each with the time at which its read began (monotonic, s).
         self._cache: LruCache[UUID, tuple[float, TenantMeshes]] = LruCache(_CACHED_TENANTS)
         self._locks: LruCache[UUID, asyncio.Lock] = LruCache(_CACHED_TENANTS)
@@ -47,10 +50,10 @@ class PlanWatch:
             began_s, cached = self._cache.get(tenant_id) or (0.0, None)
             # A change wakes all agents of a tenant at once. One of them reads; the others, which waited for the lock,
             # find a read that began after their call.
-            if cached is not None and began_s >= called_s:
+            if cached is not None and is_current(began_s, called_s):
                 return cached
             began_s = time.monotonic()
-            fresh = await run_in_threadpool(_read, tenant_id, cached)
+            fresh = await self._read(tenant_id, cached)
             self._cache.put(tenant_id, (began_s, fresh))
             return fresh
 
@@ -67,6 +70,13 @@ class PlanWatch:
         if lock is None:
             self._locks.put(tenant_id, lock := asyncio.Lock())
         return lock
+
+
+Read = Callable[[UUID, TenantMeshes | None], Awaitable[TenantMeshes]]
+
+
+async def _read_on_thread(tenant_id: UUID, cached: TenantMeshes | None) -> TenantMeshes:
+    return await run_in_threadpool(_read, tenant_id, cached)
 
 
 def _fingerprints(tenant_ids: list[UUID]) -> dict[UUID, int]:

@@ -11602,8 +11602,10 @@ export interface components {
          * PlanAdoptionRead
          * @description Agents that follow the newest plan of a mesh.
          *
-         *     `following`: their current plan is the newest. `behind`: an older one. `unknown`: they have not asked in an hour.
-         *     `first_behind`: up to 20 names of VMs that are behind or unknown.
+         *     `following`: their current plan is the newest. `behind`: an older one. `unknown`: they name none, or are not live.
+         *     `first_behind`: up to 20 names of VMs that are behind or unknown. An agent is live if it asked for its plan in the
+         *     last 90 s, or reports. `active_everywhere`: every live agent follows this revision of the mesh, at least one.
+         *     `first_waited_for`: up to 20 names of live ones that do not; `first_not_live`: up to 20 of those that are not live.
          */
         PlanAdoptionRead: {
             /** Revision */
@@ -11618,6 +11620,14 @@ export interface components {
             unknown: number;
             /** First Behind */
             first_behind: string[];
+            /** Live */
+            live: number;
+            /** Active Everywhere */
+            active_everywhere: boolean;
+            /** First Waited For */
+            first_waited_for: string[];
+            /** First Not Live */
+            first_not_live: string[];
         };
         /**
          * PlanBulkOrder
@@ -29221,12 +29231,18 @@ export interface operations {
                     /**
                      * @example {
                      *       "revision": 4,
-                     *       "agents": 3,
-                     *       "following": 2,
+                     *       "agents": 2,
+                     *       "following": 1,
                      *       "behind": 0,
                      *       "unknown": 1,
                      *       "first_behind": [
-                     *         "c-1"
+                     *         "b-1"
+                     *       ],
+                     *       "live": 1,
+                     *       "active_everywhere": true,
+                     *       "first_waited_for": [],
+                     *       "first_not_live": [
+                     *         "b-1"
                      *       ]
                      *     }
                      */
