@@ -61,6 +61,10 @@ const adoption = (following: number): PlanAdoption => ({
   behind: 3 - following,
   unknown: 0,
   first_behind: ['a-1', 'b-1', 'c-1'].slice(following),
+  live: 3,
+  active_everywhere: following === 3,
+  first_waited_for: ['a-1', 'b-1', 'c-1'].slice(following),
+  first_not_live: [],
 })
 
 function show(answers: Record<string, unknown> = {}) {
@@ -116,10 +120,34 @@ test('own prices replace the list', async () => {
 
 test.each([
   [3, 'All 3 agents follow the newest plan.'],
-  [1, '1 of 3 agents follow the newest plan. Not yet: b-1, c-1.'],
+  [1, '1 of 3 agents follow the newest plan. Waiting for 2 of 3 live agents: b-1, c-1.'],
 ])('with %i agents on the newest plan it says so', async (following, text) => {
   await show({ 'GET /v1/meshes/m/plan-followers': adoption(following) })
   expect(await screen.findByText(text)).toBeTruthy()
+})
+
+test.each([
+  [
+    { active_everywhere: true, live: 2, first_waited_for: [], first_not_live: ['c-1'] },
+    'Active everywhere: all 2 live agents follow. 1 not live: c-1.',
+  ],
+  [
+    { following: 1, live: 2, first_waited_for: ['b-1'], first_not_live: ['c-1'] },
+    '1 of 3 agents follow the newest plan. Waiting for 1 of 2 live agents: b-1. 1 not live: c-1.',
+  ],
+  [
+    { following: 0, live: 0, first_waited_for: [], first_not_live: ['a-1', 'b-1', 'c-1'] },
+    '0 of 3 agents follow the newest plan. 3 not live: a-1, b-1, c-1.',
+  ],
+])('agents that are not live are not waited for (%#)', async (changes, text) => {
+  await show({ 'GET /v1/meshes/m/plan-followers': { ...adoption(2), ...changes } })
+  expect(await screen.findByText(text)).toBeTruthy()
+})
+
+test('an answer without live agents names those behind', async () => {
+  const { revision, agents, following, behind, unknown, first_behind } = adoption(1)
+  await show({ 'GET /v1/meshes/m/plan-followers': { revision, agents, following, behind, unknown, first_behind } })
+  expect(await screen.findByText('1 of 3 agents follow the newest plan. Not yet: b-1, c-1.')).toBeTruthy()
 })
 
 test('errors show at their place', async () => {

@@ -56,6 +56,12 @@ export const strings = {
   allFollow: (agents: number) => `All ${agents} agents follow the newest plan.`,
   someFollow: (following: number, agents: number) => `${following} of ${agents} agents follow the newest plan.`,
   behind: (names: string, more: number) => `Not yet: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
+  activeEverywhere: (live: number) =>
+    live === 1 ? 'Active everywhere: the live agent follows.' : `Active everywhere: all ${live} live agents follow.`,
+  waiting: (waiting: number, live: number, names: string, more: number) =>
+    `Waiting for ${waiting} of ${live} live agents: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
+  notLive: (absent: number, names: string, more: number) =>
+    `${absent} not live: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
   noAgents: 'No agents yet.',
   addVm: 'Add a VM',
 }
