@@ -35,11 +35,12 @@ while True:
             raise
         time.sleep(0.05)
 stream.settimeout(8)
+answer = stream.makefile("rb")
 stream.sendall(b"SNT1" + bytes(20))
-print(len(stream.recv(48)))
+print(len(answer.read(48)))
 stream.sendall(bytes(40) + bytes(1000))
 try:
-    print(len(stream.recv(8)))
+    print(len(answer.read(8)))
 except OSError:
     print(0)
 """

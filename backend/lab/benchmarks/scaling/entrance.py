@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 FILES = Path(__file__).resolve().parents[4] / "infra" / "proxy"
 _LIMIT_S = 60.0
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -97,8 +99,11 @@ class Stand:
     def kill_proxy(self) -> None:
         """Kill the newest proxy and its nginx."""
         process = self.proxies.pop()
+        # All of nginx must be gone: until then its socket accepts connections, which are lost with it.
+        killed = [one for one in psutil.process_iter() if _group(one.pid) == process.pid]
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        psutil.wait_procs(killed, _LIMIT_S)
 
     def stop(self) -> None:
         """End all of it at once."""
@@ -125,6 +130,14 @@ class Stand:
             if process.poll() is not None or time.monotonic() > until_s:
                 raise StartError(f"{process.args!r} does not start:\n{self.log.read_text()[-2000:]}")
             time.sleep(0.02)
+
+
+def _group(pid: int) -> int | None:
+    """Return the process group of a process, None if it has ended."""
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
 
 
 def _take_signals() -> None:
