@@ -32,7 +32,7 @@ use crate::hardware::HardwareClock;
 use crate::hardware_timestamps::CardInUse;
 use crate::network::{Listen, Network};
 use crate::paths::dating::ClockWish;
-use crate::plan::{BackendClock, Plan};
+use crate::plan::{BackendClock, PassedPlan, Plan};
 use crate::timestamp::{self, BindError, CardClock, raw_now};
 use crate::window::OnDemandWindow;
 use client::ClosedWindows;
@@ -90,7 +90,7 @@ impl From<std::io::Error> for LoopError {
 pub fn run(
     listen: Listen,
     mut options: Options,
-    plans: mpsc::Receiver<Arc<Plan>>,
+    plans: mpsc::Receiver<PassedPlan>,
     windows: mpsc::Sender<wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,
@@ -137,12 +137,13 @@ pub fn run(
         exchanger.follow_time(time);
         let ahead_ns = time.ahead_ns;
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
-        if let Some(plan) = plans.try_iter().last() {
-            let plan = plan.within_caps();
+        if let Some(passed) = plans.try_iter().last() {
+            let plan = passed.plan.within_caps();
             let plan = plan.with_on_demand();
             exchanger.follow(&plan, began);
             plan_intervals = WakeupIntervals::of(&plan);
             intervals = exchanger.intervals(plan_intervals);
+            passed.followed();
         }
         let has_sent = exchanger.turn(backend_ns)?;
         // After a wait until then, the next turn reads what has arrived and settles.

@@ -6,8 +6,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::{
-    BackendClock, BulkOrder, Correction, LARGEST_ERROR_NS, PeerAddresses, Plan, PlanCache, PlanTag,
-    TimedAnswer,
+    BackendClock, BulkOrder, Correction, LARGEST_ERROR_NS, PassedPlan, PeerAddresses, Plan,
+    PlanCache, PlanTag, TimedAnswer,
 };
 use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
@@ -31,7 +31,7 @@ pub struct Poller {
     pub client: Client,
     pub agent_id: String,
     pub cache: PlanCache,
-    pub plans: Sender<Arc<Plan>>,
+    pub plans: Sender<PassedPlan>,
     pub peers: Arc<PeerAddresses>,
     /// Takes the orders of the bulk sender; `None` if it is off.
     pub bulk_orders: Option<Sender<Vec<BulkOrder>>>,
@@ -154,11 +154,10 @@ impl Poller {
         if answer.time_ns.is_none() {
             follow_clock(&self.backend_clock, answer, Some(plan.server_time_ns));
         }
-        state.etag = answer
+        let etag = answer
             .etag
             .clone()
-            .or_else(|| Some(format!("\"{}\"", plan.revision)));
-        self.plan_tag.set(state.etag.as_deref());
+            .unwrap_or_else(|| format!("\"{}\"", plan.revision));
         if state
             .in_force
             .as_ref()
@@ -172,21 +171,33 @@ impl Poller {
                 "new plan"
             );
             self.cache.store(&plan);
-            self.put_in_force(plan, state);
+            if !self.put_in_force(plan, state) {
+                return Duration::ZERO;
+            }
         }
+        // Not before: the backend counts an agent that names a plan as one that follows it.
+        self.plan_tag.set(Some(&etag));
+        state.etag = Some(etag);
         Duration::ZERO
     }
 
-    fn put_in_force(&self, plan: Plan, state: &mut PollState) {
+    /// Passes a plan on and waits until the packet loop follows it. Returns false if the agent stops before.
+    fn put_in_force(&self, plan: Plan, state: &mut PollState) -> bool {
         self.peers.follow(&plan);
-        if self.plans.send(Arc::new(plan.clone())).is_err() {
+        let (passed, followed) = PassedPlan::new(plan.clone());
+        if self.plans.send(passed).is_err() {
             self.stop.set();
         }
         if let Some(orders) = &self.bulk_orders {
             // Without a receiver the thread has ended with the process.
             let _ = orders.send(plan.bulk.clone());
         }
+        if !followed.wait(&self.stop) {
+            self.stop.set();
+            return false;
+        }
         state.in_force = Some(plan);
+        true
     }
 
     fn locked(&mut self, code: &str, why: &str, state: &mut PollState) -> Duration {

@@ -261,7 +261,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
 fn measure(
     listen: Listen,
     options: Options,
-    plans: mpsc::Receiver<Arc<crate::plan::Plan>>,
+    plans: mpsc::Receiver<crate::plan::PassedPlan>,
     windows: mpsc::Sender<crate::wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,

@@ -11,14 +11,15 @@ use crate::backend::{FakeBackend, PATIENCE, Reply, json, problem, reply};
 use serde_json::json;
 use sinemora_agent::backoff::Backoff;
 use sinemora_agent::counters::Counters;
-use sinemora_agent::plan::{BackendClock, Plan, PlanCache, PlanTag, PollPace, Poller};
+use sinemora_agent::plan::{BackendClock, PassedPlan, Plan, PlanCache, PlanTag, PollPace, Poller};
 use sinemora_agent::stop::Stop;
 
 const MS: Duration = Duration::from_millis(1);
 const HOUR_NS: i64 = 3_600_000_000_000;
 
 struct World {
-    plans: Receiver<Arc<Plan>>,
+    plans: Receiver<PassedPlan>,
+    plan_tag: PlanTag,
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,
     stop: Stop,
@@ -33,6 +34,7 @@ impl World {
             Arc::default(),
             Stop::default(),
         );
+        let plan_tag = PlanTag::default();
         let poller = Poller {
             client: backend.client(),
             agent_id: "a-1".into(),
@@ -41,7 +43,7 @@ impl World {
             plans: sender,
             peers: Arc::default(),
             backend_clock: Arc::clone(&backend_clock),
-            plan_tag: PlanTag::default(),
+            plan_tag: plan_tag.clone(),
             counters: Arc::clone(&counters),
             pace: PollPace {
                 backoff: Backoff::new(MS, 5 * MS),
@@ -53,6 +55,7 @@ impl World {
         let thread = Some(std::thread::spawn(move || poller.run()));
         Self {
             plans,
+            plan_tag,
             backend_clock,
             counters,
             stop,
@@ -60,7 +63,15 @@ impl World {
         }
     }
 
+    /// Returns the next plan, and follows it.
     fn next(&self) -> Arc<Plan> {
+        let passed = self.passed();
+        let plan = Arc::clone(&passed.plan);
+        passed.followed();
+        plan
+    }
+
+    fn passed(&self) -> PassedPlan {
         self.plans.recv_timeout(PATIENCE).unwrap()
     }
 }
@@ -113,6 +124,44 @@ fn a_new_plan_is_passed_on_once_and_polled_by_its_etag() {
 }
 
 #[test]
+fn a_plan_is_named_only_once_it_is_in_force() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        match asked {
+            1 => plan("r1", 8),
+            _ => plan("r2", 16),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&backend, folder.path());
+    world.next();
+    let passed = world.passed();
+    std::thread::sleep(20 * MS);
+    let named: Vec<_> = backend
+        .so_far()
+        .iter()
+        .map(|request| request.headers.get("if-none-match").cloned())
+        .collect();
+    assert_eq!(named, [None, Some("\"r1\"".into())]);
+    assert_eq!(world.plan_tag.get().as_deref(), Some("\"r1\""));
+    passed.followed();
+    assert_eq!(backend.next().headers["if-none-match"], "\"r2\"");
+    assert_eq!(world.plan_tag.get().as_deref(), Some("\"r2\""));
+}
+
+#[test]
+fn an_agent_stops_while_no_plan_is_followed() {
+    let backend = FakeBackend::start(|_| plan("r1", 8));
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&backend, folder.path());
+    let passed = world.passed();
+    drop(world);
+    drop(passed);
+    assert_eq!(backend.so_far().len(), 1);
+}
+
+#[test]
 fn windows_follow_the_backends_clock_without_a_new_plan() {
     let backend = FakeBackend::start(move |request| {
         let now_ns = BackendClock::new().now_ns();
@@ -123,6 +172,7 @@ fn windows_follow_the_backends_clock_without_a_new_plan() {
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());
+    world.next();
     let from = Instant::now();
     while (world.backend_clock.offset_ns() - 2 * HOUR_NS).abs() > 500_000_000 {
         assert!(

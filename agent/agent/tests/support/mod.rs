@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use sinemora_agent::counters::Counters;
 use sinemora_agent::network::{Listen, Network};
 use sinemora_agent::packet_loop::{self, LoopError, Options};
-use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Protocol, Role};
+use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, PassedPlan, Peer, Plan, Protocol, Role};
 use sinemora_agent::window::OnDemandWindow;
 use sinemora_agent::wire::MeshWindow;
 
@@ -84,7 +84,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
 pub struct Agent {
     pub listen: Listen,
     pub counters: Arc<Counters>,
-    plans: mpsc::Sender<Arc<Plan>>,
+    plans: mpsc::Sender<PassedPlan>,
     windows: mpsc::Receiver<MeshWindow>,
     on_demand: mpsc::Receiver<OnDemandWindow>,
     stop: Arc<AtomicBool>,
@@ -154,7 +154,7 @@ impl Agent {
     /// Sends the loop a plan and waits until it follows it.
     pub fn follow(&self, plan: Plan) {
         let peers: usize = plan.meshes.iter().map(|mesh| mesh.peers.len()).sum();
-        self.plans.send(Arc::new(plan)).unwrap();
+        self.plans.send(PassedPlan::new(plan).0).unwrap();
         eventually("the plan in force", || {
             self.counters.peers.load(Relaxed) == peers as u64
         });
@@ -163,7 +163,7 @@ impl Agent {
     /// Sends the loop a plan of measurements on demand and waits until it follows it.
     pub fn follow_on_demand(&self, plan: Plan) {
         let peers = plan.on_demand.len() as u64;
-        self.plans.send(Arc::new(plan)).unwrap();
+        self.plans.send(PassedPlan::new(plan).0).unwrap();
         eventually("the plan in force", || {
             self.counters.peers.load(Relaxed) == peers
         });
