@@ -61,6 +61,10 @@ IMPORTED = {
         "sinemora.artifacts.command",
         "Publish files that VMs bring each other, watch them spread, fetch them (API key).",
     ),
+    "plan-followers": (
+        "sinemora.meshes.command",
+        "Show which agents follow the newest plan of a mesh, wait until all do (API key).",
+    ),
     "annotate": ("sinemora.annotations.command", "Record a deploy, maintenance or a note (API key)."),
     "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
     "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),

@@ -3550,8 +3550,8 @@ class PlanAdoptionRead(TypedDict):
     `following`: their current plan is the newest. `behind`: an older one. `unknown`: they name none, or are not
     live. `first_behind`: up to 20 names of VMs that are behind or unknown. An agent is live if it asked for its
     plan in the last 90 s, or reports. `active_everywhere`: every live agent follows this revision of the mesh, at
-    least one. `first_waited_for`: up to 20 names of live ones that do not; `first_not_live`: up to 20 of those that
-    are not live.
+    least one; `active_since`: the time from which this holds. `first_waited_for`: up to 20 names of live ones that
+    do not; `first_not_live`: up to 20 of those that are not live.
     """
 
     revision: int
@@ -3562,6 +3562,7 @@ class PlanAdoptionRead(TypedDict):
     first_behind: list[str]
     live: int
     active_everywhere: bool
+    active_since: str | None
     first_waited_for: list[str]
     first_not_live: list[str]
 

@@ -14,7 +14,7 @@ from redis import RedisError
 
 from sinemora.inventory.agents import AgentIdentity
 from sinemora.kit.redis import client
-from sinemora.meshes.control_group import Poll
+from sinemora.meshes.control_group import Poll, polled
 from sinemora.meshes.plan import mesh_part
 
 log = structlog.get_logger(__name__)
@@ -29,10 +29,13 @@ def note(agent: AgentIdentity, revisions: set[str]) -> None:
     A poll that names no revision counts, too: after a restart an agent may follow another plan than it last named.
     """
     revision = mesh_part(next(iter(revisions))) if len(revisions) == 1 else ""
+    key, field = _key(agent.tenant_id), str(agent.agent_id)
     try:
+        entry = cast("str | None", client().hget(key, field))
+        poll = polled(None if entry is None else _poll(entry), revision, time.time())
         pipeline = client().pipeline(transaction=False)
-        pipeline.hset(_key(agent.tenant_id), str(agent.agent_id), f"{time.time():.3f} {revision}")
-        pipeline.expire(_key(agent.tenant_id), _KEPT_S)
+        pipeline.hset(key, field, f"{poll.at_s:.3f} {poll.since_s:.3f} {revision}")
+        pipeline.expire(key, _KEPT_S)
         pipeline.execute()
     except RedisError as error:
         log.warning("revision of an agent's plan not recorded", agent_id=str(agent.agent_id), error=str(error))
@@ -45,10 +48,14 @@ def polls(tenant_id: UUID) -> Mapping[UUID, Poll]:
     except RedisError as error:
         log.warning("revisions of plans unknown", error=str(error))
         return {}
-    parts = ((agent, *entry.split(" ", 1)) for agent, entry in found.items())
-    return {UUID(agent): Poll(revision, float(at_s)) for agent, at_s, revision in parts}
+    return {UUID(agent): _poll(entry) for agent, entry in found.items()}
+
+
+def _poll(entry: str) -> Poll:
+    at_s, since_s, revision = entry.split(" ", 2)
+    return Poll(revision, float(at_s), float(since_s))
 
 
 def _key(tenant_id: UUID) -> str:
-    # Not `plan-revisions:`, whose entries have no time: processes of both versions run during an upgrade.
-    return f"plan-polls:{tenant_id}"
+    # Not `plan-revisions:`, whose entries have no times: processes of both versions run during an upgrade.
+    return f"plans-followed:{tenant_id}"

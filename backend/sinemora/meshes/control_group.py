@@ -10,7 +10,7 @@ University of Cambridge, 2012, uses it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 LIVE_S = 90.0
@@ -21,10 +21,14 @@ answers (25 s of waiting, 15 s of grace, a pause of 1 s), and within about 75 s 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Newest poll of an agent: the revision of the plan that it follows, empty if it names none, and Unix time, s."""
+    """Newest poll of an agent: the revision of the plan that it follows, empty if it names none, and its Unix time, s.
+
+    `since_s`: time of the first of the successive polls with this revision.
+    """
 
     revision: str
     at_s: float
+    since_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,15 @@ class Barrier:
     """Barrier of the newest revision of a mesh: names of agents, each in the order of the members.
 
     `behind`: live, with another plan. `unnamed`: live, without a plan that it names. `absent`: not live.
+    `since_s`: Unix time since which no live agent has been waited for, None unless active everywhere. An agent that
+    stopped asking counts until `LIVE_S` after its last poll.
     """
 
     following: tuple[str, ...]
     behind: tuple[str, ...]
     unnamed: tuple[str, ...]
     absent: tuple[str, ...]
+    since_s: float | None = None
 
     @property
     def live(self) -> int:
@@ -58,6 +65,13 @@ class Barrier:
     def active_everywhere(self) -> bool:
         """Return whether every live agent follows the revision. Without a live agent it is active nowhere."""
         return bool(self.following) and not self.behind and not self.unnamed
+
+
+def polled(before: Poll | None, revision: str, at_s: float) -> Poll:
+    """Return the newest poll of an agent, given the one before."""
+    if before is None or before.revision != revision:
+        return Poll(revision, at_s, at_s)
+    return replace(before, at_s=at_s)
 
 
 def is_live(member: GroupMember, poll: Poll | None, now_s: float) -> bool:
@@ -80,15 +94,23 @@ def barrier(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: f
     behind: list[str] = []
     unnamed: list[str] = []
     absent: list[str] = []
+    # Times at which an agent began to follow, or was no longer waited for.
+    since: list[float] = []
     for member in members:
         poll = polls.get(member.id)
         if not is_live(member, poll, now_s):
             absent.append(member.name)
+            if poll is not None and poll.revision != member.newest:
+                since.append(poll.at_s + LIVE_S)
         elif poll is None or not poll.revision:
             unnamed.append(member.name)
+        elif poll.revision == member.newest:
+            following.append(member.name)
+            since.append(poll.since_s)
         else:
-            (following if poll.revision == member.newest else behind).append(member.name)
-    return Barrier(tuple(following), tuple(behind), tuple(unnamed), tuple(absent))
+            behind.append(member.name)
+    found = Barrier(tuple(following), tuple(behind), tuple(unnamed), tuple(absent))
+    return replace(found, since_s=max(since)) if found.active_everywhere else found
 
 
 def is_current(read_began_s: float, called_s: float) -> bool:

@@ -101,6 +101,7 @@ def plan_adoption(session: Session, mesh_id: UUID) -> PlanAdoptionRead:
         first_behind=[member.name for member in members if member.name not in following][:_SHOWN_BEHIND],
         live=found.live,
         active_everywhere=found.active_everywhere,
+        active_since=None if found.since_s is None else datetime.fromtimestamp(found.since_s, UTC),
         first_waited_for=sorted(waiting)[:_SHOWN_BEHIND],
         first_not_live=list(found.absent[:_SHOWN_BEHIND]),
     )

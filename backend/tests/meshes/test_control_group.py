@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from lab.benchmarks.advising.group_world import Faults
 from sinemora.inventory.agents import AgentIdentity
 from sinemora.kit.redis import client
 from sinemora.meshes import adoption, watch
-from sinemora.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, barrier
+from sinemora.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, barrier, polled
 from sinemora.meshes.watch import PlanWatch
 from tests.callers import Member, MeshWorld, limited_key
 
@@ -29,18 +30,41 @@ def judged(polls: Sequence[Poll | None], *, reports: bool = False) -> Barrier:
 
 
 def test_the_barrier_waits_for_live_agents_only():
-    found = judged([Poll("new", NOW), Poll("old", NOW), Poll("", NOW), Poll("old", NOW - LIVE_S - 1), None])
+    found = judged(
+        [
+            polled(None, "new", NOW),
+            polled(None, "old", NOW),
+            polled(None, "", NOW),
+            polled(None, "old", NOW - LIVE_S - 1),
+            None,
+        ]
+    )
     assert found == Barrier(("vm-0",), ("vm-1",), ("vm-2",), ("vm-3", "vm-4"))
     assert (found.live, found.active_everywhere) == (3, False)
-    assert judged([Poll("new", NOW - LIVE_S), None]).active_everywhere
+    assert judged([polled(None, "new", NOW - LIVE_S), None]).active_everywhere
 
 
 def test_an_agent_that_reports_is_waited_for_without_a_poll():
-    found = judged([Poll("new", NOW), None], reports=True)
+    found = judged([polled(None, "new", NOW), None], reports=True)
     assert (found.unnamed, found.active_everywhere) == (("vm-1",), False)
 
 
-@pytest.mark.parametrize("polls", [[], [None], [Poll("new", NOW - LIVE_S - 1)]])
+def test_a_revision_is_active_since_the_last_agent_followed_it():
+    first = polled(None, "new", NOW - 60)
+    again = polled(first, "new", NOW - 5)
+    assert (again.at_s, again.since_s) == (NOW - 5, NOW - 60)
+    assert polled(again, "", NOW).since_s == NOW
+    assert judged([again, polled(None, "new", NOW - 40)]).since_s == NOW - 40
+    assert judged([again, polled(None, "old", NOW)]).since_s is None
+
+
+def test_an_agent_that_stops_asking_holds_a_revision_back_until_it_is_no_longer_live():
+    follower = polled(polled(None, "new", NOW - 300), "new", NOW)
+    assert judged([follower, polled(None, "old", NOW - LIVE_S - 7)]).since_s == NOW - 7
+    assert judged([follower, polled(None, "new", NOW - LIVE_S - 7)]).since_s == NOW - 300
+
+
+@pytest.mark.parametrize("polls", [[], [None], [polled(None, "new", NOW - LIVE_S - 1)]])
 def test_without_a_live_agent_a_revision_is_active_nowhere(polls: list[Poll | None]):
     assert not judged(polls).active_everywhere
 
@@ -54,12 +78,18 @@ def test_no_history_violates_order_snapshot_or_barrier(random: Random):
 def of_most(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: float) -> Barrier:
     """Return a barrier that does not wait for a minority."""
     found = barrier(members, polls, now_s)
-    return Barrier(found.following, (), (), found.absent) if 2 * len(found.following) > found.live else found
+    most = 2 * len(found.following) > found.live
+    return replace(found, behind=(), unnamed=(), since_s=now_s) if most else found
 
 
 def of_all_known(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: float) -> Barrier:
     """Return a barrier that waits for agents that have gone."""
-    return barrier(members, {id: Poll(poll.revision, now_s) for id, poll in polls.items()}, now_s)
+    return barrier(members, {id: replace(poll, at_s=now_s) for id, poll in polls.items()}, now_s)
+
+
+def first_seen(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: float) -> Barrier:
+    """Return a barrier with the time at which each agent was first seen."""
+    return barrier(members, {id: replace(poll, since_s=0.0) for id, poll in polls.items()}, now_s)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +102,7 @@ def of_all_known(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now
         (Faults(notes_named_only=True), "the barrier is early"),
         (Faults(barrier=of_most), "the barrier is early"),
         (Faults(barrier=of_all_known), "the barrier is never reached"),
+        (Faults(barrier=first_seen), "the barrier has a wrong time"),
     ],
 )
 def test_histories_find_each_broken_rule(faults: Faults, violation: str):
@@ -128,8 +159,8 @@ def test_an_agent_that_stops_asking_is_no_longer_waited_for(owner: Member, make_
     assert (waiting["active_everywhere"], waiting["first_waited_for"]) == (False, names[1:])
     # The other agents of the tenant keep asking; this one last did LIVE_S ago.
     key = adoption._key(owner.tenant_id)
-    at_s, revision = str(client().hget(key, str(world.agents[1].agent_id))).split(" ", 1)
-    client().hset(key, str(world.agents[1].agent_id), f"{float(at_s) - LIVE_S - 1} {revision}")
+    at_s, since_s, revision = str(client().hget(key, str(world.agents[1].agent_id))).split(" ", 2)
+    client().hset(key, str(world.agents[1].agent_id), f"{float(at_s) - LIVE_S - 1} {since_s} {revision}")
     alone = found()
     assert (alone["live"], alone["active_everywhere"], alone["first_waited_for"]) == (1, True, [])
     assert (alone["first_not_live"], alone["unknown"]) == (names[1:], 1)

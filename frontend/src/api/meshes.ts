@@ -96,7 +96,7 @@ export const planAdoptionQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'plan-adoption'],
     queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/plan-followers', { params: { path: { mesh_id: meshId } } })),
-    refetchInterval: ({ state: { data } }) => (data && data.following === data.agents ? 30_000 : 2_000),
+    refetchInterval: ({ state: { data } }) => (data?.active_everywhere ? 5_000 : 2_000),
   })
 
 export const useDeleteMesh = () =>

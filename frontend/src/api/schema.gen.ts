@@ -11604,7 +11604,8 @@ export interface components {
          *
          *     `following`: their current plan is the newest. `behind`: an older one. `unknown`: they name none, or are not live.
          *     `first_behind`: up to 20 names of VMs that are behind or unknown. An agent is live if it asked for its plan in the
-         *     last 90 s, or reports. `active_everywhere`: every live agent follows this revision of the mesh, at least one.
+         *     last 90 s, or reports. `active_everywhere`: every live agent follows this revision of the mesh, at least one;
+         *     `active_since`: the time from which this holds.
          *     `first_waited_for`: up to 20 names of live ones that do not; `first_not_live`: up to 20 of those that are not live.
          */
         PlanAdoptionRead: {
@@ -11624,6 +11625,8 @@ export interface components {
             live: number;
             /** Active Everywhere */
             active_everywhere: boolean;
+            /** Active Since */
+            active_since: string | null;
             /** First Waited For */
             first_waited_for: string[];
             /** First Not Live */
@@ -28243,8 +28246,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b593fcd3-e3f5-4e25-a350-06cef7b7d704",
-                     *       "key": 488,
+                     *       "id": "253b16fc-fb42-4d42-87dc-3981d91eca60",
+                     *       "key": 4,
                      *       "name": "demo",
                      *       "window_s": 10,
                      *       "rate_hz": 8,
@@ -28257,7 +28260,7 @@ export interface operations {
                      *       "revision": 1,
                      *       "vm_count": 0,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T08:55:23.998540Z"
+                     *       "created_at": "2026-11-27T03:57:28.528876Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MeshRead"];
@@ -28379,9 +28382,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "b68c8040-3666-4913-9f19-f0a4fa29a1fa",
-                     *       "key": 174,
-                     *       "name": "m",
+                     *       "id": "43c76018-d533-4b99-ab1e-d1755fb376de",
+                     *       "key": 5,
+                     *       "name": "demo",
                      *       "window_s": 10,
                      *       "rate_hz": 8,
                      *       "flows": 1,
@@ -28390,10 +28393,10 @@ export interface operations {
                      *       "strategy": "full",
                      *       "period_windows": 10,
                      *       "representatives": 2,
-                     *       "revision": 2,
-                     *       "vm_count": 1,
+                     *       "revision": 10,
+                     *       "vm_count": 9,
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T08:52:01.595437Z"
+                     *       "created_at": "2026-11-27T03:57:28.748244Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MeshRead"];
@@ -28598,8 +28601,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "rate_hz": 32,
-                 *       "window_s": 5
+                 *       "strategy": "zones",
+                 *       "representatives": 1
                  *     }
                  */
                 "application/json": components["schemas"]["MeshUpdate"];
@@ -28619,21 +28622,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "2f4a5262-a124-410f-afed-cfc17bd5e46f",
-                     *       "key": 226,
+                     *       "id": "6438dcf3-6241-46b9-9707-ed940f3065f7",
+                     *       "key": 3,
                      *       "name": "demo",
-                     *       "window_s": 5,
-                     *       "rate_hz": 32,
+                     *       "window_s": 10,
+                     *       "rate_hz": 8,
                      *       "flows": 1,
                      *       "spike_threshold_ns": 500000,
                      *       "loss_deadline_ms": 1000,
-                     *       "strategy": "full",
+                     *       "strategy": "zones",
                      *       "period_windows": 10,
-                     *       "representatives": 2,
-                     *       "revision": 2,
-                     *       "vm_count": 0,
+                     *       "representatives": 1,
+                     *       "revision": 7,
+                     *       "vm_count": 5,
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T08:52:33.356235Z"
+                     *       "created_at": "2026-11-27T03:57:28.193566Z"
                      *     }
                      */
                     "application/json": components["schemas"]["MeshRead"];
@@ -28956,7 +28959,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "b49c4fdf-63f7-423d-b44f-caf2ad972487",
+                     *       "mesh_id": "c252532c-f956-41a9-9815-2357253c2c4d",
                      *       "vms": 6,
                      *       "items": [
                      *         {
@@ -29231,19 +29234,20 @@ export interface operations {
                     /**
                      * @example {
                      *       "revision": 4,
-                     *       "agents": 2,
-                     *       "following": 1,
+                     *       "agents": 3,
+                     *       "following": 2,
                      *       "behind": 0,
                      *       "unknown": 1,
                      *       "first_behind": [
-                     *         "b-1"
+                     *         "c-1"
                      *       ],
-                     *       "live": 1,
-                     *       "active_everywhere": true,
-                     *       "first_waited_for": [],
-                     *       "first_not_live": [
-                     *         "b-1"
-                     *       ]
+                     *       "live": 3,
+                     *       "active_everywhere": false,
+                     *       "active_since": null,
+                     *       "first_waited_for": [
+                     *         "c-1"
+                     *       ],
+                     *       "first_not_live": []
                      *     }
                      */
                     "application/json": components["schemas"]["PlanAdoptionRead"];

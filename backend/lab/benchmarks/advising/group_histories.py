@@ -12,7 +12,7 @@ from random import Random
 from uuid import UUID
 
 from lab.benchmarks.advising.group_world import MESHES, Agent, Faults, Held, Plan, State, plan_in, revision_in
-from sinemora.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll
+from sinemora.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, polled
 from sinemora.meshes.plan import mesh_part, revision_of
 from sinemora.meshes.watch import PlanWatch, TenantMeshes
 
@@ -89,7 +89,7 @@ class History:
 
     def _change(self) -> None:
         mesh = self.random.randrange(len(MESHES))
-        self.states.append(self.states[-1].changed(mesh, rate=self.random.choice((1, 2, 4, 8, 16))))
+        self.states.append(self.states[-1].changed(mesh, self.now_s, rate=self.random.choice((1, 2, 4, 8, 16))))
 
     def _order(self) -> None:
         state = self.states[-1]
@@ -103,12 +103,12 @@ class History:
             self._join(key)
             return
         members = self.states[-1].members[mesh]
-        self.states.append(self.states[-1].changed(mesh, members=members ^ {key}))
+        self.states.append(self.states[-1].changed(mesh, self.now_s, members=members ^ {key}))
 
     def _join(self, key: int) -> None:
         self.agents[key] = Agent(key)
         mesh = self.random.randrange(len(MESHES))
-        self.states.append(self.states[-1].changed(mesh, members=self.states[-1].members[mesh] | {key}))
+        self.states.append(self.states[-1].changed(mesh, self.now_s, members=self.states[-1].members[mesh] | {key}))
 
     def _restart(self) -> None:
         if self.random.random() < 0.3:
@@ -221,7 +221,8 @@ class History:
     def _note(self, agent: Agent, tag: str | None) -> None:
         agent.reached_s = self.now_s
         if tag is not None or not self.faults.notes_named_only:
-            self.polls[UUID(int=agent.key)] = Poll(mesh_part(tag or ""), self.now_s)
+            id = UUID(int=agent.key)
+            self.polls[id] = polled(self.polls.get(id), mesh_part(tag or ""), self.now_s)
 
     # Judgements.
 
@@ -246,8 +247,11 @@ class History:
         ]
         await self._pause(6)
         state = self.states[-1]
-        if not self._barrier(mesh, state, polls).active_everywhere:
+        since_s = self._barrier(mesh, state, polls).since_s
+        if since_s is None:
             return
+        if not state.changed_s[mesh] <= since_s <= self.now_s:
+            self.violations.append("the barrier has a wrong time")
         self.barriers += 1
         for agent in live:
             if agent.key not in state.members[mesh]:

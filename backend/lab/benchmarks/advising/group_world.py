@@ -39,20 +39,26 @@ class Faults:
 
 @dataclass(frozen=True)
 class State:
-    """A tenant at one moment: members of each mesh by VM key, its revision, its rate, and orders by number."""
+    """A tenant at one moment: members of each mesh by VM key, its revision, its rate, the time of its last change (s),
+    and orders by number.
+    """
 
     members: tuple[frozenset[int], ...] = (frozenset(), frozenset())
     revisions: tuple[int, ...] = (1, 1)
     rates: tuple[int, ...] = (8, 8)
+    changed_s: tuple[float, ...] = (0.0, 0.0)
     orders: frozenset[int] = frozenset()
 
-    def changed(self, mesh: int, *, members: frozenset[int] | None = None, rate: int | None = None) -> "State":
+    def changed(
+        self, mesh: int, at_s: float, *, members: frozenset[int] | None = None, rate: int | None = None
+    ) -> "State":
         """Return the state after a change of a mesh, which raises its revision."""
         return replace(
             self,
             members=_with(self.members, mesh, members),
             rates=_with(self.rates, mesh, rate),
             revisions=_with(self.revisions, mesh, self.revisions[mesh] + 1),
+            changed_s=_with(self.changed_s, mesh, at_s),
         )
 
     @cached_property

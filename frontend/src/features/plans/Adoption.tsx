@@ -2,18 +2,22 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { planAdoptionQuery } from '~/api/meshes'
 import type { PlanAdoption } from '~/api/types'
+import { formatMoment, zoneName } from '~/lib/time'
+import { useClock } from '~/ui/clock'
+import pageStyles from '~/ui/page.module.css'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { strings } from './strings'
 
 const NAMED = 5
 
-type Barrier = 'live' | 'active_everywhere' | 'first_waited_for' | 'first_not_live'
-type Answer = Omit<PlanAdoption, Barrier> & Partial<Pick<PlanAdoption, Barrier>>
+type Barrier = 'live' | 'active_everywhere' | 'active_since' | 'first_waited_for' | 'first_not_live'
+type Earlier = Omit<PlanAdoption, Barrier> & { live?: undefined }
 
 /** The agents of a mesh that follow its newest plan, and those that are waited for. */
 export function Adoption({ meshId }: { meshId: string }) {
   const { data: found, error, refetch } = useQuery(planAdoptionQuery(meshId))
-  const data: Answer | undefined = found
+  // A backend of an earlier version does not say which agents are live.
+  const data: PlanAdoption | Earlier | undefined = found
   if (error && !data) return <Failed what={strings.adoptionLower} error={error} retry={() => void refetch()} />
   if (!data) return <Loading what={strings.adoptionLower} />
   if (data.agents === 0) {
@@ -26,27 +30,39 @@ export function Adoption({ meshId }: { meshId: string }) {
       </Notice>
     )
   }
-  if (data.following === data.agents) return <Notice tone="good">{strings.allFollow(data.agents)}</Notice>
-  const words = data.active_everywhere
-    ? [strings.activeEverywhere(data.live ?? data.following)]
-    : [strings.someFollow(data.following, data.agents), ...waitingWords(data)]
-  return <Notice tone={data.active_everywhere ? 'good' : 'info'}>{[...words, ...absentWords(data)].join(' ')}</Notice>
+  if (data.live === undefined) return <Followers data={data} />
+  return (
+    <>
+      <ControlGroup data={data} />
+      <p className={pageStyles.quiet}>{strings.joining(data.revision)}</p>
+    </>
+  )
 }
 
-/** The agents that the barrier waits for. A backend of an earlier version does not say which agents are live. */
-function waitingWords(data: Answer) {
-  if (data.live === undefined || data.first_waited_for === undefined) {
-    const names = data.first_behind.slice(0, NAMED)
-    return [strings.behind(names.join(', '), data.agents - data.following - names.length)]
+function Followers({ data: { following, agents, first_behind } }: { data: Earlier }) {
+  if (following === agents) return <Notice tone="good">{strings.allFollow(agents)}</Notice>
+  const names = first_behind.slice(0, NAMED)
+  return (
+    <Notice tone="info">
+      {strings.someFollow(following, agents)} {strings.behind(names.join(', '), agents - following - names.length)}
+    </Notice>
+  )
+}
+
+function ControlGroup({ data }: { data: PlanAdoption }) {
+  const clock = useClock()
+  const since = data.active_since ? new Date(data.active_since) : null
+  const words = [strings.revision(data.revision)]
+  if (since) {
+    words.push(strings.activeEverywhere(`${formatMoment(since, clock)} ${zoneName(clock, since)}`, data.live))
+  } else {
+    words.push(strings.liveFollow(data.following, data.live))
+    const waiting = data.live - data.following
+    const names = data.first_waited_for.slice(0, NAMED)
+    if (waiting > 0) words.push(strings.waiting(names.join(', '), waiting - names.length))
   }
-  const names = data.first_waited_for.slice(0, NAMED)
-  const waiting = data.live - data.following
-  return waiting > 0 ? [strings.waiting(waiting, data.live, names.join(', '), waiting - names.length)] : []
-}
-
-function absentWords(data: Answer) {
-  if (data.live === undefined || data.first_not_live === undefined || data.live === data.agents) return []
-  const names = data.first_not_live.slice(0, NAMED)
   const absent = data.agents - data.live
-  return [strings.notLive(absent, names.join(', '), absent - names.length)]
+  const names = data.first_not_live.slice(0, NAMED)
+  if (absent > 0) words.push(strings.notLive(absent, names.join(', '), absent - names.length))
+  return <Notice tone={since ? 'good' : 'info'}>{words.join(' ')}</Notice>
 }

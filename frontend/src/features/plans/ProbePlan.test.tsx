@@ -63,6 +63,7 @@ const adoption = (following: number): PlanAdoption => ({
   first_behind: ['a-1', 'b-1', 'c-1'].slice(following),
   live: 3,
   active_everywhere: following === 3,
+  active_since: following === 3 ? '2026-11-20T10:42:07Z' : null,
   first_waited_for: ['a-1', 'b-1', 'c-1'].slice(following),
   first_not_live: [],
 })
@@ -118,36 +119,39 @@ test('own prices replace the list', async () => {
   expect(screen.getByText(/no entry for the provider/)).toBeTruthy()
 })
 
-test.each([
-  [3, 'All 3 agents follow the newest plan.'],
-  [1, '1 of 3 agents follow the newest plan. Waiting for 2 of 3 live agents: b-1, c-1.'],
-])('with %i agents on the newest plan it says so', async (following, text) => {
-  await show({ 'GET /v1/meshes/m/plan-followers': adoption(following) })
-  expect(await screen.findByText(text)).toBeTruthy()
-})
+const SINCE = '2026-11-20T10:42:07.250Z'
 
 test.each([
   [
-    { active_everywhere: true, live: 2, first_waited_for: [], first_not_live: ['c-1'] },
-    'Active everywhere: all 2 live agents follow. 1 not live: c-1.',
+    { following: 3, active_everywhere: true, active_since: SINCE, first_waited_for: [] },
+    'Revision 4: active everywhere since 20 Nov 2026, 10:42:07 UTC. All 3 live agents follow.',
+  ],
+  [{ following: 1, first_waited_for: ['b-1', 'c-1'] }, 'Revision 4: 1 of 3 live agents follow. Waiting for b-1, c-1.'],
+  [
+    { active_everywhere: true, active_since: SINCE, live: 2, first_waited_for: [], first_not_live: ['c-1'] },
+    'Revision 4: active everywhere since 20 Nov 2026, 10:42:07 UTC. All 2 live agents follow. Not waited for, 1 not live: c-1.',
   ],
   [
     { following: 1, live: 2, first_waited_for: ['b-1'], first_not_live: ['c-1'] },
-    '1 of 3 agents follow the newest plan. Waiting for 1 of 2 live agents: b-1. 1 not live: c-1.',
+    'Revision 4: 1 of 2 live agents follow. Waiting for b-1. Not waited for, 1 not live: c-1.',
   ],
   [
     { following: 0, live: 0, first_waited_for: [], first_not_live: ['a-1', 'b-1', 'c-1'] },
-    '0 of 3 agents follow the newest plan. 3 not live: a-1, b-1, c-1.',
+    'Revision 4: no agent is live. Not waited for, 3 not live: a-1, b-1, c-1.',
   ],
-])('agents that are not live are not waited for (%#)', async (changes, text) => {
+])('the live agents that follow the plan, and those waited for (%#)', async (changes, text) => {
   await show({ 'GET /v1/meshes/m/plan-followers': { ...adoption(2), ...changes } })
   expect(await screen.findByText(text)).toBeTruthy()
+  expect(screen.getByText(/joins or restarts gets all of revision 4/)).toBeTruthy()
 })
 
-test('an answer without live agents names those behind', async () => {
-  const { revision, agents, following, behind, unknown, first_behind } = adoption(1)
+test.each([
+  [3, 'All 3 agents follow the newest plan.'],
+  [1, '1 of 3 agents follow the newest plan. Not yet: b-1, c-1.'],
+])('an answer without live agents names those behind (%i)', async (count, text) => {
+  const { revision, agents, following, behind, unknown, first_behind } = adoption(count)
   await show({ 'GET /v1/meshes/m/plan-followers': { revision, agents, following, behind, unknown, first_behind } })
-  expect(await screen.findByText('1 of 3 agents follow the newest plan. Not yet: b-1, c-1.')).toBeTruthy()
+  expect(await screen.findByText(text)).toBeTruthy()
 })
 
 test('errors show at their place', async () => {

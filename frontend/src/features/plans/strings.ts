@@ -56,12 +56,16 @@ export const strings = {
   allFollow: (agents: number) => `All ${agents} agents follow the newest plan.`,
   someFollow: (following: number, agents: number) => `${following} of ${agents} agents follow the newest plan.`,
   behind: (names: string, more: number) => `Not yet: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
-  activeEverywhere: (live: number) =>
-    live === 1 ? 'Active everywhere: the live agent follows.' : `Active everywhere: all ${live} live agents follow.`,
-  waiting: (waiting: number, live: number, names: string, more: number) =>
-    `Waiting for ${waiting} of ${live} live agents: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
+  revision: (revision: number) => `Revision ${revision}:`,
+  activeEverywhere: (since: string, live: number) =>
+    `active everywhere since ${since}. ${live === 1 ? 'The live agent follows.' : `All ${live} live agents follow.`}`,
+  liveFollow: (following: number, live: number) =>
+    live === 0 ? 'no agent is live.' : `${following} of ${live} live agents follow.`,
+  waiting: (names: string, more: number) => `Waiting for ${names}${more > 0 ? ` and ${more} more` : ''}.`,
   notLive: (absent: number, names: string, more: number) =>
-    `${absent} not live: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
+    `Not waited for, ${absent} not live: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
+  joining: (revision: number) =>
+    `An agent that joins or restarts gets all of revision ${revision} with its first answer.`,
   noAgents: 'No agents yet.',
   addVm: 'Add a VM',
 }
