@@ -95,7 +95,7 @@ def _fairness(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
                 about=f"{len(read.members)} {members}",
                 measurement=_unevenness(read),
                 rule=f"Jain's index below {read.alert_below:.3g}",
-                advice=None,
+                advice=_fairer(of, read),
                 source=None,
                 target=None,
                 of=of,
@@ -106,7 +106,12 @@ def _fairness(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
 def _unevenness(read: FairnessRead) -> str:
     least, most = read.members[0], read.members[-1]
     shares = f"{least.name} has {percent(least.relative, 0)} of the mean, {most.name} {percent(most.relative, 0)}"
-    return f"index {read.index:.3f}: {shares}"
+    return f"index {read.index:.4f}: {shares}"
+
+
+def _fairer(of: FairnessOf, read: FairnessRead) -> str | None:
+    """Return the advice where shares are 1 / round trip."""
+    return None if of is FairnessOf.METRIC_SOURCES else f"Shorter round trips for {read.members[0].name}"
 
 
 def _tails(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:

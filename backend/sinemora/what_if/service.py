@@ -119,7 +119,8 @@ def _option_read(instance: Instance, place: int, option: Option) -> OptionRead:
         words = f"Swap the VMs of {tasks[0].name} and {tasks[1].name}."
     elif option.kind == "recreate":
         vm = instance.machines[int(application.at[option.tasks[0]])].name
-        words = f"Re-create {vm}, which runs {names}, {where}; {_like(option)}"
+        runs = "" if names == vm else f", which runs {names},"
+        words = f"Re-create {vm}{runs} {where}; {_like(option)}"
     else:
         words = f"Rent {option.count} more {where}, measure, keep the best {len(tasks)} for {names}; {_like(option)}"
     return OptionRead(

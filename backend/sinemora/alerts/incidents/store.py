@@ -133,7 +133,7 @@ def insert(session: Session, row: Incident, mesh: MeshState, track: Track) -> No
     session.add(row)
     session.flush()
     rules = ", ".join(one["name"] for one in row.rules)
-    add_event(session, row.id, row.opened_at, "opened", f"{row.title}: {rules}")
+    add_event(session, row.id, row.opened_at, "opened", f"{row.title} (rules: {rules})")
     _add_agent_events(session, row, mesh, track)
 
 

@@ -6,6 +6,7 @@ import { applicationQuery, performanceQuery, useDeleteApplication } from '~/api/
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { Application, ApplicationPerformance } from '~/api/types'
 import { formatShare, formatShares } from '~/lib/performance'
+import { sentenceCase } from '~/lib/text'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { LoadingPage, Page } from '~/ui/Page'
@@ -123,7 +124,7 @@ function Links({ now }: { now: ApplicationPerformance }) {
         { title: strings.performance, cell: (link) => formatShare(link.performance), as: 'number' },
         {
           title: strings.state,
-          cell: (link) => STATE_WORDS[link.state] + (link.extrapolated ? strings.extrapolated : ''),
+          cell: (link) => sentenceCase(STATE_WORDS[link.state] + (link.extrapolated ? strings.extrapolated : '')),
           as: 'quiet',
         },
       ]}
@@ -143,7 +144,8 @@ function Tasks({ application }: { application: Application }) {
         {
           title: strings.role,
           term: 'root',
-          cell: (task) => [task.root && 'root', task.pinned && 'pinned'].filter(Boolean).join(', ') || 'task',
+          cell: (task) =>
+            sentenceCase([task.root && 'root', task.pinned && 'pinned'].filter(Boolean).join(', ') || 'task'),
           as: 'quiet',
         },
       ]}

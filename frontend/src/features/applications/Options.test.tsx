@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
+import { fireEvent, screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
@@ -47,4 +47,16 @@ test('a cancelled job is said to be cancelled', async () => {
   })
   await showPage(<Options applicationId="a" />)
   expect(await screen.findByText(/The job was cancelled/)).toBeTruthy()
+})
+
+test('options that gain nothing are shown only when asked for', async () => {
+  const [swap] = FOUND.options
+  const idle = { ...swap, words: 'Rent 1 more in b.', gain: { ...swap?.gain, after: estimate(0.5), gain: estimate(0) } }
+  mockApi({ 'GET /v1/applications/a/options': { ...FOUND, options: [swap, idle] } })
+  await showPage(<Options applicationId="a" />)
+  expect(await screen.findByText('Swap the VMs of web and db.')).toBeTruthy()
+  expect(screen.queryByText('Rent 1 more in b.')).toBeNull()
+  fireEvent.click(screen.getByRole('button', { name: 'Show all 2' }))
+  expect(screen.getByText('Rent 1 more in b.')).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Show the best one' })).toBeTruthy()
 })

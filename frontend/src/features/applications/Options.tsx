@@ -13,7 +13,7 @@ import { strings } from './strings'
 
 const money = (value: number | null) => (value === null ? NO_VALUE : value === 0 ? '±0' : value.toFixed(4))
 
-/** Options shown at first: they come best first. */
+/** Options shown at first, of those that gain anything: they come best first. */
 const FIRST = 8
 
 /** Return true for a gain that is more than nothing as the page writes it. */
@@ -34,7 +34,8 @@ export function Options({ applicationId }: { applicationId: string }) {
     )
   }
   if (!data || data.options.length === 0) return null
-  if (!data.options.some(({ gain }) => gainsAnything(gain.gain.mean))) {
+  const best = data.options.filter(({ gain }) => gainsAnything(gain.gain.mean)).slice(0, FIRST)
+  if (best.length === 0) {
     return (
       <Panel title={strings.otherOptions}>
         <p>{strings.noOptionGains(data.options.length)}</p>
@@ -46,7 +47,7 @@ export function Options({ applicationId }: { applicationId: string }) {
     <Panel title={strings.otherOptions}>
       <Records
         label={strings.options}
-        rows={all ? data.options : data.options.slice(0, FIRST)}
+        rows={all ? data.options : best}
         id={(option) => option.words}
         columns={[
           { title: strings.option, cell: (option) => option.words, as: 'wrap' },
@@ -64,10 +65,10 @@ export function Options({ applicationId }: { applicationId: string }) {
           { title: strings.oneOffCost, cell: (option) => money(option.price_once), as: 'number' },
         ]}
       />
-      {data.options.length > FIRST && (
+      {data.options.length > best.length && (
         <div>
           <Button variant="default" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? strings.showBest(FIRST) : strings.showAll(data.options.length)}
+            {all ? strings.showBest(best.length) : strings.showAll(data.options.length)}
           </Button>
         </div>
       )}

@@ -80,7 +80,7 @@ export const strings = {
   unknown: 'unknown',
   hourlyCost: 'Cost per hour',
   oneOffCost: 'One-off cost',
-  showBest: (FIRST: number) => `Show the best ${FIRST}`,
+  showBest: (count: number) => (count === 1 ? 'Show the best one' : `Show the best ${count}`),
   showAll: (count: number) => `Show all ${count}`,
   newVmAssumption:
     'A VM that does not exist yet is predicted from the VMs measured in its zone; their spread gives the interval.',

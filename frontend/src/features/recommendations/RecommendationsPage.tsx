@@ -7,6 +7,7 @@ import { EditorsOnly } from '~/api/EditorsOnly'
 import { accuracyQuery, recommendationsQuery, useAcceptListed, useDismissListed } from '~/api/recommendations'
 import type { Accuracy, RecommendationSummary } from '~/api/types'
 import { formatChange, formatChanges, formatShare } from '~/lib/performance'
+import { sentenceCase } from '~/lib/text'
 import { formatMoment, timeOf, zoneName } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
@@ -128,7 +129,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
         },
         {
           title: strings.state,
-          cell: stateOf,
+          cell: (recommendation) => sentenceCase(stateOf(recommendation)),
           by: { key: 'state', value: stateOf },
         },
         {
@@ -136,7 +137,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
           cell: (recommendation) =>
             recommendation.trigger === 'asked'
               ? strings.requestedBy(recommendation.requested_by)
-              : recommendation.trigger,
+              : sentenceCase(recommendation.trigger),
           as: 'quiet',
         },
       ]}

@@ -201,7 +201,8 @@ test('an incident without paths, applications, notifications and similar ones sa
   )
   expect(screen.queryByRole('heading', { name: 'Value over time' })).toBeNull()
   expect(screen.getByText('No application communicates over the affected paths.')).toBeTruthy()
-  expect(await screen.findByText('No receiver was notified: no route matches this incident.')).toBeTruthy()
+  expect(await screen.findByText(/^No receiver was notified: there is no default receiver/)).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'Receivers and routes' }).getAttribute('href')).toBe('/receivers')
   expect(screen.queryByRole('heading', { name: 'Similar earlier incidents' })).toBeNull()
 })
 

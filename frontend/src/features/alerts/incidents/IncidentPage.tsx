@@ -116,9 +116,9 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           id={(entry) => `${entry.at} ${entry.kind} ${entry.text}`}
           columns={[
             { title: strings.time, cell: ({ at }) => momentOf(at, clock) },
-            { title: strings.event, cell: ({ kind }) => kind.replaceAll('_', ' '), as: 'head' },
+            { title: strings.event, cell: ({ kind }) => sentenceCase(kind.replaceAll('_', ' ')), as: 'head' },
             { title: strings.actor, cell: ({ actor }) => actor },
-            { title: strings.details, cell: ({ text }) => text, as: 'wrap' },
+            { title: strings.details, cell: ({ text }) => sentenceCase(text), as: 'wrap' },
           ]}
         />
         {edits && <NoteForm incidentId={incident.id} />}

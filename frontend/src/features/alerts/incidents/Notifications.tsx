@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { Incident } from '~/api/incidents'
 import { incidentDeliveriesQuery } from '~/api/receivers'
@@ -22,7 +23,15 @@ export function Notifications({ incident: { id, silenced_by } }: { incident: Inc
       ) : !data ? (
         <Loading what={strings.notificationsLower} />
       ) : data.length === 0 ? (
-        <p className={pageStyles.lead}>{silenced_by ? strings.notNotifiedSilenced : strings.notNotified}</p>
+        <p className={pageStyles.lead}>
+          {silenced_by ? (
+            strings.notNotifiedSilenced
+          ) : (
+            <>
+              {strings.notNotified} <Link to="/receivers">{strings.receiversAndRoutes}</Link>
+            </>
+          )}
+        </p>
       ) : (
         <Records
           label={strings.notifications}
