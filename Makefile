@@ -11,7 +11,7 @@ help:
 	@$(PYTHON) infra/toolchain/help.py $(MAKEFILE_LIST)
 
 ##@ Run the product
-.PHONY: up down wait demo status logs replace clean-data
+.PHONY: up down wait demo status logs replace restore-drill clean-data
 up: ## Bring everything needed, build, and run all of it here until Ctrl-C
 	$(PREPARE) up
 down: ## Stop what `make up` started, from another terminal
@@ -26,6 +26,8 @@ logs: ## Follow the logs; one of them: make logs OF=api
 	$(SINEMORA) logs $(OF)
 replace: ## Replace API and workers by new starts of their programs while agents upload; no connection is refused
 	$(SINEMORA) replace
+restore-drill: ## Restore the running database next to it, check it, and print RPO and RTO (from the object storage: STORAGE=1; to a time: UNTIL=2026-11-26T02:00:00Z)
+	$(SINEMORA) run sinemora drill $(if $(filter 1,$(STORAGE)),--storage) $(if $(UNTIL),--until $(UNTIL))
 clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 

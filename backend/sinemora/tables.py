@@ -10,7 +10,7 @@ from sinemora.curves import models as curves
 from sinemora.embeds import models as embeds
 from sinemora.inventory import models as inventory
 from sinemora.jobs import models as jobs
-from sinemora.kit import outbox
+from sinemora.kit import archive_state, outbox
 from sinemora.kit.db import Base
 from sinemora.kit.http import idempotency
 from sinemora.learning import models as learning
@@ -30,6 +30,7 @@ from sinemora.what_if import models as scenarios
 FEATURES = (
     idempotency,
     outbox,
+    archive_state,
     tenants,
     api_keys,
     members,

@@ -35,6 +35,7 @@ from redis import Redis
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.pool import NullPool
 
+from lab.object_storage_server import ObjectStorageServer
 from sinemora import migrate
 from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.embedded.servers.valkey import ValkeyServer
@@ -253,3 +254,12 @@ def mail_settings(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox, servers: Se
     yield
     monkeypatch.undo()
     config.settings.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def storage_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStorageServer]:
+    """Yield a running storage server."""
+    server = ObjectStorageServer(tmp_path_factory.mktemp("storage"))
+    server.start()
+    yield server
+    server.stop()

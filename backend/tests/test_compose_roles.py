@@ -65,6 +65,29 @@ def test_no_role_shares_a_password_with_the_superuser(fresh: PostgresServer, giv
     assert _verifies(app[0], "it's `app`")
 
 
+def test_the_archiver_replicates_over_the_network_and_reads_no_row(
+    fresh: PostgresServer, given: dict[str, str], tmp_path: Path
+):
+    subprocess.run(["sh", SCRIPT], env=given, check=True)
+    (tmp_path / "database_archive_password").write_text("it's `archive`\n")
+    subprocess.run(["sh", SCRIPT, "--archiver"], env=given, check=True)  # of an installation that exists
+    with psycopg.connect(fresh.dsn(SUPERUSER), autocommit=True) as connection:
+        connection.execute("CREATE TABLE rows_of_tenants (n int)")
+        role = connection.execute(
+            "SELECT rolreplication, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb, rolpassword,"
+            " pg_has_role('sinemora_archiver', 'pg_monitor', 'usage'),"
+            " has_table_privilege('sinemora_archiver', 'rows_of_tenants', 'select')"
+            " FROM pg_authid WHERE rolname = 'sinemora_archiver'"
+        ).fetchone()
+        rules = connection.execute(
+            "SELECT database, user_name, auth_method, error FROM pg_hba_file_rules WHERE type = 'host'"
+        ).fetchall()
+    assert role is not None
+    assert (role[0], role[1], role[3], role[4]) == (True, False, True, False)
+    assert _verifies(role[2], "it's `archive`")
+    assert (["replication"], ["sinemora_archiver"], "scram-sha-256", None) in rules
+
+
 def test_a_missing_secret_is_named(given: dict[str, str], tmp_path: Path):
     (tmp_path / "database_system_password").write_text("")
     done = subprocess.run(["sh", SCRIPT], env=given, check=False, capture_output=True, text=True)

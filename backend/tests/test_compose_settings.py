@@ -13,9 +13,10 @@ from sinemora.kit.config import SECRETS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = ROOT / "docker-compose.yml"
-ADDED = [ROOT / "infra" / "docker" / f"{name}.yml" for name in ("mail", "single-sign-on", "storage", "traces", "acme")]
+PARTS = ("mail", "single-sign-on", "storage", "archive", "traces", "acme")
+ADDED = [ROOT / "infra" / "docker" / f"{name}.yml" for name in PARTS]
 # Addresses without passwords: those are in files.
-ADDRESSES = {"database_url", "database_owner_url", "database_system_url", "redis_url", "traces_url"}
+ADDRESSES = {f"database{role}_url" for role in ("", "_owner", "_system", "_archive")} | {"redis_url", "traces_url"}
 
 # Settled by the images and the stack itself, or meant for the embedded default only.
 SETTLED = {
@@ -46,7 +47,8 @@ def test_a_service_has_the_secrets_that_it_reads_and_no_others(added: Path | Non
         read = {str(value).rsplit("/", 1)[1] for _, value in environment if str(value).startswith("/run/secrets/")}
         read |= set(re.findall(r"/run/secrets/(\w+)", str(service.get("entrypoint", ""))))
         if name == "database":  # the script of its roles reads them
-            read |= {"database_password", "database_system_password"}
+            more = {"database_password", "database_system_password"}
+            read |= {"database_archive_password"} if added else more
         assert read == set(service.get("secrets", [])) or name == "proxy", name
         assert not [value for _, value in environment if re.search(r"://[^/@]*:[^/@]*@", str(value))], name
     assert all(

@@ -47,6 +47,19 @@ class Program:
     once: bool = False  # ends after its work
 
 
+def ends_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
+    """Return the `preexec_fn` of a child that the kernel sends a signal when the thread that starts it ends."""
+    parent = os.getpid()
+
+    def in_child() -> None:
+        # After the change of user, which would clear it again (prctl(2)).
+        _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal))
+        if os.getppid() != parent:  # the parent died before the call above
+            os._exit(1)
+
+    return in_child
+
+
 def delay_s(failures: int) -> float:
     """Return the delay before restart number `failures` in a row, s: 0 at first, then doubling."""
     return 0.0 if failures <= 1 else min(LONGEST_DELAY_S, 0.25 * 2 ** (failures - 1))
@@ -104,15 +117,7 @@ class Child:
         """Start the process in a separate group. The kernel stops it when the supervisor dies."""
         if self.program.before_start:
             self.program.before_start()
-        supervisor = os.getpid()
         death_signal = signal.SIGINT if self.program.stop_signal == signal.SIGINT else signal.SIGTERM
-
-        def in_child() -> None:
-            # After the change of user, which would clear it again (prctl(2)).
-            _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal))
-            if os.getppid() != supervisor:  # the supervisor died before the call above
-                os._exit(1)
-
         identity = self.program.user.popen_identity() if self.program.user else {}
         with self.log.open("ab") as out:
             self._process = subprocess.Popen(
@@ -123,7 +128,7 @@ class Child:
                 stdout=out,
                 stderr=out,
                 process_group=0,
-                preexec_fn=in_child,
+                preexec_fn=ends_with_parent(death_signal),
                 **identity,  # type: ignore[call-overload]
             )
         self.pid = self._process.pid

@@ -98,12 +98,20 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
         env["SINEMORA_RETENTION_RAW_DAYS"] = str(_RAW_DAYS)
     if settings.secret_key is None:
         env["SINEMORA_SECRET_KEY"] = _secret_key(folder)
+    env["SINEMORA_ARCHIVE"] = "on" if archives(settings, engines) else "off"
     root = checkout()
     if settings.frontend_dir is None and root and (root / "frontend" / "dist" / "index.html").is_file():
         env["SINEMORA_FRONTEND_DIR"] = str(root / "frontend" / "dist")
     if settings.packages_dir is None and root:
         env["SINEMORA_PACKAGES_DIR"] = str(root / "agent" / "dist")  # empty until `make packages`
     return env
+
+
+def archives(settings: Settings, engines: Engines) -> bool:
+    """Return whether the database is archived in object storage."""
+    if settings.archive == "auto":
+        return engines.postgres is not None and bool(settings.storage_bucket)
+    return settings.archive == "on"
 
 
 def use_settings_of(settings: Settings, folder: DataFolder) -> None:
@@ -126,12 +134,20 @@ def _secret_key(folder: DataFolder) -> str:
 def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUser) -> dict[str, str]:
     """Return the environment of an operator's command: the product's settings and PostgreSQL's tools."""
     engines = Engines.of(settings, folder, user)
-    env = environment(settings, folder, engines)
-    if engines.postgres:
-        tools = (str(Path(sys.executable).parent), str(engines.postgres.programs), env.get("PATH", os.defpath))
-        env["PATH"] = os.pathsep.join(tools)
-        env |= {"PGHOST": str(engines.postgres.socket_folder), "PGUSER": SUPERUSER, "PGDATABASE": DATABASE}
-    return env
+    return environment(settings, folder, engines) | _database_tools(engines)
+
+
+def _database_tools(engines: Engines) -> dict[str, str]:
+    """Return the variables by which PostgreSQL's programs find the embedded server; none for another one."""
+    if engines.postgres is None:
+        return {}
+    tools = (str(Path(sys.executable).parent), str(engines.postgres.programs), os.environ.get("PATH", os.defpath))
+    return {
+        "PATH": os.pathsep.join(tools),
+        "PGHOST": str(engines.postgres.socket_folder),
+        "PGUSER": SUPERUSER,
+        "PGDATABASE": DATABASE,
+    }
 
 
 def shared(env: dict[str, str]) -> dict[str, str]:
@@ -140,7 +156,7 @@ def shared(env: dict[str, str]) -> dict[str, str]:
 
 
 def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: ServiceUser) -> list[Program]:
-    """Return the programs of API, workers and beat, which run as `user`."""
+    """Return the programs of API, workers, beat and, if it is set up, the archiver, which run as `user`."""
     own = shared(env)
     here = Path.cwd()
     place = private_dir(folder.path / "run" / "services", user)
@@ -178,6 +194,27 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: 
             user=user,
             needs=engines,
         ),
+        *_archiver(settings, folder, own, user),
+    ]
+
+
+def _archiver(settings: Settings, folder: DataFolder, env: dict[str, str], user: ServiceUser) -> list[Program]:
+    """Return the program that archives the database, if one is to run here: not for a database that no URL names."""
+    engines = Engines.of(settings, folder, user)
+    if not archives(settings, engines) or not (engines.postgres or settings.database_archive_url):
+        return []
+    spool = private_dir(folder.path / "archive", user)
+    return [
+        Program(
+            name="archiver",
+            title="Archiver",
+            command=[sys.executable, "-m", "sinemora.cli", "archive", "--storage", f"--spool={spool}"],
+            cwd=Path.cwd(),
+            environment=env | _database_tools(engines),
+            user=user,
+            needs=("postgres",),
+            stop_timeout_s=15,
+        )
     ]
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sinemora.kit import special_networks
+from sinemora.kit.archive_settings import ArchiveSettings
 from sinemora.kit.secret_files import SecretFiles
 from sinemora.kit.service_plans import Plans
 from sinemora.kit.service_plans import parse as parse_plans
@@ -20,6 +21,7 @@ _ADDRESSES = {
     "database_url": _POSTGRES,
     "database_owner_url": _POSTGRES,
     "database_system_url": _POSTGRES,
+    "database_archive_url": _POSTGRES,
     "redis_url": (("redis", "rediss", "unix"), "redis://:PASSWORD@HOST:6379/0 or unix:///path/to/socket?db=0"),
     "public_url": (("http", "https"), "https://sinemora.example.com"),
     "traces_url": (("http", "https"), "http://collector:4318/v1/traces"),
@@ -34,6 +36,7 @@ _PASSWORDS = {
     "database_url": "database_password",
     "database_owner_url": "database_owner_password",
     "database_system_url": "database_system_password",
+    "database_archive_url": "database_archive_password",
     "redis_url": "redis_password",
 }
 # Not repeated on a terminal or in a log. Each may be in a file: SINEMORA_…_FILE.
@@ -45,7 +48,7 @@ SECRETS = {
 }
 
 
-class Settings(BaseSettings):
+class Settings(ArchiveSettings, BaseSettings):
     """Settings of the backend's processes. Names of durations end with their unit."""
 
     model_config = SettingsConfigDict(
@@ -155,7 +158,7 @@ class Settings(BaseSettings):
         files = SecretFiles(settings_cls, SECRETS, env_settings, dotenv_settings)
         return init_settings, files, env_settings, dotenv_settings
 
-    @field_validator("database_url", "database_owner_url", "database_system_url")
+    @field_validator("database_url", "database_owner_url", "database_system_url", "database_archive_url")
     @classmethod
     def _psycopg(cls, url: str) -> str:
         """Add the driver, so that the usual form of the address works."""
@@ -165,7 +168,7 @@ class Settings(BaseSettings):
         return url
 
     @field_validator(
-        *("database_url", "database_owner_url", "database_system_url"),
+        *("database_url", "database_owner_url", "database_system_url", "database_archive_url"),
         *("redis_url", "public_url", "traces_url", "oidc_issuer", "storage_endpoint"),
     )
     @classmethod
@@ -225,11 +228,13 @@ class Settings(BaseSettings):
         return self
 
     def _check_storage(self) -> None:
-        """Check what the storage of aged measurements needs. ValueError."""
+        """Check what the storage, and what is kept in it, needs. ValueError."""
         if self.storage_bucket and not (self.storage_access_key and self.storage_secret_key):
             raise ValueError(
                 "SINEMORA_STORAGE_BUCKET needs SINEMORA_STORAGE_ACCESS_KEY and SINEMORA_STORAGE_SECRET_KEY too"
             )
+        if self.archive == "on" and not self.storage_bucket:
+            raise ValueError("SINEMORA_ARCHIVE=on needs SINEMORA_STORAGE_BUCKET and its keys too")
         if not self.aged_after_days:
             return
         if not self.storage_bucket:

@@ -15,6 +15,7 @@ from redis import RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from sinemora.kit import archive_state
 from sinemora.kit.config import settings
 from sinemora.kit.db import engine
 from sinemora.kit.errors import ProductError
@@ -73,6 +74,8 @@ async def healthz() -> Health:
 def readyz(response: Response) -> Readiness:
     """Check the dependencies and report whether requests can be served; 503 when not."""
     dependencies = {"database": _database(), "schema": _schema(), "redis": _redis()}
+    if settings().archive == "on":
+        dependencies["archive"] = _archive()
     for name, dependency in dependencies.items():
         DEPENDENCY_UP.labels(name).set(dependency.state == "up")
     if any(dependency.needed and dependency.state == "down" for dependency in dependencies.values()):
@@ -153,6 +156,17 @@ def _redis() -> Dependency:
     except RedisError as error:
         return _down("redis", error, needed=False)
     return Dependency(state="up", needed=False, detail="answers")
+
+
+def _archive() -> Dependency:
+    try:
+        state = archive_state.read()
+    except SQLAlchemyError as error:
+        return _down("archive", error, needed=False)
+    if state.problem is None:
+        return Dependency(state="up", needed=False, detail="up to date")
+    log.warning("archive of the database", problem=state.problem, age_s=state.age_s, error=state.error)
+    return Dependency(state="down", needed=False, detail=state.problem)
 
 
 def _down(name: str, error: Exception, *, needed: bool) -> Dependency:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -67,13 +68,23 @@ class Storage:
             retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRY_LIMIT},
         )
 
-    def put(self, key: str, content: bytes) -> None:
-        """Store an object in place of an earlier one."""
+    def put(self, key: str, content: bytes | Path) -> None:
+        """Store bytes or a file as an object, in place of an earlier one; a large file in parts."""
         self._call("put", key, self._store.put, key, content)
 
     def get(self, key: str) -> bytes:
         """Return an object. ObjectMissing."""
         return bytes(self._call("get", key, self._store.get, key).bytes())
+
+    def download(self, key: str, target: Path) -> None:
+        """Write an object into a file, part by part. ObjectMissing."""
+
+        def copy() -> None:
+            with target.open("wb") as file:
+                for part in self._store.get(key).stream():
+                    file.write(part)
+
+        self._call("get", key, copy)
 
     def get_ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes [start, end) of an object, as few requests as serve. ObjectMissing."""

@@ -10,36 +10,38 @@ most, not a segment. A replication slot keeps what was not archived yet.
 import gzip
 import json
 import shutil
-import signal
 import subprocess
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import psycopg
 
 from sinemora.recovery import programs
 from sinemora.recovery.errors import RecoveryError
 
-SLOT = "sinemora_archive"
 _FORMAT = "%Y%m%dT%H%M%SZ"
-_INFO = "archive.json"
+INFO = "archive.json"
 _DONE = "backup_manifest"
-_SEGMENT_CHARACTERS = 24
-_RESTART_S = 2.0
+SEGMENT_CHARACTERS = 24
+PARTIAL = ".partial"
 _COPIED_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Server:
-    """What a restore must know of the server: its major version, its database and the libraries it loads."""
+    """What a restore must know of the server: its major version, its database and the libraries it loads.
+
+    `system` identifies the cluster and its copies; it is empty in archives of earlier versions.
+    """
 
     major: int
     database: str
     libraries: str
     segment_bytes: int
+    system: str = ""
 
     @classmethod
     def of(cls, connection: psycopg.Connection) -> "Server":
@@ -47,10 +49,27 @@ class Server:
         row = connection.execute(
             "SELECT current_setting('server_version_num')::int / 10000, current_database(),"
             " current_setting('shared_preload_libraries'),"
-            " (SELECT setting::bigint FROM pg_settings WHERE name = 'wal_segment_size')"
+            " (SELECT setting::bigint FROM pg_settings WHERE name = 'wal_segment_size'),"
+            " (SELECT system_identifier::text FROM pg_control_system())"
         ).fetchone()
         assert row is not None
         return cls(*row)
+
+
+class Taken(Protocol):
+    """Base backup, wherever it is."""
+
+    @property
+    def taken_at(self) -> datetime: ...
+
+    @property
+    def server(self) -> Server: ...
+
+    @property
+    def first_segment(self) -> str: ...
+
+
+B = TypeVar("B", bound=Taken)
 
 
 @dataclass(frozen=True)
@@ -71,28 +90,32 @@ class Base:
 class Archive:
     """The archive in a folder."""
 
+    pause_s = 2.0
+    is_full = False
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.wal = self.folder / "wal"
+        self._running: subprocess.Popen[str] | None = None
 
     def create(self) -> None:
-        """Create the folders, for their owner only."""
+        """Create the folders, for their owner only; delete what an interrupted base backup has left."""
         for folder in (self.folder, self.folder / "base", self.wal):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for unfinished in (self.folder / "base").glob("*.part"):
+            shutil.rmtree(unfinished)
 
     def bases(self) -> list[Base]:
         """Return the complete base backups, oldest first."""
-        return [_base(path) for path in sorted((self.folder / "base").glob("*T*Z")) if (path / _INFO).is_file()]
+        return [_base(path) for path in sorted((self.folder / "base").glob("*T*Z")) if (path / INFO).is_file()]
 
     def base_before(self, until: datetime | None) -> Base:
         """Return the newest base backup that was taken before a time. Raises `RecoveryError`."""
-        known = self.bases()
-        usable = [base for base in known if until is None or base.taken_at <= until]
-        if usable:
-            return usable[-1]
-        if known:
-            raise RecoveryError(f"{self.folder} begins at {known[0].taken_at:%Y-%m-%dT%H:%M:%SZ}, after {until}.")
-        raise RecoveryError(f"{self.folder} has no base backup. `sinemora archive` writes one.")
+        return newest_before(self.bases(), until, str(self.folder))
+
+    def has_gap(self, _: Server, __: int) -> bool:
+        """Return whether WAL is missing before the slot; never, since the slot keeps what is not in this folder."""
+        return False
 
     def take_base(self, server: Server) -> Base:
         """Take a base backup of the connected server while it runs. Raises `RecoveryError`."""
@@ -100,7 +123,7 @@ class Archive:
         final = self.folder / "base" / at.strftime(_FORMAT)
         staging = final.with_suffix(".part")
         shutil.rmtree(staging, ignore_errors=True)
-        tool = programs.folder(server.major) / "pg_basebackup"
+        tool = programs.clients(server.major) / "pg_basebackup"
         command: list[str | Path] = [
             tool,
             f"--pgdata={staging}",
@@ -109,19 +132,32 @@ class Archive:
             "--compress=1",
             "--checkpoint=fast",
         ]
-        done = subprocess.run([*command, "--no-password"], capture_output=True, text=True, check=False)
-        if done.returncode:
+        self._running = subprocess.Popen(
+            [*command, "--no-password"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        _, complaint = self._running.communicate()
+        if self._running.returncode:
             shutil.rmtree(staging, ignore_errors=True)
-            raise RecoveryError(f"The base backup failed: {done.stderr.strip()}")
+            raise RecoveryError(f"The base backup failed: {complaint.strip()}")
         taken_at = datetime.now(UTC)  # a restore is consistent from its end on
         info = {"taken_at": taken_at.isoformat(), "server": asdict(server)}
-        (staging / _INFO).write_text(json.dumps(info))
+        (staging / INFO).write_text(json.dumps(info))
         staging.rename(final)
         return _base(final)
 
+    def abort(self) -> None:
+        """End a base backup that is being taken."""
+        if self._running is not None and self._running.poll() is None:
+            self._running.terminate()
+
+    def advance(self) -> bool:
+        """Do what streamed WAL needs next. Return whether all that was streamed before the call is in the archive."""
+        self.compress()
+        return True
+
     def compress(self) -> int:
         """Compress the complete segments. Return their number."""
-        complete = [path for path in self.wal.iterdir() if len(path.name) == _SEGMENT_CHARACTERS]
+        complete = [path for path in self.wal.iterdir() if len(path.name) == SEGMENT_CHARACTERS]
         for path in complete:
             written = path.with_name(path.name + ".gz.part")
             with path.open("rb") as source, gzip.open(written, "wb", compresslevel=1) as target:
@@ -133,124 +169,65 @@ class Archive:
     def forget(self, keep: timedelta) -> int:
         """Delete what restores to the last `keep` do not need. Return the number of deleted base backups."""
         bases = self.bases()
-        oldest = datetime.now(UTC) - keep
-        # The newest one from before is the beginning of the kept time.
-        needed = [base for base in bases if base.taken_at > oldest]
-        needed = [*[base for base in bases if base.taken_at <= oldest][-1:], *needed]
+        kept = needed(bases, keep)
         for base in bases:
-            if base not in needed:
+            if base not in kept:
                 shutil.rmtree(base.folder)
-        if needed:
+        if kept:
             for path in self.wal.iterdir():
-                # The first eight characters are the timeline; segments are ordered by the others.
-                if len(path.name) >= _SEGMENT_CHARACTERS and path.name[8:24] < needed[0].first_segment[8:24]:
+                if is_before(path.name, kept[0].first_segment):
                     path.unlink()
-        return len(bases) - len(needed)
+        return len(bases) - len(kept)
 
     def wal_bytes(self) -> int:
         """Return the bytes of WAL on disk."""
         return sum(path.stat().st_size for path in self.wal.iterdir())
 
 
-class Stream:
-    """pg_receivewal that writes WAL into an archive, as a child of this process."""
-
-    def __init__(self, archive: Archive, server: Server, slot: str) -> None:
-        self.slot = slot
-        self._command: Sequence[str | Path] = [
-            programs.folder(server.major) / "pg_receivewal", f"--directory={archive.wal}", f"--slot={slot}",
-            "--synchronous", "--no-loop", "--no-password", "--status-interval=1",
-        ]  # fmt: skip
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it; its messages go to standard error."""
-        self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL)
-
-    @property
-    def is_alive(self) -> bool:
-        """Return whether it runs."""
-        return self._process is not None and self._process.poll() is None
-
-    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """End it."""
-        if self._process and self._process.poll() is None:
-            self._process.send_signal(how)
-        if self._process:
-            self._process.wait(30)
+def newest_before(bases: Sequence[B], until: datetime | None, where: str) -> B:
+    """Return the newest base backup that was taken before a time. Raises `RecoveryError` with the place `where`."""
+    usable = [base for base in bases if until is None or base.taken_at <= until]
+    if usable:
+        return usable[-1]
+    if bases:
+        raise RecoveryError(f"{where} begins at {bases[0].taken_at:%Y-%m-%dT%H:%M:%SZ}, after {until}.")
+    raise RecoveryError(f"{where} has no base backup. `sinemora archive` writes one.")
 
 
-def ensure_slot(connection: psycopg.Connection, slot: str) -> bool:
-    """Create the slot if it is missing or lost its WAL. Return whether WAL before now may be missing in the archive."""
-    row = connection.execute("SELECT wal_status FROM pg_replication_slots WHERE slot_name = %s", [slot]).fetchone()
-    if row is not None and row[0] != "lost":
-        return False
-    if row is not None:
-        connection.execute("SELECT pg_drop_replication_slot(%s)", [slot])
-    # true: WAL is kept from now on, not from the first connection of the stream.
-    connection.execute("SELECT pg_create_physical_replication_slot(%s, true)", [slot])
-    return True
+def needed(bases: Iterable[B], keep: timedelta) -> list[B]:
+    """Return the base backups, oldest first, that restores to the last `keep` need.
 
-
-def drop_slot(connection: psycopg.Connection, slot: str) -> None:
-    """Delete a slot, so that the server keeps no WAL for it."""
-    connection.execute(
-        "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", [slot]
-    )
-
-
-def keep_up(
-    archive: Archive, every: timedelta, keep: timedelta, say: Callable[[str], None], stopped: Callable[[float], bool]
-) -> None:
-    """Archive until `stopped(seconds)`, which waits, returns True: WAL all the time, base backups at intervals.
-
-    A server that is away is waited for. Raises `RecoveryError` when the first base backup cannot be taken.
+    The newest one from before is the beginning of the kept time.
     """
-    archive.create()
-    stream: Stream | None = None
-    try:
-        while True:
-            try:
-                if stream is None or not stream.is_alive:
-                    with programs.connect() as connection:
-                        server = Server.of(connection)
-                        gap = ensure_slot(connection, SLOT)
-                    stream = Stream(archive, server, SLOT)
-                    stream.start()
-                    if gap and archive.bases():
-                        say("WAL is missing since the last run: taking a new base backup.")
-                    if gap:
-                        _take(archive, server, say)
-                bases = archive.bases()
-                if not bases or datetime.now(UTC) - bases[-1].taken_at > every:
-                    _take(archive, server, say)
-                    if deleted := archive.forget(keep):
-                        say(f"Deleted {deleted} old base backups and their WAL.")
-                archive.compress()
-            except RecoveryError as error:
-                if not archive.bases():
-                    raise
-                say(f"{error} Trying again.")
-            if stopped(_RESTART_S):
-                return
-    finally:
-        if stream is not None:
-            stream.stop()
+    oldest = datetime.now(UTC) - keep
+    before = [base for base in bases if base.taken_at <= oldest]
+    return [*before[-1:], *(base for base in bases if base.taken_at > oldest)]
 
 
-def _take(archive: Archive, server: Server, say: Callable[[str], None]) -> None:
-    began_s = time.monotonic()
-    base = archive.take_base(server)
-    say(f"Base backup {base.folder.name}: {base.size_bytes / 1e6:,.1f} MB in {time.monotonic() - began_s:.1f} s.")
+def is_before(name: str, segment: str) -> bool:
+    """Return whether a file of WAL is of a segment before another one, whatever their timelines.
+
+    The first eight characters are the timeline; segments are ordered by the others. A history of timelines is kept.
+    """
+    return len(name) >= SEGMENT_CHARACTERS and name[8:24] < segment[8:24]
+
+
+def segment_name(number: int, timeline: int, segment_bytes: int) -> str:
+    """Return the name of a segment of WAL."""
+    each = (1 << 32) // segment_bytes
+    return f"{timeline:08X}{number // each:08X}{number % each:08X}"
+
+
+def segment_number(name: str, segment_bytes: int) -> int:
+    """Return the number of a segment in the WAL, whatever its timeline."""
+    return int(name[8:16], 16) * ((1 << 32) // segment_bytes) + int(name[16:24], 16)
 
 
 def _base(folder: Path) -> Base:
-    info = json.loads((folder / _INFO).read_text())
+    info = json.loads((folder / INFO).read_text())
     manifest = json.loads((folder / _DONE).read_text())
     server = Server(**info["server"])
     span = manifest["WAL-Ranges"][0]
     high, low = (int(part, 16) for part in span["Start-LSN"].split("/"))
-    number = (high << 32 | low) // server.segment_bytes
-    each = (1 << 32) // server.segment_bytes
-    segment = f"{span['Timeline']:08X}{number // each:08X}{number % each:08X}"
+    segment = segment_name((high << 32 | low) // server.segment_bytes, span["Timeline"], server.segment_bytes)
     return Base(folder, datetime.fromisoformat(info["taken_at"]), server, segment)

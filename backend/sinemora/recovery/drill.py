@@ -20,72 +20,117 @@ import psycopg
 
 from sinemora.operations import integrity
 from sinemora.recovery import programs
-from sinemora.recovery.archive import Archive, Server, Stream, drop_slot, ensure_slot
+from sinemora.recovery.archive import Archive, Server
+from sinemora.recovery.checks import Facts, differences, facts
 from sinemora.recovery.errors import RecoveryError
 from sinemora.recovery.restore import Restored, restore
+from sinemora.recovery.stored import StoredArchive
+from sinemora.recovery.stream import Stream, drop_slot, ensure_slot
 
 MARK_S = 0.2
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a drill. Durations are seconds; `marks_lost` of `marks` commits are not in the restored database."""
+    """Result of a drill. Durations are seconds; `marks_lost` of `marks` commits are not in the restored database.
+
+    There is no RPO with `until`: the end of the archive was not restored then.
+    """
 
     at: datetime
-    rpo_s: float
+    until: datetime | None
+    rpo_s: float | None
     rto_s: float
     base_backup_s: float | None
     base_backup_bytes: int
     wal_bytes: int
+    download_s: float
     restore_s: float
     replay_s: float
     verify_s: float
     marks: int
     marks_lost: int
+    facts: Facts
     frames: dict[str, int]
     faults: int
     shown: list[str]
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields of the record."""
-        figures = {name: value for name, value in vars(self).items() if name != "shown"}
-        return {
-            name: round(value, 3) if isinstance(value, float) else value
-            for name, value in (figures | {"at": self.at.isoformat(timespec="seconds")}).items()
-        }
+        figures = {name: value for name, value in vars(self).items() if name != "shown"} | self.facts.as_json()
+        del figures["facts"]
+        return {name: _plain(value) for name, value in figures.items()}
 
     def sentence(self) -> str:
         """Return the result in one line."""
         frames = sum(self.frames.values())
+        took = f"RTO {self.rto_s:.1f} s"
+        if self.download_s:
+            took += f" (download {self.download_s:.1f} s, unpack {self.restore_s:.1f} s, replay {self.replay_s:.1f} s)"
+        else:
+            took += f" (unpack {self.restore_s:.1f} s, replay {self.replay_s:.1f} s)"
+        if self.rpo_s is None:
+            began = f"Restored to {self.until:%Y-%m-%d %H:%M:%S} UTC, {took}"
+        else:
+            began = f"RPO {self.rpo_s:.1f} s, {took}: {self.marks_lost} of {self.marks} commits lost"
+        newest = f"{self.facts.newest_window:%Y-%m-%d %H:%M:%S} UTC" if self.facts.newest_window else "none"
         return (
-            f"RPO {self.rpo_s:.1f} s, RTO {self.rto_s:.1f} s"
-            f" (unpack {self.restore_s:.1f} s, replay {self.replay_s:.1f} s):"
-            f" {self.marks_lost} of {self.marks} commits lost; {frames:,} frames decoded, {self.faults} faults."
+            f"{began}; schema {self.facts.schema}, {self.facts.meshes} meshes, {self.facts.vms} VMs,"
+            f" newest window {newest}; {frames:,} frames decoded, {self.faults} faults."
         )
 
 
-def drill(seconds: float, existing: Path | None, say: Callable[[str], None]) -> Outcome:
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def drill(
+    seconds: float,
+    existing: Path | StoredArchive | None,
+    say: Callable[[str], None],
+    until: datetime | None = None,
+) -> Outcome:
     """Run a drill against the server that libpq's variables name.
 
-    Without an `existing` archive that `sinemora archive` keeps up, one is written for the drill.
-    Raises `RecoveryError`.
+    Without an `existing` archive that `sinemora archive` keeps up, in a folder or in object storage, one is written
+    for the drill. With `until` the existing archive is restored to that time. Raises `RecoveryError`, StorageError.
     """
     with tempfile.TemporaryDirectory(prefix="sinemora-drill-") as name, programs.connect() as connection:
         place = Path(name)
         place.chmod(0o711)  # the user of the restored server passes through
-        server = Server.of(connection)
+        server, running = Server.of(connection), facts(connection)
+        took_s, download_s = None, 0.0
         if existing is None:
             archive, took_s, marks, at = _archived(connection, server, place / "archive", seconds, say)
+            say("The archive ends here, as after a disaster. Restoring it …")
         else:
-            took_s = None
             marks, at = _marked(connection, seconds)
-            archive = _snapshot(Archive(existing), place / "archive")
-        say("The archive ends here, as after a disaster. Restoring it …")
-        restored = restore(archive, place / "restored")
+            say("The archive ends here, as after a disaster. Restoring it …")
+            if isinstance(existing, StoredArchive):
+                began_s = time.monotonic()
+                archive = existing.download(place / "archive", until)
+                download_s = time.monotonic() - began_s
+            else:
+                archive = _snapshot(Archive(existing), place / "archive", until)
+        restored = restore(archive, place / "restored", until)
         try:
-            return _outcome(restored, archive, took_s, marks, at)
+            return _outcome(restored, archive, _Before(running, marks, at, until, took_s, download_s))
         finally:
             restored.stop()
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What was seen before the restore: facts, times of the marks, time of the disaster, durations in seconds."""
+
+    running: Facts
+    marks: list[datetime]
+    at: datetime
+    until: datetime | None
+    base_backup_s: float | None
+    download_s: float
 
 
 def _archived(
@@ -95,7 +140,7 @@ def _archived(
     archive = Archive(folder)
     archive.create()
     slot = f"sinemora_drill_{os.getpid()}"
-    stream = Stream(archive, server, slot)
+    stream = Stream(archive.wal, server.major, slot)
     try:
         ensure_slot(connection, slot)
         stream.start()
@@ -133,11 +178,11 @@ def _now(connection: psycopg.Connection) -> datetime:
     return at.astimezone(UTC)
 
 
-def _snapshot(archive: Archive, folder: Path) -> Archive:
-    """Copy the WAL of an archive as it is now, and its newest base backup by name: it goes on while we restore."""
+def _snapshot(archive: Archive, folder: Path, until: datetime | None) -> Archive:
+    """Copy the WAL of an archive as it is now, and the base backup by name: it goes on while we restore."""
     copy = Archive(folder)
     copy.create()
-    base = archive.base_before(None)
+    base = archive.base_before(until)
     for path in sorted(archive.wal.iterdir(), reverse=True):  # the newest first: nothing may be added meanwhile
         if path.name[8:24] >= base.first_segment[8:24]:
             try:
@@ -148,27 +193,33 @@ def _snapshot(archive: Archive, folder: Path) -> Archive:
     return copy
 
 
-def _outcome(
-    restored: Restored, archive: Archive, took_s: float | None, marks: list[datetime], at: datetime
-) -> Outcome:
+def _outcome(restored: Restored, archive: Archive, before: _Before) -> Outcome:
     newest = restored.recovered_to or restored.base.taken_at
     began_s = time.monotonic()
     findings = integrity.check(url=restored.dsn())
+    with psycopg.connect(restored.dsn()) as connection:
+        found = facts(connection)
+    wrong = differences(before.running, found, to_the_end=before.until is None)
+    if before.until is not None and newest > before.until:
+        wrong.append(f"Transactions up to {newest} were restored, after {before.until}.")
     return Outcome(
-        at=at,
-        rpo_s=max(0.0, (at - newest).total_seconds()),
-        rto_s=restored.restore_s + restored.replay_s,
-        base_backup_s=took_s,
+        at=before.at,
+        until=before.until,
+        rpo_s=None if before.until else max(0.0, (before.at - newest).total_seconds()),
+        rto_s=before.download_s + restored.restore_s + restored.replay_s,
+        base_backup_s=before.base_backup_s,
         base_backup_bytes=restored.base.size_bytes,
         wal_bytes=archive.wal_bytes(),
+        download_s=before.download_s,
         restore_s=restored.restore_s,
         replay_s=restored.replay_s,
         verify_s=time.monotonic() - began_s,
-        marks=len(marks),
-        marks_lost=sum(mark > newest for mark in marks),
+        marks=len(before.marks),
+        marks_lost=sum(mark > newest for mark in before.marks),
+        facts=found,
         frames=findings.frames,
-        faults=findings.faults,
-        shown=[f"{fault.table} {fault.row}: {fault.what}" for fault in findings.shown],
+        faults=findings.faults + len(wrong),
+        shown=[*wrong, *(f"{fault.table} {fault.row}: {fault.what}" for fault in findings.shown)],
     )
 
 

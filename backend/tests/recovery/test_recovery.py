@@ -1,121 +1,33 @@
 """Archive, restore to a time and drill, with PostgreSQL's own programs against a server that takes reports."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
-from sinemora.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
-from sinemora.recovery import archive as archives
+from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
 from sinemora.recovery import programs
 from sinemora.recovery.archive import Archive, Server
 from sinemora.recovery.errors import RecoveryError
 from sinemora.recovery.restore import restore
-from tests.measurements.reports import report_of, sent, window_start
-from tests.measurements.worlds import simple
 from tests.patience import PATIENCE_S, until
+from tests.recovery.archiving import Archiver, command, report, windows
 
 pytestmark = pytest.mark.whole_store
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that the user of the servers may enter."""
-    with tempfile.TemporaryDirectory(prefix="sinemora-recovery-") as name:
-        Path(name).chmod(0o711)
-        yield Path(name)
-
-
-@pytest.fixture
-def named(servers: Any, monkeypatch: pytest.MonkeyPatch) -> PostgresServer:
-    """The server of the tests, named as `sinemora run` names it to a command."""
-    postgres = servers.postgres
-    if not isinstance(postgres, PostgresServer):
-        pytest.skip("the programs of the server's version are needed")
-    monkeypatch.setenv("PGHOST", str(postgres.socket_folder))
-    monkeypatch.setenv("PGUSER", SUPERUSER)
-    monkeypatch.setenv("PGDATABASE", DATABASE)
-    monkeypatch.setenv("PATH", f"{postgres.programs}{os.pathsep}{os.environ['PATH']}")
-    return postgres
-
-
-@pytest.fixture
-def world(owner, make_mesh):
-    """A mesh whose first agent reports."""
-    return make_mesh(owner, 3)
-
-
-def report(world: Any, ago_windows: int) -> None:
-    """Send one window through the API of agents; it is committed when this returns."""
-    window = report_of(world.key, {peer.vm_key: simple(50_000) for peer in world.agents[1:]}, window_start(ago_windows))
-    sent(world.agents[0], window)
-
-
-def windows(dsn: str, world: Any) -> int:
-    """Return the number of stored windows."""
-    with psycopg.connect(dsn) as connection:
-        row = connection.execute("SELECT count(*) FROM probe_frames WHERE mesh_key = %s", [world.key]).fetchone()
-    assert row is not None
-    return int(row[0])
-
-
-def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "sinemora.cli", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=3 * PATIENCE_S)
-
-
-class Archiver:
-    """`sinemora archive` in a process of its own."""
-
-    def __init__(self, folder: Path, *options: str) -> None:
-        line = [sys.executable, "-m", "sinemora.cli", "archive", "--to", str(folder), *options]
-        self.process = subprocess.Popen(line, start_new_session=True)
-        self.archive = Archive(folder)
-
-    def wait_for_wal(self, dsn: str) -> None:
-        """Wait until the archive has the WAL that the server has written so far."""
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            row = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
-            assert row is not None
-            receivers = "SELECT count(*) FROM pg_stat_replication WHERE application_name = 'pg_receivewal'"
-            archived = f"{receivers} AND flush_lsn >= %s::pg_lsn"
-            until(lambda: connection.execute(archived, row).fetchone() == (1,), "the WAL in the archive")
-
-    def wait_for_base(self) -> None:
-        until(lambda: self.process.poll() is not None or bool(self.archive.bases()))
-        assert self.process.poll() is None, "the archiver ended"
-
-    def kill(self) -> None:
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-
-@pytest.fixture
-def archiver(named: PostgresServer, place: Path) -> Iterator[Archiver]:
+def archiver(named: PostgresServer, slot_dropped: None, place: Path) -> Iterator[Archiver]:
     running = Archiver(place / "archive")
     try:
         running.wait_for_base()
         yield running
     finally:
         running.kill()
-        with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
-            for _ in range(100):
-                try:
-                    archives.drop_slot(connection, archives.SLOT)
-                    break
-                except psycopg.errors.ObjectInUse:
-                    time.sleep(0.2)
 
 
 def test_what_was_acknowledged_before_the_archiver_died_is_restored(

@@ -1,10 +1,12 @@
 """Metrics of the backend: workers' counts are gathered, queues and lags are looked up, all are documented."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 from prometheus_client import REGISTRY
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,12 +14,14 @@ from redis import Redis
 from redis import RedisError as RedisAway
 from sqlalchemy import text
 
+from sinemora.kit import archive_state, config
 from sinemora.kit.db import system_session
 from sinemora.kit.observability import telemetry, worker_metrics
 from sinemora.kit.observability.telemetry import WORKER
 from sinemora.tenants import tasks as tenants
 from tests.callers import Caller
 
+ALERTS = Path(__file__).parents[4] / "infra" / "dashboards" / "alerts.yml"
 OPERATIONS = Path(__file__).parents[4] / "docs" / "operations.md"
 
 
@@ -104,7 +108,20 @@ def test_partitions_stand_ready_for_days(client: Caller, timescaledb: str | None
         assert "sinemora_partitions_ahead_days" not in result
 
 
-def test_every_metric_is_documented(client: Caller):
+@pytest.fixture
+def archived(client: Caller, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set an archive that has archived once, since its metrics are absent otherwise."""
+    for name, value in {"BUCKET": "b", "ACCESS_KEY": "k", "SECRET_KEY": "s"}.items():
+        monkeypatch.setenv(f"SINEMORA_STORAGE_{name}", value)
+    monkeypatch.setenv("SINEMORA_ARCHIVE", "on")
+    config.settings.cache_clear()
+    archive_state.record_pass(datetime.now(UTC), datetime.now(UTC))
+    yield
+    monkeypatch.undo()
+    config.settings.cache_clear()
+
+
+def test_every_metric_is_documented(client: Caller, archived: None):
     documented = set(re.findall(r"^\| `(sinemora_\w+)`", OPERATIONS.read_text(), re.MULTILINE))
     exported = set()
     for registry in (REGISTRY, WORKER):
@@ -113,3 +130,11 @@ def test_every_metric_is_documented(client: Caller):
     ours = {name for name in exported if name.startswith("sinemora_")}
     conditional = {"sinemora_partitions_ahead_days"}  # absent with TimescaleDB
     assert documented - conditional == ours - conditional
+
+
+def test_alerts_are_about_metrics_that_exist():
+    rules = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
+    named = {name for rule in rules for name in re.findall(r"sinemora_\w+", rule["expr"])}
+    documented = set(re.findall(r"^\| `(sinemora_\w+)`", OPERATIONS.read_text(), re.MULTILINE))
+    assert named
+    assert named <= documented

@@ -27,15 +27,6 @@ _WINDOWS_S = 60
 _HOURS = 2
 
 
-@pytest.fixture(scope="session")
-def storage_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStorageServer]:
-    """Yield a running storage server."""
-    server = ObjectStorageServer(tmp_path_factory.mktemp("storage"))
-    server.start()
-    yield server
-    server.stop()
-
-
 @pytest.fixture
 def storage(
     storage_server: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, servers: Any
