@@ -1,6 +1,7 @@
-"""Disaster under load: the database dies together with its archiver, and is restored from the archive."""
+"""Disaster under load: the database dies with its disk and its archiver, and is restored from object storage."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,57 +14,80 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.fleet import Fleet, lost
+from lab.benchmarks.scaling.fleet import Fleet, Record, lost
 from lab.benchmarks.storing.product import Product, World, serve
+from lab.object_storage_server import ObjectStorageServer
 from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
+from sinemora.kit import archive_state
 from sinemora.kit.config import settings
 from sinemora.kit.db import dispose, engine, system_engine, system_session
 
 SENDERS = 20
-LOAD_S = 30.0
+LOAD_S = 45.0
+_COMMAND = [sys.executable, "-m", "sinemora.cli"]
 
 
 def restore(product: Product) -> None:
-    """Kill the database and the archiver under load, restore, and count the acknowledged windows that are lost."""
+    """Kill database and archiver under load, delete their disks, restore, and count the lost acknowledged windows."""
     world = product.world("restore", SENDERS)
     with tempfile.TemporaryDirectory(prefix="sinemora-bench-archive-") as name:
         place = Path(name)
         place.chmod(0o711)
-        env = os.environ | {
+        (place / "storage").mkdir(mode=0o700)
+        storage = ObjectStorageServer(place / "storage")
+        storage.start()
+        try:
+            record, killed_at, killed_s = _disaster(product, world, storage, place)
+            env = _environment(product, storage)
+            subprocess.run([*_COMMAND, "recover", "--storage", "--to", place / "restored"], env=env, check=True)
+            restored = PostgresServer(place / "restored")
+            restored.prepare()
+            restored.start()
+            try:
+                _serve_from(product, restored)
+                product.get(f"/v1/meshes/{world.mesh_id}/matrix")
+                rto_s = time.monotonic() - killed_s
+                _report(record.acknowledged, world, killed_at, rto_s)
+            finally:
+                dispose()
+                product.api.terminate()
+                product.api.wait(20)
+                restored.stop()
+        finally:
+            storage.stop()
+
+
+def _disaster(product: Product, world: World, storage: ObjectStorageServer, place: Path) -> tuple[Record, float, float]:
+    """Archive under load, then end it all. Return the fate of the reports, and when: Unix time, monotonic, s."""
+    line = [*_COMMAND, "archive", "--storage", "--spool", str(place / "spool")]
+    archiver = subprocess.Popen(line, env=_environment(product, storage), start_new_session=True)
+    try:
+        _until(lambda: archive_state.read().age_s is not None and archive_state.read().base_age_s is not None, 120)
+        fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
+        fleet.start()
+        time.sleep(LOAD_S)
+        comment(f"state of the archive before the disaster: {archive_state.read()}")
+        killed_at, killed_s = time.time(), time.monotonic()
+        os.kill(int((product.postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    finally:
+        os.killpg(archiver.pid, signal.SIGKILL)
+        archiver.wait()
+    shutil.rmtree(product.postgres.cluster)
+    shutil.rmtree(place / "spool")
+    return fleet.stop(give_up=True), killed_at, killed_s
+
+
+def _environment(product: Product, storage: ObjectStorageServer) -> dict[str, str]:
+    return (
+        os.environ
+        | storage.settings()
+        | {
             "PGHOST": str(product.postgres.socket_folder),
             "PGUSER": SUPERUSER,
             "PGDATABASE": DATABASE,
             "PATH": f"{product.postgres.programs}{os.pathsep}{os.environ['PATH']}",
         }
-        command = [sys.executable, "-m", "sinemora.cli"]
-        archiver = subprocess.Popen([*command, "archive", "--to", place / "archive"], env=env, start_new_session=True)
-        try:
-            _until(lambda: any((place / "archive" / "base").glob("*Z/archive.json")), 120)
-            fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
-            fleet.start()
-            time.sleep(LOAD_S)
-            killed_at, killed_s = time.time(), time.monotonic()
-            os.kill(int((product.postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-        finally:
-            os.killpg(archiver.pid, signal.SIGKILL)
-            archiver.wait()
-        record = fleet.stop(give_up=True)
-        subprocess.run(
-            [*command, "recover", "--from", place / "archive", "--to", place / "restored"], env=env, check=True
-        )
-        restored = PostgresServer(place / "restored")
-        restored.prepare()
-        restored.start()
-        try:
-            _serve_from(product, restored)
-            product.get(f"/v1/meshes/{world.mesh_id}/matrix")
-            rto_s = time.monotonic() - killed_s
-            _report(record.acknowledged, world, killed_at, rto_s)
-        finally:
-            dispose()
-            product.api.terminate()
-            product.api.wait(20)
-            restored.stop()
+    )
 
 
 def _serve_from(product: Product, restored: PostgresServer) -> None:
