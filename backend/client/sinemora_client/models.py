@@ -805,6 +805,10 @@ class CapacityRead(TypedDict):
     host: str | None
 
 
+CapacitySource: TypeAlias = Literal["token_bucket", "bulk_sender"]
+"""Origin of a measured capacity: the rate of the VM's token bucket, or the fastest transfer of a trial."""
+
+
 class CapacityUpdate(TypedDict):
     """Update of a VM's capacity; omitted fields stay, null removes a value."""
 
@@ -2377,6 +2381,15 @@ class MatrixRead(TypedDict):
     states: list[list[StateName | Literal["no_baseline"]]]
     baseline: BaselineMatrix | None
     estimates: EstimatesRead | None
+
+
+class MeasuredCapacity(TypedDict):
+    """Capacity of a host in one direction, Gbit/s. The plan counts it where it is below the entered one."""
+
+    host: str
+    direction: Direction
+    gbit: float
+    source: CapacitySource
 
 
 class MeasuredCost(TypedDict):
@@ -5333,6 +5346,8 @@ class TransferPlanCreate(TypedDict):
     connections_max: NotRequired[int]
     # Name or id
     mesh: NotRequired[str | None]
+    # Limit hosts to the rates of their token buckets, else of trials of the bulk sender
+    measured_capacities: NotRequired[bool]
     # Look-back of round trips and loss
     minutes: NotRequired[int]
     # Largest TCP window of a connection
@@ -5353,6 +5368,8 @@ class TransferPlanRead(TypedDict):
     gain_percent: float
     # Transfers whose path has no round trip; nothing limits them
     unmeasured: int
+    # Empty unless asked for
+    capacities: list[MeasuredCapacity]
     transfers: list[PlannedTransfer]
 
 
@@ -5372,6 +5389,8 @@ class TransferRunCreate(TypedDict):
     connections_max: NotRequired[int]
     # Name or id
     mesh: NotRequired[str | None]
+    # Limit hosts to the rates of their token buckets, else of trials of the bulk sender
+    measured_capacities: NotRequired[bool]
     # Look-back of round trips and loss
     minutes: NotRequired[int]
     # Largest TCP window of a connection

@@ -6425,6 +6425,12 @@ export interface components {
             host: string | null;
         };
         /**
+         * CapacitySource
+         * @description Origin of a measured capacity: the rate of the VM's token bucket, or the fastest transfer of a trial.
+         * @enum {string}
+         */
+        CapacitySource: "token_bucket" | "bulk_sender";
+        /**
          * CapacityUpdate
          * @description Update of a VM's capacity; omitted fields stay, null removes a value.
          */
@@ -9473,6 +9479,18 @@ export interface components {
             states: (components["schemas"]["StateName"] | "no_baseline")[][];
             baseline: components["schemas"]["BaselineMatrix"] | null;
             estimates: components["schemas"]["EstimatesRead"] | null;
+        };
+        /**
+         * MeasuredCapacity
+         * @description Capacity of a host in one direction, Gbit/s. The plan counts it where it is below the entered one.
+         */
+        MeasuredCapacity: {
+            /** Host */
+            host: string;
+            direction: components["schemas"]["Direction"];
+            /** Gbit */
+            gbit: number;
+            source: components["schemas"]["CapacitySource"];
         };
         /**
          * MeasuredCost
@@ -15118,6 +15136,12 @@ export interface components {
              */
             mesh?: string | null;
             /**
+             * Measured Capacities
+             * @description Limit hosts to the rates of their token buckets, else of trials of the bulk sender
+             * @default false
+             */
+            measured_capacities: boolean;
+            /**
              * Minutes
              * @description Look-back of round trips and loss
              * @default 60
@@ -15153,6 +15177,11 @@ export interface components {
              * @description Transfers whose path has no round trip; nothing limits them
              */
             unmeasured: number;
+            /**
+             * Capacities
+             * @description Empty unless asked for
+             */
+            capacities: components["schemas"]["MeasuredCapacity"][];
             /** Transfers */
             transfers: components["schemas"]["PlannedTransfer"][];
         };
@@ -15200,6 +15229,12 @@ export interface components {
              * @description Name or id
              */
             mesh?: string | null;
+            /**
+             * Measured Capacities
+             * @description Limit hosts to the rates of their token buckets, else of trials of the bulk sender
+             * @default false
+             */
+            measured_capacities: boolean;
             /**
              * Minutes
              * @description Look-back of round trips and loss
@@ -57976,6 +58011,7 @@ export interface operations {
                      *       "fair_finish_s": 20,
                      *       "gain_percent": 0,
                      *       "unmeasured": 0,
+                     *       "capacities": [],
                      *       "transfers": [
                      *         {
                      *           "source": "a",

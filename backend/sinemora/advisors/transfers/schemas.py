@@ -9,6 +9,7 @@ from sinemora.advisors.transfers.core.plan import CONNECTIONS_MAX
 from sinemora.advisors.transfers.core.shape import Shape
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
+from sinemora.measurements.token_buckets.models import Direction
 
 TRANSFERS_MAX = 600
 PRESET_WORKERS_MAX = 24
@@ -21,6 +22,13 @@ class Topology(StrEnum):
     TWO_RACK = "two_rack"
     FOUR_RACK = "four_rack"
     ZONES = "zones"
+
+
+class CapacitySource(StrEnum):
+    """Origin of a measured capacity: the rate of the VM's token bucket, or the fastest transfer of a trial."""
+
+    TOKEN_BUCKET = "token_bucket"
+    BULK_SENDER = "bulk_sender"
 
 
 class TransferWrite(Write):
@@ -66,6 +74,9 @@ class TransferPlanCreate(Write):
     ] = 4.0
     connections_max: Annotated[int, Field(ge=1, le=256, description="Of a pair")] = CONNECTIONS_MAX
     mesh: Annotated[str | None, Field(max_length=100, description="Name or id")] = None
+    measured_capacities: Annotated[
+        bool, Field(description="Limit hosts to the rates of their token buckets, else of trials of the bulk sender")
+    ] = False
     minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back of round trips and loss")] = 60
     window_mib: Annotated[float, Field(gt=0, le=1024, description="Largest TCP window of a connection")] = 4.0
 
@@ -77,6 +88,8 @@ class TransferPlanCreate(Write):
             raise ValueError("a sort names its workers itself; `mesh` needs `transfers`")
         if self.topology is Topology.ZONES and self.mesh is None:
             raise ValueError("the topology `zones` needs `mesh`")
+        if self.measured_capacities and self.mesh is None:
+            raise ValueError("`measured_capacities` are those of the VMs of a mesh: give `mesh`")
         return self
 
 
@@ -97,6 +110,15 @@ class PlannedTransfer(Read):
     fair_finish_s: float
 
 
+class MeasuredCapacity(Read):
+    """Capacity of a host in one direction, Gbit/s. The plan counts it where it is below the entered one."""
+
+    host: str
+    direction: Direction
+    gbit: float
+    source: CapacitySource
+
+
 class TransferPlanRead(Read):
     """Plan of transfers.
 
@@ -110,6 +132,7 @@ class TransferPlanRead(Read):
     fair_finish_s: float
     gain_percent: float
     unmeasured: Annotated[int, Field(description="Transfers whose path has no round trip; nothing limits them")]
+    capacities: Annotated[list[MeasuredCapacity], Field(description="Empty unless asked for")]
     transfers: list[PlannedTransfer]
 
 

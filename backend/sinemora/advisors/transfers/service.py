@@ -1,17 +1,19 @@
 """Use cases of the transfer planner."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.advisors.measured_path import member_named
+from sinemora.advisors.transfers.capacities import limits, measured_capacities
 from sinemora.advisors.transfers.core import presets
 from sinemora.advisors.transfers.core.network import Floats, Indices, Network, grouped, tree
 from sinemora.advisors.transfers.core.plan import Transfers, connection_rate, plan
 from sinemora.advisors.transfers.core.simulate import finish_s
 from sinemora.advisors.transfers.schemas import (
+    MeasuredCapacity,
     PlannedTransfer,
     SortWrite,
     Topology,
@@ -21,6 +23,7 @@ from sinemora.advisors.transfers.schemas import (
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
+from sinemora.measurements.token_buckets.models import Direction
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
@@ -31,11 +34,12 @@ _BYTES_OF_GBIT = 1e9 / 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Work:
-    """Transfers in their network, and the number of those without a measured round trip."""
+    """Transfers in their network, the number of those without a measured round trip, and capacities that are known."""
 
     network: Network
     transfers: Transfers
     unmeasured: int
+    capacities: list[MeasuredCapacity]
 
 
 def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRead:
@@ -70,6 +74,7 @@ def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRe
         fair_finish_s=float(fair.max()),
         gain_percent=100 * float(1 - ends.max() / fair.max()),
         unmeasured=work.unmeasured,
+        capacities=work.capacities,
         transfers=sorted(rows, key=lambda row: row.order),
     )
 
@@ -80,7 +85,7 @@ def _sort(body: TransferPlanCreate, sort: SortWrite) -> _Work:
     # A fixed draw, so that the same question has the same answer.
     reducers = np.exp(sort.skew * np.random.default_rng(1).standard_normal(workers))
     network = tree(names, min(_RACKS[body.topology], workers), _capacities(body, names), body.oversubscription)
-    return _Work(network, presets.shuffle(1e9 * sort.size_gb, reducers), 0)
+    return _Work(network, presets.shuffle(1e9 * sort.size_gb, reducers), 0, [])
 
 
 def _listed(session: Session, body: TransferPlanCreate) -> _Work:
@@ -108,12 +113,21 @@ def _listed(session: Session, body: TransferPlanCreate) -> _Work:
         zone_of = {member.name: member.zone_id for member in mesh.members}
         zones = list(dict.fromkeys(zone_of[host] for host in hosts))
         rack = np.array([zones.index(zone_of[host]) for host in hosts], np.intp)
-        network = grouped(hosts, rack, _capacities(body, hosts), body.oversubscription)
+        zone_names = {member.zone_id: f"zone {member.zone_name}" for member in mesh.members}
+        network = grouped(
+            hosts, rack, _capacities(body, hosts), body.oversubscription, tuple(zone_names[zone] for zone in zones)
+        )
     else:
         racks = min(_RACKS[body.topology], len(hosts))
         network = tree(hosts, racks, _capacities(body, hosts), body.oversubscription)
     unmeasured = 0 if mesh is None else int(np.isinf(rates).sum())
-    return _Work(network, Transfers(at_hosts[:, 0], at_hosts[:, 1], size, rates), unmeasured)
+    known = measured_capacities(session, mesh, hosts) if mesh is not None and body.measured_capacities else []
+    network = replace(
+        network,
+        out=np.minimum(network.out, limits(hosts, known, Direction.SENT)),
+        into=np.minimum(network.into, limits(hosts, known, Direction.RECEIVED)),
+    )
+    return _Work(network, Transfers(at_hosts[:, 0], at_hosts[:, 1], size, rates), unmeasured, known)
 
 
 def _connection_rates(session: Session, mesh: MeshState, body: TransferPlanCreate, pairs: Indices) -> Floats:

@@ -129,6 +129,25 @@ def test_the_result_is_judged_by_its_interval(owner: Member, mesh: MeshWorld):
         assert session.execute(one, {"id": made["id"]}).all() == [(None, None)]
 
 
+def test_trials_give_the_planner_capacities(owner: Member, mesh: MeshWorld):
+    names = [agent.name for agent in mesh.agents[:3]]
+    made = owner.created("/v1/transport-trials", trial(mesh))
+    # Of 12.5 MB/s that both agents allow: the first is so fast that their cap may have set it.
+    times = (0.081, 0.4, 0.25, 0.5)
+    steps = [done(at, seconds, at_s=at) for at, seconds in enumerate(times)]
+    reported(mesh.agents[0], made["id"], *steps)
+    rows = [{"source": names[0], "target": target, "size_bytes": 1e7} for target in names[1:]]
+    body = {"mesh": mesh.name, "transfers": rows, "measured_capacities": True}
+    read = owner.post("/v1/advisors/transfer-plans", json=body).json()
+    assert read["capacities"] == [
+        {"host": names[0], "direction": "sent", "gbit": pytest.approx(0.032), "source": "bulk_sender"},
+        {"host": names[1], "direction": "received", "gbit": pytest.approx(0.032), "source": "bulk_sender"},
+    ]
+    assert (read["bound_s"], read["bottleneck"]) == (pytest.approx(5), f"out of {names[0]}")
+    run = owner.created("/v1/transfer-runs", body)
+    assert run["transfer_run"]["bound_s"] == pytest.approx(5)
+
+
 def test_a_failure_names_the_vm(owner: Member, mesh: MeshWorld):
     made = owner.created("/v1/transport-trials", trial(mesh))
     reported(mesh.agents[1], made["id"], error="bulk_port: 127.0.0.1:8422 cannot be opened: in use")

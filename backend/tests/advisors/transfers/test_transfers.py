@@ -170,10 +170,41 @@ def test_measured_round_trips_limit_connections(owner: Member, make_mesh):
     assert (unknown.status_code, unknown.json()["code"]) == (422, "vm_not_in_mesh")
 
 
+def test_a_zone_that_sets_the_bound_is_named(owner: Member, make_mesh):
+    mesh: MeshWorld = make_mesh(owner, 4)
+    zones = owner.get("/v1/zones").json()["items"]
+    rows = [{"source": "a-1", "target": "b-1", "size_bytes": 1e9}]
+    body = {"transfers": rows, "mesh": mesh.name, "topology": "zones", "oversubscription": 100}
+    name = next(zone["name"] for zone in zones if zone["name"] == "a")
+    assert owner.post(PLANS, json=body).json()["bottleneck"] == f"up from zone {name}"
+
+
+def test_token_buckets_limit_hosts(owner: Member, make_mesh):
+    mesh: MeshWorld = make_mesh(owner, 3)
+    vm_id = mesh.agents[0].vm_id
+    bucket = {"rate_mbit": 100, "burst_kb": 1000, "direction": "sent"}
+    assert owner.put(f"/v1/vms/{vm_id}/token-bucket", json=bucket).status_code in (200, 201)
+    rows = [
+        {"source": "a-1", "target": "b-1", "size_bytes": 1e9},
+        {"source": "b-1", "target": "a-1", "size_bytes": 1e9},
+    ]
+    body = {"transfers": rows, "mesh": mesh.name, "capacity_gbit": 1}
+    assert owner.post(PLANS, json=body).json()["bound_s"] == pytest.approx(8)
+    read = owner.post(PLANS, json=body | {"measured_capacities": True}).json()
+    assert (read["bound_s"], read["bottleneck"]) == (pytest.approx(80), "out of a-1")
+    assert read["capacities"] == [
+        {"host": "a-1", "direction": "sent", "gbit": pytest.approx(0.1), "source": "token_bucket"}
+    ]
+    # A measured capacity never raises the entered one.
+    slow = owner.post(PLANS, json=body | {"measured_capacities": True, "capacity_gbit": 0.05}).json()
+    assert slow["bound_s"] == pytest.approx(160)
+
+
 @pytest.mark.parametrize(
     "body",
     [
         {},
+        {"transfers": [{"source": "a", "target": "b", "size_bytes": 1}], "measured_capacities": True},
         {"sort": {}, "transfers": [{"source": "a", "target": "b", "size_bytes": 1}]},
         {"transfers": [{"source": "a", "target": "a", "size_bytes": 1}]},
         {"transfers": [{"source": "a", "target": "b", "size_bytes": 0}]},

@@ -14,7 +14,10 @@ LINKS_OF_TRANSFER = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """End hosts in racks. Capacities in bytes/s, shapes (hosts,) and (racks,); one rack is a star."""
+    """End hosts in racks. Capacities in bytes/s, shapes (hosts,) and (racks,); one rack is a star.
+
+    `rack_names`: empty for numbered racks.
+    """
 
     names: tuple[str, ...]
     out: Floats
@@ -22,6 +25,7 @@ class Network:
     rack: Indices
     up: Floats
     down: Floats
+    rack_names: tuple[str, ...] = ()
 
     @property
     def capacities(self) -> Floats:
@@ -44,7 +48,8 @@ class Network:
         if link < 2 * hosts:
             return f"into {self.names[link - hosts]}"
         at = link - 2 * hosts
-        return f"up from rack {at + 1}" if at < racks else f"down to rack {at - racks + 1}"
+        name = self.rack_names[at % racks] if self.rack_names else f"rack {at % racks + 1}"
+        return f"up from {name}" if at < racks else f"down to {name}"
 
 
 def tree(names: Sequence[str], racks: int, capacity: float | Sequence[float], oversubscription: float = 1.0) -> Network:
@@ -57,9 +62,13 @@ def tree(names: Sequence[str], racks: int, capacity: float | Sequence[float], ov
 
 
 def grouped(
-    names: Sequence[str], rack: Indices, capacity: float | Sequence[float], oversubscription: float = 1.0
+    names: Sequence[str],
+    rack: Indices,
+    capacity: float | Sequence[float],
+    oversubscription: float = 1.0,
+    rack_names: tuple[str, ...] = (),
 ) -> Network:
     """Return hosts in the racks (or zones) `rack`; other arguments as of `tree`."""
     rate = np.broadcast_to(np.asarray(capacity, np.float64), (len(names),)).copy()
     uplink = np.bincount(rack, rate) / oversubscription
-    return Network(tuple(names), rate, rate.copy(), rack, uplink, uplink.copy())
+    return Network(tuple(names), rate, rate.copy(), rack, uplink, uplink.copy(), rack_names)

@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
+import { fireEvent, screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
-import { requestOf, rowsOf, type TransferSearch, transferSearch } from './question'
+import { LIST_MAX, requestOf, rowsOf, type TransferSearch, transferSearch } from './question'
 import { TransfersPage } from './TransfersPage'
 
 const PLAN = {
@@ -58,6 +58,48 @@ test('a list is planned; a line that is no transfer is named', async () => {
       { source: 'a', target: 'c', size_bytes: 9e9 },
       { source: 'b', target: 'c', size_bytes: 1e9 },
     ],
+  })
+})
+
+test('a list that is too long for the address is planned all the same', async () => {
+  const sent = mockApi({
+    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
+    'POST /v1/advisors/transfer-plans': () => reply(200, PLAN),
+  })
+  await showPage(<Harness />)
+  const lines = await screen.findByLabelText('Source, target, MB')
+  const host = 'analytics-worker-in-the-first-zone-of-eu-central'
+  const list = (count: number) => Array.from({ length: count }, (_, at) => `${host}-${at}, ${host}-x, 5`).join('\n')
+  expect(list(300).length).toBeGreaterThan(LIST_MAX)
+  fireEvent.change(lines, { target: { value: list(300) } })
+  await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
+  await expect.poll(() => bodiesOf(sent, 'POST /v1/advisors/transfer-plans').length).toBe(2)
+  const { sort, transfers } = bodiesOf(sent, 'POST /v1/advisors/transfer-plans')[1] as Record<string, unknown[]>
+  expect([sort, transfers?.length]).toEqual([null, 300])
+  expect(screen.getByText(/too long for the address/)).toBeTruthy()
+  fireEvent.change(lines, { target: { value: list(601) } })
+  await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
+  expect(screen.getByText('At most 600 transfers; these are 601.')).toBeTruthy()
+})
+
+test('measured capacities of the VMs of a mesh count', async () => {
+  const capacities = [{ host: 'a', direction: 'sent', gbit: 0.1, source: 'token_bucket' }]
+  const sent = mockApi({
+    'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
+    'POST /v1/advisors/transfer-plans': () => reply(200, { ...PLAN, capacities }),
+    'GET /v1/bulk-runs': () => reply(200, { items: [], next_cursor: null }),
+  })
+  await showPage(<Harness />)
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Mesh' }), 'demo')
+  await userEvent.type(screen.getByLabelText('Source, target, MB'), 'a, c, 9000')
+  await userEvent.click(screen.getByRole('checkbox', { name: 'Use measured capacities' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
+  const table = await screen.findByRole('region', { name: 'Measured capacities' })
+  expect(within(table).getByText('100 Mbit/s')).toBeTruthy()
+  expect(within(table).getByText('token bucket')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/advisors/transfer-plans').at(-1)).toMatchObject({
+    mesh: 'm',
+    measured_capacities: true,
   })
 })
 

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Textarea } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { transferPlanQuery } from '~/api/advisors'
@@ -14,7 +14,18 @@ import { Notice } from '~/ui/State'
 import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
 import { BulkRun, EarlierRuns } from '../BulkRun'
-import { FIRST, FIRST_TOPOLOGY, requestOf, rowsOf, TOPOLOGIES, type Topology, type TransferSearch } from './question'
+import { Capacities } from './Capacities'
+import {
+  FIRST,
+  FIRST_TOPOLOGY,
+  LIST_MAX,
+  requestOf,
+  rowsOf,
+  TOPOLOGIES,
+  type Topology,
+  TRANSFERS_MAX,
+  type TransferSearch,
+} from './question'
 import { RunTransfers } from './RunTransfers'
 import { strings } from './strings'
 
@@ -26,13 +37,20 @@ interface Props {
   onSearch: (question: TransferSearch) => void
 }
 
-/** A plan of transfers that share a network; the address holds the question. */
+/** A plan of transfers that share a network; the address holds the question, but for a list that is too long for it. */
 export function TransfersPage({ search, onSearch }: Props) {
-  const request = requestOf(search)
+  const [longList, setLongList] = useState<string | null>(null)
+  const request = requestOf(longList === null ? search : { list: longList, ...search })
   const onRun = (run: string) => onSearch({ ...search, run })
+  function ask({ list = '', ...others }: TransferSearch) {
+    const isLong = list.length > LIST_MAX
+    setLongList(isLong ? list : null)
+    onSearch(isLong ? others : { ...others, list })
+  }
   return (
     <AdvisorPage title={strings.transfers} lead={strings.transfersLead}>
-      <Form search={search} onAsk={onSearch} />
+      <Form search={search} onAsk={ask} />
+      {longList !== null && <Notice tone="info">{strings.longList}</Notice>}
       {request && <Plan request={request} onRun={onRun} />}
       {search.run && <BulkRun runId={search.run} />}
       {request?.mesh && <EarlierRuns mesh={request.mesh} onRun={onRun} />}
@@ -43,7 +61,7 @@ export function TransfersPage({ search, onSearch }: Props) {
 function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: TransferSearch) => void }) {
   const meshes = useQuery(meshesQuery)
   const [draft, setDraft] = useState(search)
-  const [badLine, setBadLine] = useState<number | null>(null)
+  const [listError, setListError] = useState<string | null>(null)
   const set = (patch: TransferSearch) => setDraft((old) => ({ ...old, ...patch }))
   const number = (field: keyof typeof FIRST, label: string, min: number, max?: number) => (
     <NumberField
@@ -60,9 +78,9 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
   )
   function submit(event: FormEvent) {
     event.preventDefault()
-    const rows = rowsOf(draft.list ?? '')
-    setBadLine(typeof rows === 'number' ? rows : null)
-    if (typeof rows !== 'number') onAsk(draft)
+    const problem = listProblem(draft.list ?? '')
+    setListError(problem)
+    if (problem === null) onAsk(draft)
   }
   return (
     <form onSubmit={submit} className={pageStyles.list}>
@@ -96,13 +114,21 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
           <Textarea
             label={strings.lines}
             value={draft.list ?? ''}
-            error={badLine === null ? undefined : strings.badLine(badLine)}
+            error={listError ?? undefined}
             autosize
             minRows={2}
             maxRows={12}
             className={styles.wide}
             onChange={({ currentTarget }) => set({ list: currentTarget.value })}
           />
+          {draft.mesh && (
+            <Checkbox
+              label={strings.measured}
+              description={strings.measuredMeaning}
+              checked={draft.measured === true}
+              onChange={({ currentTarget }) => set({ measured: currentTarget.checked || undefined })}
+            />
+          )}
         </div>
       </Panel>
       {!draft.list?.trim() && (
@@ -122,16 +148,22 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
   )
 }
 
+function listProblem(list: string): string | null {
+  const rows = rowsOf(list)
+  if (typeof rows === 'number') return strings.badLine(rows)
+  return rows.length > TRANSFERS_MAX ? strings.tooMany(formatCount(TRANSFERS_MAX), formatCount(rows.length)) : null
+}
+
 /** The plan; transfers between VMs of a mesh can be run from it. */
 function Plan({ request, onRun }: { request: TransferQuestion; onRun: (runId: string) => void }) {
   const query = useQuery(transferPlanQuery(request))
   return (
     <QueryResult query={query} what={strings.transfersLower}>
       {(plan) => (
-        <>
-          <Outcome plan={plan} />
+        <div className={pageStyles.list}>
+          <Outcome plan={plan} isMeasured={request.measured_capacities} />
           {request.mesh && <RunTransfers request={request} onRun={onRun} />}
-        </>
+        </div>
       )}
     </QueryResult>
   )
@@ -145,7 +177,7 @@ function finishWords({ finish_s, fair_finish_s, gain_percent }: TransferPlan): s
   return strings.finish(finish, seconds(fair_finish_s), formatShare(gain_percent / 100))
 }
 
-function Outcome({ plan }: { plan: TransferPlan }) {
+function Outcome({ plan, isMeasured }: { plan: TransferPlan; isMeasured: boolean }) {
   const rows = plan.transfers.slice(0, SHOWN)
   return (
     <Panel title={strings.plan}>
@@ -172,6 +204,7 @@ function Outcome({ plan }: { plan: TransferPlan }) {
       {plan.transfers.length > SHOWN && (
         <p className={pageStyles.lead}>{strings.shown(String(SHOWN), formatCount(plan.transfers.length))}</p>
       )}
+      {isMeasured && <Capacities rows={plan.capacities} />}
     </Panel>
   )
 }

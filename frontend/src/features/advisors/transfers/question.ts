@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import type { TransferQuestion } from '~/api/types'
-import { identifier, integer, number, searchParser } from '~/lib/searchParams'
+import { flag, identifier, integer, number, searchParser } from '~/lib/searchParams'
 
 export const TOPOLOGIES = ['star', 'two_rack', 'four_rack', 'zones'] as const
 export type Topology = (typeof TOPOLOGIES)[number]
@@ -11,6 +11,8 @@ export interface TransferSearch {
   /** Lines "source, target, megabytes"; without any, the sort. */
   list?: string
   mesh?: string
+  /** Count token buckets and trials as capacities. */
+  measured?: true | undefined
   topology?: Topology
   workers?: number
   size?: number
@@ -25,10 +27,15 @@ export interface TransferSearch {
 export const FIRST_TOPOLOGY: Topology = 'two_rack'
 export const FIRST = { workers: 16, size: 10, skew: 0.8, capacity: 10, oversubscription: 4 } as const
 
+/** A longer list stays in the page: servers refuse longer addresses. */
+export const LIST_MAX = 20_000
+export const TRANSFERS_MAX = 600
+
 export const transferSearch = searchParser<TransferSearch>(
   {
-    list: v.pipe(v.string(), v.nonEmpty(), v.maxLength(20_000)),
+    list: v.pipe(v.string(), v.nonEmpty(), v.maxLength(LIST_MAX)),
     mesh: identifier,
+    measured: flag,
     run: identifier,
     topology: v.picklist(TOPOLOGIES),
     workers: integer(2),
@@ -76,6 +83,7 @@ export function requestOf(search: TransferSearch): TransferQuestion | null {
     oversubscription: asked.oversubscription,
     connections_max: 32,
     mesh: isMesh ? (search.mesh ?? null) : null,
+    measured_capacities: isMesh && search.measured === true,
     minutes: 60,
     window_mib: 4,
   }
