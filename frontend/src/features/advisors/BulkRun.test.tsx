@@ -171,3 +171,24 @@ test('predicted and measured finish stand side by side', async () => {
   await userEvent.click(await screen.findByRole('button', { name: /Open the run of/ }))
   expect(opened).toEqual(['r1'])
 })
+
+test('a run of many VMs keeps its tables short', async () => {
+  const vms = Array.from({ length: 60 }, (_, at) => named(`worker-${at}`))
+  const failed = { ...transfer(1, null, null), error: 'worker-3 refused it: bulk_max_size allows 67108864 bytes' }
+  mockApi({
+    'GET /v1/bulk-runs': () => reply(200, { items: [{ ...DONE, vms }], next_cursor: null }),
+    'GET /v1/bulk-runs/r1': () =>
+      reply(200, { ...DONE, kind: 'transfers', trial: null, vms, transfers: [transfer(0, null, 0.5), failed] }),
+  })
+  await showPage(
+    <>
+      <BulkRun runId="r1" />
+      <EarlierRuns mesh="m" onRun={() => {}} />
+    </>,
+  )
+  expect(await screen.findByText('worker-0, worker-1, worker-2, worker-3 and 56 more')).toBeTruthy()
+  const rows = within(await screen.findByRole('region', { name: 'Transfers' })).getAllByRole('row')
+  const last = within(rows[2] as HTMLElement).getAllByRole('cell')
+  expect(last.at(-1)?.textContent).toBe(failed.error)
+  expect(last.filter(({ textContent }) => textContent === failed.error).length).toBe(1)
+})

@@ -18,6 +18,8 @@ type Transfer = Run['transfers'][number]
 const seconds = (value: number | null | undefined) => (value == null ? NO_VALUE : formatDelay(1e9 * value))
 const megabytes = (bytes: number) => threeDigits(bytes / 1e6)
 const ratio = (value: number | null | undefined) => (value == null ? NO_VALUE : threeDigits(value))
+/** A run of more VMs shows them all when it is opened. */
+const VMS_NAMED = 4
 const isOver = ({ status }: Run) => status !== 'waiting' && status !== 'running'
 
 /** One run of the bulk sender: progress, result, transfers, and what it did to the measurements. */
@@ -126,8 +128,8 @@ function Transfers({ run }: { run: Run }) {
           : []),
         {
           title: strings.measured,
-          cell: ({ elapsed_s, error, sent_bytes, size_bytes }) =>
-            error ?? (elapsed_s === null && sent_bytes > 0 ? formatShare(sent_bytes / size_bytes) : seconds(elapsed_s)),
+          cell: ({ elapsed_s, sent_bytes, size_bytes }) =>
+            elapsed_s === null && sent_bytes > 0 ? formatShare(sent_bytes / size_bytes) : seconds(elapsed_s),
           as: 'number',
         },
         {
@@ -136,6 +138,9 @@ function Transfers({ run }: { run: Run }) {
           as: 'number',
         },
         { title: strings.jain, cell: ({ jain }) => ratio(jain), as: 'number' },
+        ...(run.transfers.some(({ error }) => error)
+          ? [{ title: strings.error, cell: ({ error }: Transfer) => error, as: 'wrap' as const }]
+          : []),
       ]}
     />
   )
@@ -163,6 +168,11 @@ function Disturbance({ rows }: { rows: Run['disturbance'] }) {
   )
 }
 
+function namesOf(vms: Run['vms']): string {
+  const names = vms.slice(0, VMS_NAMED).map(({ name }) => name)
+  return strings.vmsOf(names.join(', '), vms.length - names.length)
+}
+
 /** The newest runs of a mesh; one is opened in the page. */
 export function EarlierRuns({ mesh, onRun }: { mesh: string; onRun: (runId: string) => void }) {
   const query = useQuery(bulkRunsQuery(mesh))
@@ -180,7 +190,7 @@ export function EarlierRuns({ mesh, onRun }: { mesh: string; onRun: (runId: stri
             columns={[
               { title: strings.started, cell: ({ starts_at }) => formatMoment(new Date(starts_at), clock), as: 'head' },
               { title: strings.kind, cell: ({ kind }) => strings.kinds[kind] },
-              { title: strings.vms, cell: ({ vms }) => vms.map(({ name }) => name).join(', '), as: 'wrap' },
+              { title: strings.vms, cell: ({ vms }) => namesOf(vms), as: 'wrap' },
               { title: strings.status, cell: ({ status }) => strings.statuses[status] },
               {
                 title: strings.open,

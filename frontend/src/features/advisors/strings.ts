@@ -83,6 +83,8 @@ export const strings = {
   kinds: { trial: 'Comparison of transports', transfers: 'Planned transfers' },
   status: 'Status',
   vms: 'VMs',
+  vmsOf: (names: string, more: number) => (more > 0 ? `${names} and ${more} more` : names),
+  error: 'Error',
   open: 'Open',
   openRun: (time: string) => `Open the run of ${time}`,
 }
