@@ -70,6 +70,7 @@ def _silent(
 ) -> list[Detection]:
     """Return silent agents, or zones of them, as causes. Rules firing on their paths are consequences: removed."""
     detections: list[Detection] = []
+    lost = window.values(Metric.LOSS, Statistic.MEAN) >= _LOST
     for rule in rules:
         in_scope: Flags = np.ones(window.keys.size, np.bool_)
         if rule.scope is not None:
@@ -81,6 +82,8 @@ def _silent(
             continue
         for culprit, members in _silent_culprits(silent, window.zone_of):
             inside = root_cause.explains(culprit, window.zone_of) & window.planned
+            if culprit.suspect is not Suspect.AGENT:
+                inside &= lost  # silence of many shows nothing about the delays before
             cells = np.zeros(0, np.int64)
             for view in views:
                 follows = view.firing & inside

@@ -8,7 +8,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
 from sinemora.alerts.evaluation.detections import Detection
-from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_SHARES, OF_VM, Culprit, explains
+from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_SHARES, OF_VM, Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 
 SETTLED_S = 180
@@ -87,6 +87,7 @@ def advance(
     detections, confirmed = _confirmed(detections, alive)
     matched: dict[int, list[Track]] = {at: [] for at in range(len(detections))}
     inside = [explains(detection.cause.culprit, zone_of).reshape(-1) for detection in detections]
+    silent = [area for detection, area in zip(detections, inside, strict=True) if _many_silent(detection)]
     changes: list[Change] = []
     remainders: dict[str, list[Detection]] = {}
     for track in alive:
@@ -94,7 +95,7 @@ def advance(
         best = int(np.argmax(likeness)) if likeness else -1
         if best >= 0 and likeness[best] >= (_OVERLAP if track.ended_at_s is None else 1.0):
             matched[best].append(track)
-        elif track.id in confirmed:
+        elif track.id in confirmed or _falls_silent(track, silent, zone_of):
             changes.append(Change(Transition.SEEN, replace(track, seen_at_s=ended_at_s)))
         elif track.ended_at_s is None and ended_at_s - track.seen_at_s >= SETTLED_S:
             changes.append(Change(Transition.ENDED, replace(track, ended_at_s=track.seen_at_s)))
@@ -168,6 +169,7 @@ def _parent_of(detection: Detection, tracks: Sequence[Track]) -> Track | None:
         same_kind = track.application == detection.application and track.spikes == detection.spikes
         # A sharp cause among the paths of a weak one is a separate incident.
         same_kind &= track.sharp or not detection.sharp
+        same_kind &= not _many_silent(detection)
         same_kind &= _both_shares_or_none(track.culprit, detection.cause.culprit)
         if same_kind and track.ended_at_s is None and cells.size and np.isin(cells, track.cells).mean() >= _PART:
             return track
@@ -271,5 +273,20 @@ def _likeness(detection: Detection, inside: Flags, track: Track, ended_at_s: int
         return 0.0
     if not _both_shares_or_none(detection.cause.culprit, track.culprit):
         return 0.0
-    shared = np.isin(track.cells, detection.cause.cells, assume_unique=True).mean()
-    return min(1.0 - 1e-9, max(float(shared), float(inside[track.cells].mean())))
+    shared = float(np.isin(track.cells, detection.cause.cells, assume_unique=True).mean())
+    if _many_silent(detection):  # paths among silent agents are no consequence
+        return 0.0 if detection.cause.culprit.suspect is Suspect.MESH else min(1.0 - 1e-9, shared)
+    return min(1.0 - 1e-9, max(shared, float(inside[track.cells].mean())))
+
+
+def _many_silent(detection: Detection) -> bool:
+    """Return whether a cause is the silence of a zone or the mesh: it shows nothing about what paths were before."""
+    return detection.symptoms == {Symptom.SILENCE} and detection.cause.culprit.suspect is not Suspect.AGENT
+
+
+def _falls_silent(track: Track, silent: Sequence[Flags], zone_of: Ints) -> bool:
+    """Return whether an open incident of silence is part of a larger silence: its agents have not returned."""
+    if track.ended_at_s is not None or Symptom.SILENCE not in track.symptoms:
+        return False
+    own = explains(track.culprit, zone_of).reshape(-1)
+    return any(bool(area[own].all()) for area in silent)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.impact import Shift
 from sinemora.alerts.evaluation.root_cause import Suspect
+from sinemora.alerts.evaluation.rule import Symptom
 from sinemora.alerts.incidents import queries, store
 from sinemora.alerts.incidents.affected import costs
 from sinemora.alerts.incidents.schemas import (
@@ -152,6 +153,7 @@ def verdict(session: Session, row: Incident) -> Verdict:
         loss=evidence.get("loss"),
         spikes=bool(evidence.get("spikes")),
         clock_error=impact is not None and impact["metric"] == Metric.CLOCK_ERROR,
+        silent=evidence.get("symptoms") == [Symptom.SILENCE],
         applications=[AffectedApplication(one["name"], one.get("cost")) for one in costs(row)],
         others=_others(session, row) if row.suspect == Suspect.APPLICATION else (),
     )

@@ -95,7 +95,8 @@ class OtherIncident:
 class Facts:
     """Facts about an incident. `loss`: median ratio of its paths. `clock_error`: only rules about clock errors fire.
 
-    `others`: incidents that explain why an application misses its objective.
+    `silent`: only rules about silent agents fire. `others`: incidents that explain why an application misses its
+    objective.
     """
 
     suspect: Suspect
@@ -104,6 +105,7 @@ class Facts:
     loss: float | None = None
     spikes: bool = False
     clock_error: bool = False
+    silent: bool = False
     applications: Sequence[AffectedApplication] = ()
     others: Sequence[OtherIncident] = ()
 
@@ -135,7 +137,7 @@ def costs_performance(cost: float | None) -> bool:
 
 
 def _fault(facts: Facts) -> tuple[VerdictKind, list[Reason]]:
-    if facts.suspect is Suspect.AGENT:
+    if facts.suspect is Suspect.AGENT or facts.silent:
         return VerdictKind.agent, [Reason(ReasonCode.silent)]
     if facts.suspect is Suspect.BUCKET:
         return VerdictKind.shaping, [Reason(ReasonCode.bucket_empties)]

@@ -112,3 +112,49 @@ def test_silence_of_all_agents_is_a_cause_without_windows():
         quiet = replace(only_from(next(windows(2)), ()), ended_at_s=number * 60, silent=np.ones(SIZE, bool))
         trial.step(quiet)
     assert trial.open() == {Culprit(Suspect.MESH, 0)}
+
+
+def test_silence_of_all_agents_is_an_incident_next_to_those_before():
+    """It shows nothing about paths: what they blame and their number stay, also when the agents return."""
+    trial = Trial(defaults())
+    for window in windows(GAP):
+        trial.step(window)
+    before = {id: track for id, track in trial.tracks.items() if track.ended_at_s is None}
+    assert {track.culprit for track in before.values()} == {SICK, SLOW, DOWN}
+    empty = _window(0, np.zeros((SIZE, SIZE)), np.zeros((SIZE, SIZE)))
+    for number in range(GAP, GAP + 2 * SETTLED_S // 60):
+        trial.step(replace(only_from(empty, ()), ended_at_s=number * 60, silent=np.ones(SIZE, bool)))
+    assert trial.open() == {SICK, SLOW, DOWN, Culprit(Suspect.MESH, 0)}
+    for id, track in before.items():
+        now = trial.tracks[id]
+        assert (now.culprit, now.symptoms) == (track.culprit, track.symptoms)
+        assert np.array_equal(now.cells, track.cells)
+    newest = list(windows(GAP))[-1]
+    back = GAP + 2 * SETTLED_S // 60
+    for number in range(back, back + 2 * SETTLED_S // 60):
+        trial.step(replace(newest, ended_at_s=number * 60))
+    assert trial.open() == {SICK, SLOW, DOWN}
+    assert {id for id, track in trial.tracks.items() if track.ended_at_s is None} == set(before)
+
+
+def test_an_agent_that_was_silent_before_the_others_stays_an_incident():
+    trial = Trial(defaults())
+    for number in range(1, 40):
+        silent = np.zeros(SIZE, bool)
+        silent[20] = number >= 20
+        silent |= number >= 30
+        window = _window(number, np.full((SIZE, SIZE), 2e5), np.zeros((SIZE, SIZE)))
+        trial.step(replace(only_from(window, np.flatnonzero(~silent)), silent=silent))
+    assert trial.open() == {DOWN, Culprit(Suspect.MESH, 0)}
+
+
+def test_a_zone_whose_agents_fall_silent_is_one_incident_with_the_loss_of_its_paths():
+    trial = Trial(defaults())
+    zone = Culprit(Suspect.ZONE, 2)
+    inside = explains(zone, ZONE_OF)
+    for number in range(1, 60):
+        ill = number >= 40
+        window = _window(number, np.full((SIZE, SIZE), 2e5), np.where(inside & ill, 1.0, 0.0))
+        silent = (ZONE_OF == 2) & (number >= 42)
+        trial.step(replace(only_from(window, np.flatnonzero(ZONE_OF != 2)) if ill else window, silent=silent))
+    assert trial.open() == {zone}

@@ -33,6 +33,8 @@ USUAL = Shift(compared=5, slower=3, change_ns=1_000, reverse_change_ns=-500, rou
         (Facts(Suspect.MESH, 20, USUAL, spikes=True), "network", ["spikes", "round_trip_unchanged"]),
         (Facts(Suspect.AGENT, 0), "agent", ["silent"]),
         (Facts(Suspect.AGENT, 5, None, loss=1.0), "agent", ["silent"]),
+        (Facts(Suspect.MESH, 0, silent=True), "agent", ["silent"]),
+        (Facts(Suspect.ZONE, 9, None, loss=1.0, silent=True), "agent", ["silent"]),
         (Facts(Suspect.APPLICATION, 0), "application", ["objective_missed"]),
         (Facts(Suspect.PATH, 1), "undecided", ["no_usual"]),
         (Facts(Suspect.PATH, 1, USUAL), "undecided", ["delays_usual", "round_trip_unchanged"]),

@@ -394,11 +394,12 @@ export const strings = {
   verdictNetwork: 'The network changed.',
   verdictClock: 'A clock changed, not the network.',
   verdictAgent: 'A VM or its agent is down; its network is unknown until it reports again.',
+  verdictAgents: 'Agents are down or do not reach the backend; the network is unknown until they report again.',
   verdictApplication: 'The network is not known to have changed.',
   verdictShaping: 'Shaping of the VM, not a change of the network.',
   verdictFairness: 'Members share the network unevenly.',
   verdictOtherIncident: 'Another incident explains why the objective is missed.',
-  costsApplication: (name: string, share: string) => `costs ${name} ${share} of its performance`,
+  costsApplication: (name: string, share: string) => `costs ${name} ${share} of its performance.`,
   verdictUndecided: 'Not decided.',
   pathCount: (paths: number, count: string) => (paths === 1 ? '1 path' : `${count} paths`),
   oneWayUp: (paths: string, compared: string, change: string) =>
@@ -414,7 +415,7 @@ export const strings = {
   packetsLost: (loss: string, paths: string) => `${loss} of the packets are lost on ${paths}.`,
   spikesOn: (paths: string) => `Delay spikes repeat on ${paths}.`,
   clockErrorUp: (paths: string) => `The clock error is above its usual value on ${paths}.`,
-  agentSilent: 'The agent has stopped reporting.',
+  agentSilent: 'No reports arrive.',
   bucketEmpties:
     'The VM uses more than the rate of its token bucket. Without tokens its traffic is held to the rate, or dropped.',
   sharesUneven: 'The fairness index of their shares is below the limit of the rule.',

@@ -12,7 +12,7 @@ import { SEVERITIES } from '~/ui/severity'
 import { strings } from '../strings'
 import { EvidencePaths } from './EvidencePaths'
 import styles from './evidence.module.css'
-import { VERDICTS } from './verdictWords'
+import { verdictSentence } from './verdictWords'
 
 type Report = SignedEvidence['report']
 
@@ -84,7 +84,7 @@ function Summary({
 }) {
   const facts: [string, string][] = [
     [strings.suspect, incident.suspect],
-    [strings.applicationOrNetwork, VERDICTS[incident.verdict.kind]],
+    [strings.applicationOrNetwork, verdictSentence(incident.verdict.kind, incident.suspect)],
     [strings.severity, SEVERITIES[incident.severity].word],
     [strings.started, utc(incident.onset_at)],
     [strings.ended, incident.ended_at ? utc(incident.ended_at) : strings.ongoing],

@@ -156,7 +156,7 @@ test('another incident that explains a missed objective is linked with what it c
   })
   const link = screen.getByRole('link', { name: 'Zone eu-west-1a: delay increased' })
   expect(link.getAttribute('href')).toBe('/incidents/j')
-  expect(link.parentElement?.textContent).toMatch(/costs checkout 84.0 % of its performance$/)
+  expect(link.parentElement?.textContent).toMatch(/costs checkout 84.0 % of its performance\.$/)
   expect(screen.getByText('Another incident explains why the objective is missed.')).toBeTruthy()
 })
 

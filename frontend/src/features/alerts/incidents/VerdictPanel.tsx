@@ -5,7 +5,7 @@ import { sentenceCase } from '~/lib/text'
 import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
 import styles from './incidents.module.css'
-import { bucketSentence, reasonSentence, VERDICTS } from './verdictWords'
+import { bucketSentence, reasonSentence, verdictSentence } from './verdictWords'
 
 interface Props {
   incident: Incident
@@ -18,7 +18,7 @@ export function VerdictPanel({ incident, verdict: { kind, reasons, others } }: P
     <Panel title={strings.applicationOrNetwork}>
       <div className={styles.verdict}>
         <p>
-          <strong>{VERDICTS[kind]}</strong>
+          <strong>{verdictSentence(kind, incident.culprit.suspect)}</strong>
         </p>
         <ul className={pageStyles.bullets}>
           {others.map(({ id, title, application, cost }) => (

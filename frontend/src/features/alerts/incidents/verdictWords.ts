@@ -8,7 +8,7 @@ import { strings } from '../strings'
 type Verdict = Incident['verdict']
 type Reason = Verdict['reasons'][number]
 
-export const VERDICTS: Record<Verdict['kind'], string> = {
+const VERDICTS: Record<Verdict['kind'], string> = {
   network: strings.verdictNetwork,
   clock: strings.verdictClock,
   agent: strings.verdictAgent,
@@ -16,6 +16,11 @@ export const VERDICTS: Record<Verdict['kind'], string> = {
   shaping: strings.verdictShaping,
   fairness: strings.verdictFairness,
   undecided: strings.verdictUndecided,
+}
+
+/** Return the verdict on an incident as a sentence. */
+export function verdictSentence(kind: Verdict['kind'], suspect: string): string {
+  return kind === 'agent' && suspect !== 'agent' ? strings.verdictAgents : VERDICTS[kind]
 }
 
 /** Return a reason as a sentence. */
