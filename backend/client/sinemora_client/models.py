@@ -2483,7 +2483,7 @@ class MeshHealth(TypedDict):
     loss: float | None
     agents: AgentCounts
     open_incidents: int
-    # Most severe first, then oldest
+    # Most severe first, causes before effects
     worst_incidents: list[OpenIncident]
     # Incidents of the last 24 h, newest first
     recent_incidents: list[RecentIncident]

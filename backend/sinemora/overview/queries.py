@@ -9,6 +9,7 @@ from sqlalchemy import Float, and_, case, cast, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, defer
 
+from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Severity
 from sinemora.alerts.models import AlertRule, AlertState, Incident, IncidentState
 from sinemora.inventory.models import Agent, Vm
@@ -72,14 +73,19 @@ def open_incidents(session: Session) -> dict[UUID, int]:
 
 
 def worst_incidents(session: Session, mesh_id: UUID, limit: int) -> Sequence[Incident]:
-    """Return unresolved incidents of a mesh: most severe first, then by what they cost an application, then oldest."""
+    """Return unresolved incidents of a mesh: most severe first, then by what they cost an application, then oldest.
+
+    Of one severity, lasting causes come before applications below their objectives, which they explain, and before
+    spikes, on whose paths applications also lose what the lasting causes cost them.
+    """
+    rank = case((Incident.evidence["spikes"].as_boolean(), 2), (Incident.suspect == Suspect.APPLICATION, 1), else_=0)
     affected = func.jsonb_array_elements(Incident.applications).table_valued("value", name="affected")
     loss = cast(affected.c.value.op("->>")("cost"), Float)
     cost = select(func.coalesce(func.max(loss), 0.0)).select_from(affected).scalar_subquery()
     statement = (
         select(Incident)
         .where(Incident.mesh_id == mesh_id, *_UNRESOLVED)
-        .order_by(_SEVERITY.desc(), cost.desc(), Incident.onset_at, Incident.id)
+        .order_by(_SEVERITY.desc(), rank, cost.desc(), Incident.onset_at, Incident.id)
         .limit(limit)
         .options(defer(Incident.paths, raiseload=True))
     )

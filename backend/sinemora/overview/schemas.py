@@ -99,7 +99,7 @@ class MeshHealth(Read):
     loss: Annotated[float | None, Field(description="Share of the packets of current windows that were lost")]
     agents: AgentCounts
     open_incidents: int
-    worst_incidents: Annotated[list[OpenIncident], Field(description="Most severe first, then oldest")]
+    worst_incidents: Annotated[list[OpenIncident], Field(description="Most severe first, causes before effects")]
     recent_incidents: Annotated[list[RecentIncident], Field(description="Incidents of the last 24 h, newest first")]
     last_incident_ended_at: datetime | None
     alert_rules: Annotated[int, Field(description="Number of enabled alert rules")]

@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import select, update
 
+from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import Incident
 from sinemora.inventory.models import Agent
@@ -127,6 +128,15 @@ def test_of_equally_severe_incidents_the_costliest_comes_first(watched: Watched)
             row.severity = Severity.WARNING
     worst = [one["id"] for one in mesh_of(watched.owner)["worst_incidents"]]
     assert worst == [newer["id"], older["id"]]
+
+    # What spikes, or an application below its objective, comes after what explains its loss.
+    for spikes, suspect in ((True, older["culprit"]["suspect"]), (False, Suspect.APPLICATION)):
+        with tenant_session(watched.owner.tenant_id) as session:
+            row = session.get_one(Incident, UUID(newer["id"]))
+            row.evidence = row.evidence | {"spikes": spikes}
+            row.suspect = suspect
+        worst = [one["id"] for one in mesh_of(watched.owner)["worst_incidents"]]
+        assert worst == [older["id"], newer["id"]]
 
 
 def test_agents_that_need_attention_are_named(owner: Member, make_mesh):

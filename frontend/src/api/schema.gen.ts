@@ -9664,7 +9664,7 @@ export interface components {
             open_incidents: number;
             /**
              * Worst Incidents
-             * @description Most severe first, then oldest
+             * @description Most severe first, causes before effects
              */
             worst_incidents: components["schemas"]["OpenIncident"][];
             /**

@@ -20,11 +20,7 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
   const clock = useClock()
   const all = meshes
     .flatMap((mesh) => mesh.worst_incidents.map((incident) => ({ mesh, incident })))
-    .sort(
-      (a, b) =>
-        bySeverity(a.incident.severity, b.incident.severity) ||
-        Date.parse(a.incident.onset_at) - Date.parse(b.incident.onset_at),
-    )
+    .sort((a, b) => bySeverity(a.incident.severity, b.incident.severity)) // then in the order of each mesh: causes first
   const shown = all.slice(0, SHOWN)
   const count = meshes.reduce((sum, mesh) => sum + mesh.open_incidents, 0)
   if (shown.length === 0) return <p className={pageStyles.lead}>{strings.noIncidents}</p>
