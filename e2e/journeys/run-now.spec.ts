@@ -18,6 +18,8 @@ test('a pair is measured now: seconds arrive as they are measured, and every exc
   await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tab=on-demand`)
   await page.getByLabel('Exchanges per second').selectOption(String(RATE_HZ))
   await page.getByLabel('Duration').selectOption(`${SECONDS} s`)
+  await page.getByLabel('Count ECN marks').check()
+  await page.getByLabel('Compare the order of packets').check()
   await page.getByRole('button', { name: 'Run now' }).click()
   await expect(page).toHaveURL(/run=/)
 
@@ -27,6 +29,9 @@ test('a pair is measured now: seconds arrive as they are measured, and every exc
   await expect(result.getByRole('img', { name: /^One-way delay of \d+ seconds/ })).toBeVisible()
   await expect(result.getByRole('status')).toHaveText('Completed')
   await expectAccessible(page)
+  // The relay of the demonstration sends packets as its own: their ECN field is cleared, and their order kept.
+  const probes = page.getByRole('region', { name: 'ECN and order of packets' })
+  await expect(probes.getByRole('row', { name: /^Outbound 0 \(0 %\) \d+ \(100 %\) .* 0 \(0 %\) \d+$/ })).toBeVisible()
 
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'All exchanges as CSV' }).click()

@@ -15,7 +15,7 @@ use crate::network::Listen;
 
 const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 /// Optional parts of a plan that this version follows.
-const FEATURES: &[&str] = &["on_demand"];
+const FEATURES: &[&str] = &["on_demand", "path_probes"];
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Description that the agent sends at enrolment and at each start.

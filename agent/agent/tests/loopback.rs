@@ -17,7 +17,7 @@ use sinemora_agent::clock::PhcReading;
 use sinemora_agent::hardware::{ClockDomain, HardwareClock};
 use sinemora_agent::packet_loop::Options;
 use sinemora_agent::plan::Role::{Client, Responder};
-use sinemora_agent::plan::{BackendClock, OnDemand, Peer, Plan};
+use sinemora_agent::plan::{BackendClock, OnDemand, PathProbes, Peer, Plan};
 use sinemora_agent::timestamp::cross_timestamp;
 use sinemora_agent::window::Exchanges;
 use sinemora_agent::wire::MeshWindow;
@@ -72,9 +72,15 @@ fn windows_of_two_agents_hold_what_was_exchanged() {
     let (mut a, mut b) = pair(1, 32);
     let windows = a.windows(4);
     let mut starts = Vec::new();
-    for window in &windows {
+    for (nth, window) in windows.iter().enumerate() {
         check_shape(window);
         starts.push(window.started_at_s);
+        let measured = window.round_trip.as_ref().is_some_and(|c| c.count[0] > 0);
+        // The first window may be cut to its first request, whose response only proves the addresses.
+        assert!(measured || nth == 0, "{window:?}");
+        if !measured {
+            continue;
+        }
         let [outbound, inbound, round_trip] =
             [&window.outbound, &window.inbound, &window.round_trip].map(|c| c.clone().unwrap());
         assert_eq!(outbound.count, round_trip.count);
@@ -484,6 +490,7 @@ fn on_demand(vm_key: u32, rate_hz: u32, seconds: i64, peer: Peer) -> Plan {
         loss_deadline_ms: 1_000,
         starts_at_ns,
         ends_at_ns: starts_at_ns + seconds * 1_000_000_000,
+        probes: PathProbes::default(),
         peer,
     };
     let mut plan = plan(vm_key, 1, vec![]);

@@ -63,7 +63,15 @@ impl Client {
 
     fn request(&self, sequence_id: u16, receipt: Option<u64>) -> usize {
         let soon = true;
-        self.send(REQUESTER, sequence_id, Body::CompactReq { soon, receipt })
+        self.send(
+            REQUESTER,
+            sequence_id,
+            Body::CompactReq {
+                soon,
+                receipt,
+                ecn: None,
+            },
+        )
     }
 
     /// Receives the next event message, if one comes. Returns it and its length.
@@ -130,6 +138,7 @@ fn an_agent_of_an_earlier_version_gets_whole_responses_once_it_has_answered_a_ch
                 arrived: 1,
             },
             hardware_clock: None,
+            ecn: None,
         };
         client.send(source, challenge.sequence_id, body);
         client.request(sequence_id, None);

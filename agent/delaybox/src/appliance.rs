@@ -42,6 +42,8 @@ pub struct Arrival<'a, L> {
     pub line: usize,
     pub label: L,
     pub packet: &'a [u8],
+    /// Place of its IP header, if it has one.
+    pub ip: Option<usize>,
     pub wire_bytes: u64,
 }
 
@@ -129,7 +131,7 @@ impl<P: Ports> Appliance<P> {
             self.follow_schedule();
             ports.receive(&mut room, &mut |arrival| {
                 self.lines[arrival.line].accept(
-                    arrival.packet,
+                    (arrival.packet, arrival.ip),
                     arrival.wire_bytes,
                     arrival.label,
                     self.options.capacity,

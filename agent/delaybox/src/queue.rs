@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::ecn;
 use crate::line::{Fate, Line};
 use crate::statistics::{Counters, Delays};
 use crate::sys::monotonic_ns;
@@ -61,10 +62,11 @@ impl<L: Copy> DelayQueue<L> {
         }
     }
 
-    /// Take a packet that arrives now and has `wire_bytes`; drop it if `capacity` packets wait already.
+    /// Take a packet that arrives now and has `wire_bytes`; drop it if `capacity` packets wait already. Its IP header is at
+    /// `ip`, if it has one.
     pub fn accept(
         &mut self,
-        packet: &[u8],
+        (packet, ip): (&[u8], Option<usize>),
         wire_bytes: u64,
         label: L,
         capacity: usize,
@@ -80,15 +82,39 @@ impl<L: Copy> DelayQueue<L> {
         match self.line.arrival(arrived_ns, wire_bytes) {
             Fate::Lost => self.counters.lost_packets += 1,
             Fate::Dropped => self.counters.dropped_packets += 1,
-            Fate::Leaves { at_ns, drawn_ns } => self.held.push_back(Held {
-                at_ns,
-                arrived_ns,
-                drawn_ns,
-                wire_bytes,
-                label,
-                packet: spare.filled(packet),
-            }),
+            Fate::Leaves { at_ns, drawn_ns } => {
+                let treatment = self.line.treatment();
+                let mut packet = spare.filled(packet);
+                let header = ip.and_then(|at| packet.get_mut(at..));
+                if let (Some(header), Some(change)) = (header, treatment.ecn) {
+                    self.counters.ecn_changed_packets += u64::from(ecn::change(header, change));
+                }
+                self.held.push_back(Held {
+                    at_ns,
+                    arrived_ns,
+                    drawn_ns,
+                    wire_bytes,
+                    label,
+                    packet,
+                });
+                if treatment.overtakes {
+                    self.overtake();
+                }
+            }
         }
+    }
+
+    /// Let the last packet leave at the time of the one before it, and that one at its time.
+    fn overtake(&mut self) {
+        let Some(before) = self.held.len().checked_sub(2) else {
+            return;
+        };
+        let last = before + 1;
+        let (earlier_ns, later_ns) = (self.held[before].at_ns, self.held[last].at_ns);
+        self.held.swap(before, last);
+        self.held[before].at_ns = earlier_ns;
+        self.held[last].at_ns = later_ns;
+        self.counters.reordered_packets += 1;
     }
 
     /// Return when the next packet leaves.

@@ -21,6 +21,8 @@ pub const INTERFACE: &str = "delay0";
 /// `struct virtio_net_hdr` (linux/virtio_net.h) in front of each frame: a segment that the kernel has not cut yet, or a
 /// checksum it has not filled in, passes unchanged.
 const OFFLOAD_HEADER: usize = 10;
+/// Place of the IP header of a frame without a VLAN tag.
+const IP_AT: usize = OFFLOAD_HEADER + 14;
 
 /// Location of a side of the box.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +122,7 @@ impl Ports for Sides {
                     line,
                     label: (),
                     packet,
+                    ip: Some(IP_AT),
                     wire_bytes: Side::wire_bytes(packet),
                 });
             }

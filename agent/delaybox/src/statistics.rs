@@ -14,6 +14,10 @@ pub struct Counters {
     pub lost_packets: u64,
     /// Dropped at the full queue of the rate limit.
     pub dropped_packets: u64,
+    /// Sent before the packet in front of them, on request.
+    pub reordered_packets: u64,
+    /// Sent with another ECN field, on request.
+    pub ecn_changed_packets: u64,
     /// Dropped at the box's capacity.
     pub overflowed_packets: u64,
     pub sent_packets: u64,

@@ -102,6 +102,7 @@ fn exchange(message: &Message) {
             at: RawTime(9),
             stamp: Some(RawTime(9)),
             source: TimestampSource::Kernel,
+            ecn: None,
         };
         exchanges.receive(message, arrival);
         exchanges.receive(message, arrival);

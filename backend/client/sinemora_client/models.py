@@ -2825,6 +2825,10 @@ class OnDemandCreate(TypedDict):
     rate_hz: NotRequired[Literal[1, 2, 4, 8, 16, 32, 64, 128]]
     duration_s: NotRequired[int]
     source_ports: NotRequired[Literal[1, 2, 4, 8, 16, 32, 64]]
+    # Send ECN-capable packets and count their marks
+    ecn: NotRequired[bool]
+    # Send packets in pairs and compare their order
+    reordering: NotRequired[bool]
 
 
 class OnDemandPathRead(TypedDict):
@@ -2850,6 +2854,8 @@ class OnDemandRead(TypedDict):
     target: PathEnd
     rate_hz: int
     source_ports: int
+    ecn: bool
+    reordering: bool
     starts_at: str
     ends_at: str
     stopped_at: str | None
@@ -2863,7 +2869,8 @@ class OnDemandResult(TypedDict):
     """Measurement with its seconds so far, oldest first, and their sum.
 
     With several source ports, the distinct paths of each direction, fastest first. Their number is a lower bound,
-    since paths of equal delay look like one. A path needs 20 delays of each port.
+    since paths of equal delay look like one. A path needs 20 delays of each port. Probes are null unless the
+    measurement asked for `ecn` or `reordering`.
     """
 
     id: str
@@ -2872,6 +2879,8 @@ class OnDemandResult(TypedDict):
     target: PathEnd
     rate_hz: int
     source_ports: int
+    ecn: bool
+    reordering: bool
     starts_at: str
     ends_at: str
     stopped_at: str | None
@@ -2885,6 +2894,8 @@ class OnDemandResult(TypedDict):
     round_trip: DelaySummaryRead
     outbound_paths: list[OnDemandPathRead]
     inbound_paths: list[OnDemandPathRead]
+    outbound_probes: PathProbesRead | None
+    inbound_probes: PathProbesRead | None
 
 
 class OnDemandSecond(TypedDict):
@@ -3445,6 +3456,22 @@ class PathMixRead(TypedDict):
     difference_per_hour: float | None
     curve: CostCurveRead | None
     profile: ProfileRead | None
+
+
+class PathProbesRead(TypedDict):
+    """Packets of a direction that were sent ECN-capable, with ECT(0), and the order of those sent in pairs.
+
+    `ecn_known`: their ECN field at arrival is known. `ce`: marked by a congested switch; `cleared`: a hop cleared
+    the field (bleached); `altered`: ECT(1). `reversed`: of `pairs` that arrived, those whose second packet came
+    first.
+    """
+
+    ecn_known: int
+    ce: int
+    cleared: int
+    altered: int
+    pairs: int
+    reversed: int
 
 
 class PathRead(TypedDict):
@@ -5420,7 +5447,8 @@ class TransferWrite(TypedDict):
 class TransportCreate(TypedDict):
     """Question for a transport. Fields of the path are measured between `source` and `target`, unless given here.
 
-    Agents measure round trips, loss and routes. They do not measure ECN and reordering: give them if you know them.
+    Agents measure round trips, loss and routes. ECN and reordering are those of the newest measurement on demand of
+    the last 24 hours that probed them.
     """
 
     mesh: NotRequired[str | None]
@@ -6011,7 +6039,10 @@ sinemoraadvisorstransferscoreshapeShape: TypeAlias = Literal["burst", "steady", 
 
 
 class sinemoraadvisorstransportschemasEvidenceRead(TypedDict):
-    """Evidence that was used; `measured` names the fields that were measured, null is unknown."""
+    """Evidence that was used; `measured` names the fields that were measured, null is unknown.
+
+    `probed_at`: start of the measurement on demand that probed ECN or reordering.
+    """
 
     min_round_trip_us: float | None
     round_trip_us: float | None
@@ -6021,6 +6052,7 @@ class sinemoraadvisorstransportschemasEvidenceRead(TypedDict):
     routes: int | None
     same_host: bool | None
     measured: list[str]
+    probed_at: str | None
 
 
 class sinemoraalertsincidentsschemasEvidenceRead(TypedDict):

@@ -97,7 +97,7 @@ class OnDemandMeasurement(Identified, TenantOwned, Base):
     """Measurement of one pair on demand, for at most a minute. `key` identifies it on the wire.
 
     The agent of `client_vm_id`, one of both ends, sends the requests: `rate_hz` exchanges per second over all its
-    `source_ports`.
+    `source_ports`. `ecn` and `reordering`: their packets are ECN-capable, leave in pairs.
     """
 
     __tablename__ = "on_demand_measurements"
@@ -126,6 +126,8 @@ class OnDemandMeasurement(Identified, TenantOwned, Base):
     client_vm_id: Mapped[UUID]
     rate_hz: Mapped[int]
     source_ports: Mapped[int]
+    ecn: Mapped[bool] = mapped_column(server_default=text("false"))
+    reordering: Mapped[bool] = mapped_column(server_default=text("false"))
     loss_deadline_ms: Mapped[int]
     starts_at: Mapped[datetime]
     ends_at: Mapped[datetime]

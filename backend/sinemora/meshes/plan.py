@@ -125,6 +125,8 @@ class OnDemandPlan:
     loss_deadline_ms: int
     starts_at_ns: int
     ends_at_ns: int
+    ecn: bool
+    reordering: bool
     client: Member
     responder: Member
 
@@ -235,6 +237,8 @@ def _on_demand(vm_key: int, one: OnDemandPlan) -> dict[str, object]:
         "loss_deadline_ms": one.loss_deadline_ms,
         "starts_at_ns": one.starts_at_ns,
         "ends_at_ns": one.ends_at_ns,
+        "ecn": one.ecn,
+        "reordering": one.reordering,
         "peer": peer | {"role": "client" if is_client else "responder"},
     }
 

@@ -226,6 +226,8 @@ def on_demand_plans(session: Session, meshes: Sequence[MeshState]) -> list[OnDem
                 row.loss_deadline_ms,
                 round(row.starts_at.timestamp()) * 1_000_000_000,
                 round(row.ends_at.timestamp()) * 1_000_000_000,
+                row.ecn,
+                row.reordering,
                 client,
                 responder,
             )

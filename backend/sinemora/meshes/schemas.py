@@ -331,7 +331,11 @@ class PlanMesh(Read):
 
 
 class PlanOnDemand(Read):
-    """Measurement of one peer on demand: `rate_hz` exchanges per second and flow in a span of at most 60 s."""
+    """Measurement of one peer on demand: `rate_hz` exchanges per second and flow in a span of at most 60 s.
+
+    `ecn`: its event messages leave with ECT(0), and both ends report the field that they arrive with. `reordering`: its
+    requests leave in pairs, whose order is compared.
+    """
 
     id: UUID
     key: int
@@ -339,6 +343,8 @@ class PlanOnDemand(Read):
     loss_deadline_ms: int
     starts_at_ns: int
     ends_at_ns: int
+    ecn: bool
+    reordering: bool
     peer: PlanPeer
 
 

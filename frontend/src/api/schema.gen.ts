@@ -10339,6 +10339,18 @@ export interface components {
              * @enum {integer}
              */
             source_ports: 1 | 2 | 4 | 8 | 16 | 32 | 64;
+            /**
+             * Ecn
+             * @description Send ECN-capable packets and count their marks
+             * @default false
+             */
+            ecn: boolean;
+            /**
+             * Reordering
+             * @description Send packets in pairs and compare their order
+             * @default false
+             */
+            reordering: boolean;
         };
         /**
          * OnDemandPathRead
@@ -10381,6 +10393,10 @@ export interface components {
             rate_hz: number;
             /** Source Ports */
             source_ports: number;
+            /** Ecn */
+            ecn: boolean;
+            /** Reordering */
+            reordering: boolean;
             /**
              * Starts At
              * Format: date-time
@@ -10409,7 +10425,8 @@ export interface components {
          * @description Measurement with its seconds so far, oldest first, and their sum.
          *
          *     With several source ports, the distinct paths of each direction, fastest first. Their number is a lower bound, since
-         *     paths of equal delay look like one. A path needs 20 delays of each port.
+         *     paths of equal delay look like one. A path needs 20 delays of each port. Probes are null unless the measurement
+         *     asked for `ecn` or `reordering`.
          */
         OnDemandResult: {
             /**
@@ -10428,6 +10445,10 @@ export interface components {
             rate_hz: number;
             /** Source Ports */
             source_ports: number;
+            /** Ecn */
+            ecn: boolean;
+            /** Reordering */
+            reordering: boolean;
             /**
              * Starts At
              * Format: date-time
@@ -10459,6 +10480,8 @@ export interface components {
             outbound_paths: components["schemas"]["OnDemandPathRead"][];
             /** Inbound Paths */
             inbound_paths: components["schemas"]["OnDemandPathRead"][];
+            outbound_probes: components["schemas"]["PathProbesRead"] | null;
+            inbound_probes: components["schemas"]["PathProbesRead"] | null;
         };
         /**
          * OnDemandSecond
@@ -10487,6 +10510,9 @@ export interface components {
         /**
          * OnDemandWindowCreate
          * @description Second of a measurement on demand as an agent reports it: one entry for each exchange in every list.
+         *
+         *     ECN fields are those at arrival of packets that left with ECT(0). Reversed: the packet and the one sent just before
+         *     it arrived in the other order. The lists of what was not observed are empty.
          */
         OnDemandWindowCreate: {
             /** Key */
@@ -10507,6 +10533,14 @@ export interface components {
             outbound_lost: (boolean | null)[];
             /** Inbound Lost */
             inbound_lost: (boolean | null)[];
+            /** Outbound Ecn */
+            outbound_ecn?: (number | null)[];
+            /** Inbound Ecn */
+            inbound_ecn?: (number | null)[];
+            /** Outbound Reversed */
+            outbound_reversed?: (boolean | null)[];
+            /** Inbound Reversed */
+            inbound_reversed?: (boolean | null)[];
             /** Clock Error Ns */
             clock_error_ns: number | null;
             /** By Hardware */
@@ -11410,6 +11444,27 @@ export interface components {
             profile: components["schemas"]["ProfileRead"] | null;
         };
         /**
+         * PathProbesRead
+         * @description Packets of a direction that were sent ECN-capable, with ECT(0), and the order of those sent in pairs.
+         *
+         *     `ecn_known`: their ECN field at arrival is known. `ce`: marked by a congested switch; `cleared`: a hop cleared the
+         *     field (bleached); `altered`: ECT(1). `reversed`: of `pairs` that arrived, those whose second packet came first.
+         */
+        PathProbesRead: {
+            /** Ecn Known */
+            ecn_known: number;
+            /** Ce */
+            ce: number;
+            /** Cleared */
+            cleared: number;
+            /** Altered */
+            altered: number;
+            /** Pairs */
+            pairs: number;
+            /** Reversed */
+            reversed: number;
+        };
+        /**
          * PathRead
          * @description Newest window of a path; `outbound` is source to target, whichever VM was the client.
          *
@@ -11752,6 +11807,9 @@ export interface components {
         /**
          * PlanOnDemand
          * @description Measurement of one peer on demand: `rate_hz` exchanges per second and flow in a span of at most 60 s.
+         *
+         *     `ecn`: its event messages leave with ECT(0), and both ends report the field that they arrive with. `reordering`: its
+         *     requests leave in pairs, whose order is compared.
          */
         PlanOnDemand: {
             /**
@@ -11769,6 +11827,10 @@ export interface components {
             starts_at_ns: number;
             /** Ends At Ns */
             ends_at_ns: number;
+            /** Ecn */
+            ecn: boolean;
+            /** Reordering */
+            reordering: boolean;
             peer: components["schemas"]["PlanPeer"];
         };
         /**
@@ -15280,7 +15342,8 @@ export interface components {
          * TransportCreate
          * @description Question for a transport. Fields of the path are measured between `source` and `target`, unless given here.
          *
-         *     Agents measure round trips, loss and routes. They do not measure ECN and reordering: give them if you know them.
+         *     Agents measure round trips, loss and routes. ECN and reordering are those of the newest measurement on demand of the
+         *     last 24 hours that probed them.
          */
         TransportCreate: {
             /** Mesh */
@@ -16326,6 +16389,8 @@ export interface components {
         /**
          * EvidenceRead
          * @description Evidence that was used; `measured` names the fields that were measured, null is unknown.
+         *
+         *     `probed_at`: start of the measurement on demand that probed ECN or reordering.
          */
         sinemora__advisors__transport__schemas__EvidenceRead: {
             /** Min Round Trip Us */
@@ -16343,6 +16408,8 @@ export interface components {
             same_host: boolean | null;
             /** Measured */
             measured: string[];
+            /** Probed At */
+            probed_at: string | null;
         };
         /**
          * EvidenceRead
@@ -30565,48 +30632,52 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "f11de12b-8928-4fca-b41c-23bf69ed0bc3",
-                     *           "mesh_id": "3f5c7dea-e259-4b5d-9800-9e5178ffcfcf",
+                     *           "id": "85185389-24e7-477d-8909-e6f918db457e",
+                     *           "mesh_id": "742d12a5-22c8-4416-9df2-385caff688f8",
                      *           "source": {
-                     *             "id": "1601e125-f4b4-45d6-8202-c6ba7597a179",
+                     *             "id": "7189ac14-fe0a-409c-8bae-269cee632ec8",
                      *             "name": "a-1",
                      *             "zone_name": "a"
                      *           },
                      *           "target": {
-                     *             "id": "732fb015-2110-43fa-b368-a54979f5ad92",
+                     *             "id": "cc993c12-9285-4d14-a6c0-e0820af30b46",
                      *             "name": "b-1",
                      *             "zone_name": "b"
                      *           },
                      *           "rate_hz": 128,
                      *           "source_ports": 1,
-                     *           "starts_at": "2026-11-26T08:55:34Z",
-                     *           "ends_at": "2026-11-26T08:56:34Z",
+                     *           "ecn": false,
+                     *           "reordering": false,
+                     *           "starts_at": "2026-11-27T04:07:24Z",
+                     *           "ends_at": "2026-11-27T04:08:24Z",
                      *           "stopped_at": null,
                      *           "requested_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T08:57:30.129048Z",
+                     *           "created_at": "2026-11-27T04:09:20.068293Z",
                      *           "status": "no_data",
                      *           "seconds": 0
                      *         },
                      *         {
-                     *           "id": "8974f065-b1ae-4a20-b24b-6568eaf88ed3",
-                     *           "mesh_id": "3f5c7dea-e259-4b5d-9800-9e5178ffcfcf",
+                     *           "id": "d7183f2e-4850-4530-b1c0-4b098a24c348",
+                     *           "mesh_id": "742d12a5-22c8-4416-9df2-385caff688f8",
                      *           "source": {
-                     *             "id": "1601e125-f4b4-45d6-8202-c6ba7597a179",
+                     *             "id": "7189ac14-fe0a-409c-8bae-269cee632ec8",
                      *             "name": "a-1",
                      *             "zone_name": "a"
                      *           },
                      *           "target": {
-                     *             "id": "732fb015-2110-43fa-b368-a54979f5ad92",
+                     *             "id": "cc993c12-9285-4d14-a6c0-e0820af30b46",
                      *             "name": "b-1",
                      *             "zone_name": "b"
                      *           },
                      *           "rate_hz": 128,
                      *           "source_ports": 1,
-                     *           "starts_at": "2026-11-26T08:54:34Z",
-                     *           "ends_at": "2026-11-26T08:55:34Z",
+                     *           "ecn": false,
+                     *           "reordering": false,
+                     *           "starts_at": "2026-11-27T04:06:24Z",
+                     *           "ends_at": "2026-11-27T04:07:24Z",
                      *           "stopped_at": null,
                      *           "requested_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T08:57:30.109584Z",
+                     *           "created_at": "2026-11-27T04:09:20.045092Z",
                      *           "status": "no_data",
                      *           "seconds": 0
                      *         }
@@ -30697,9 +30768,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mesh_id": "fdd73c39-a535-44f8-9ff7-4d24c3f1c4ca",
-                 *       "source_vm_id": "cefa1608-12d5-4e19-bc51-1c4b83b67913",
-                 *       "target_vm_id": "720606cd-13f2-420f-8c89-0ff664541965",
+                 *       "mesh_id": "22629d08-c1fe-4e8d-bafc-c4e6a32ce169",
+                 *       "source_vm_id": "c1002b29-86eb-41ed-81a0-08dbef52c691",
+                 *       "target_vm_id": "9575c14b-6470-4411-be78-34ef4a98d05f",
                  *       "rate_hz": 64,
                  *       "duration_s": 30,
                  *       "source_ports": 4
@@ -30722,25 +30793,27 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "48b33b77-fb1c-410b-8430-db7c92fd1178",
-                     *       "mesh_id": "fdd73c39-a535-44f8-9ff7-4d24c3f1c4ca",
+                     *       "id": "4e2c3216-e57c-4e73-a790-d4cbb36e97d1",
+                     *       "mesh_id": "22629d08-c1fe-4e8d-bafc-c4e6a32ce169",
                      *       "source": {
-                     *         "id": "cefa1608-12d5-4e19-bc51-1c4b83b67913",
+                     *         "id": "c1002b29-86eb-41ed-81a0-08dbef52c691",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "720606cd-13f2-420f-8c89-0ff664541965",
+                     *         "id": "9575c14b-6470-4411-be78-34ef4a98d05f",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
                      *       "rate_hz": 64,
                      *       "source_ports": 4,
-                     *       "starts_at": "2026-11-26T08:57:28Z",
-                     *       "ends_at": "2026-11-26T08:57:58Z",
+                     *       "ecn": false,
+                     *       "reordering": false,
+                     *       "starts_at": "2026-11-27T04:09:20Z",
+                     *       "ends_at": "2026-11-27T04:09:50Z",
                      *       "stopped_at": null,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T08:57:24.830354Z",
+                     *       "created_at": "2026-11-27T04:09:16.465577Z",
                      *       "status": "waiting",
                      *       "seconds": 0
                      *     }
@@ -30876,30 +30949,32 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "cb130209-1c30-435f-bb95-414a4d6e2476",
-                     *       "mesh_id": "a05f0bf3-76b7-427e-a39c-32af3807fb83",
+                     *       "id": "5f0d3b7a-7593-4e68-a15e-c8f5f1e2fb8d",
+                     *       "mesh_id": "1dea106a-5b33-497b-8bd2-069cdf7a2b5d",
                      *       "source": {
-                     *         "id": "a94d2778-2bd6-4aee-9c48-7b8cb857bca8",
+                     *         "id": "03a28096-400a-47ff-aca0-e74c4dec599a",
                      *         "name": "a-1",
                      *         "zone_name": "a"
                      *       },
                      *       "target": {
-                     *         "id": "8dd0b01a-8c96-4273-bbd4-cc875c24ec4d",
+                     *         "id": "49bf2707-4d9f-449e-9a84-f16f3fe67c69",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
                      *       "rate_hz": 128,
                      *       "source_ports": 1,
-                     *       "starts_at": "2026-11-26T08:57:29Z",
-                     *       "ends_at": "2026-11-26T08:58:29Z",
+                     *       "ecn": true,
+                     *       "reordering": true,
+                     *       "starts_at": "2026-11-27T04:09:22Z",
+                     *       "ends_at": "2026-11-27T04:10:22Z",
                      *       "stopped_at": null,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T08:57:25.929975Z",
+                     *       "created_at": "2026-11-27T04:09:18.414778Z",
                      *       "status": "running",
                      *       "seconds": 2,
                      *       "windows": [
                      *         {
-                     *           "started_at": "2026-11-26T08:57:29Z",
+                     *           "started_at": "2026-11-27T04:09:22Z",
                      *           "sent": 4,
                      *           "outbound": {
                      *             "measured": 3,
@@ -30931,7 +31006,7 @@ export interface operations {
                      *           "clock_error_ns": 40
                      *         },
                      *         {
-                     *           "started_at": "2026-11-26T08:57:30Z",
+                     *           "started_at": "2026-11-27T04:09:23Z",
                      *           "sent": 4,
                      *           "outbound": {
                      *             "measured": 3,
@@ -30991,7 +31066,23 @@ export interface operations {
                      *         "max_ns": 1500
                      *       },
                      *       "outbound_paths": [],
-                     *       "inbound_paths": []
+                     *       "inbound_paths": [],
+                     *       "outbound_probes": {
+                     *         "ecn_known": 3,
+                     *         "ce": 1,
+                     *         "cleared": 1,
+                     *         "altered": 0,
+                     *         "pairs": 1,
+                     *         "reversed": 1
+                     *       },
+                     *       "inbound_probes": {
+                     *         "ecn_known": 2,
+                     *         "ce": 0,
+                     *         "cleared": 0,
+                     *         "altered": 0,
+                     *         "pairs": 1,
+                     *         "reversed": 0
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["OnDemandResult"];
@@ -31090,27 +31181,29 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "5fdb2c90-b0b6-4e31-a1f7-3efa6e767b95",
-                     *       "mesh_id": "4cdb12e9-97f4-4abe-a1ff-08448f18c5cd",
+                     *       "id": "d9fd6cd7-9071-4187-8a55-b251f3c94ec6",
+                     *       "mesh_id": "489c17e6-ac0b-4a91-bb34-4a1c246d4ddc",
                      *       "source": {
-                     *         "id": "228595d3-46ea-47a8-9cd8-d6e70ec13065",
-                     *         "name": "a-1",
-                     *         "zone_name": "a"
-                     *       },
-                     *       "target": {
-                     *         "id": "6bd9f873-98c4-461e-93e5-ece5b5e28521",
+                     *         "id": "d1922136-8c35-4f5f-8268-5dee6ca5a836",
                      *         "name": "b-1",
                      *         "zone_name": "b"
                      *       },
+                     *       "target": {
+                     *         "id": "633b5e16-f28a-4d45-b95c-35f2ae74ced4",
+                     *         "name": "a-1",
+                     *         "zone_name": "a"
+                     *       },
                      *       "rate_hz": 128,
                      *       "source_ports": 1,
-                     *       "starts_at": "2026-11-26T08:57:29Z",
-                     *       "ends_at": "2026-11-26T08:58:29Z",
-                     *       "stopped_at": "2026-11-26T08:57:25.601517Z",
+                     *       "ecn": true,
+                     *       "reordering": true,
+                     *       "starts_at": "2026-11-27T04:09:21Z",
+                     *       "ends_at": "2026-11-27T04:10:21Z",
+                     *       "stopped_at": "2026-11-27T04:09:17.165623Z",
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T08:57:25.557531Z",
+                     *       "created_at": "2026-11-27T04:09:17.072869Z",
                      *       "status": "stopped",
-                     *       "seconds": 0
+                     *       "seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["OnDemandRead"];
@@ -31217,12 +31310,12 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example started_at_ns,source_port,outbound_ns,inbound_ns,round_trip_ns,outbound_lost,inbound_lost,clock_error_ns
-                     *     1795683449000000000,319,100,1000,1100,0,0,40
-                     *     1795683449250000000,319,300,1200,1500,0,0,40
-                     *     1795683449500000000,319,,,,1,,40
-                     *     1795683449750000000,319,200,,,0,1,40
-                     *     1795683450000000000,319,100,1000,1100,0,0,40
+                     * @example started_at_ns,source_port,outbound_ns,inbound_ns,round_trip_ns,outbound_lost,inbound_lost,clock_error_ns,outbound_ecn,inbound_ecn,outbound_reversed,inbound_reversed
+                     *     1795752561000000000,319,100,1000,1100,0,0,40,,,,
+                     *     1795752561250000000,319,300,1200,1500,0,0,40,,,,
+                     *     1795752561500000000,319,,,,1,,40,,,,
+                     *     1795752561750000000,319,200,,,0,1,40,,,,
+                     *     1795752562000000000,319,100,1000,1100,0,0,40,,,,
                      */
                     "text/csv": unknown;
                 };
@@ -57816,7 +57909,8 @@ export interface operations {
                      *           "min_round_trip_us",
                      *           "round_trip_us",
                      *           "same_host"
-                     *         ]
+                     *         ],
+                     *         "probed_at": null
                      *       },
                      *       "fired": [
                      *         {

@@ -12,7 +12,9 @@ use crate::paths::peer_session::SessionUpdate;
 use crate::paths::request::{Request, RequestId};
 use crate::paths::schedule::FlowKey;
 use crate::plan::{BackendTime, Plan, on_demand_key};
-use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, PortIdentity, Tlvs};
+use crate::ptp::{
+    Arrival, Body, Correction, EcnField, Message, PendingRequest, PortIdentity, Tlvs,
+};
 use crate::standard_clients::standard_client::{Action, Signal, StandardClient, WithoutService};
 use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_clocks};
 
@@ -108,6 +110,7 @@ impl Client {
         if wait_ns > 0 {
             return Some(Slot::default());
         }
+        let asks_ecn = path.probes.ecn;
         let (aggregator, peer) = (table.aggregators.meshes.get_mut(&key.path.0)?, path.peer);
         let Some(slot) = aggregator.take_slot(backend_ns) else {
             return Some(Slot {
@@ -145,6 +148,7 @@ impl Client {
             body: Body::CompactReq {
                 soon: t1_deadline.is_some(),
                 receipt: Some(exchanges.receipt()),
+                ecn: asks_ecn.then_some(EcnField::ECT0),
             },
         };
         let request = Some(Request {

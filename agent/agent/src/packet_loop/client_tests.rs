@@ -3,8 +3,8 @@
 use super::*;
 use crate::clock::TimestampSource;
 use crate::packet_loop::wakeup::WakeupIntervals;
-use crate::plan::{Caps, MeshPlan, Peer, Plan, Protocol, Role};
-use crate::ptp::{PortIdentity, Verdict};
+use crate::plan::{Caps, MeshPlan, OnDemand, PathProbes, Peer, Plan, Protocol, Role};
+use crate::ptp::{PortIdentity, ResponseTlv, RxReportTlv, Verdict};
 
 pub(super) const MS: i64 = 1_000_000;
 pub(super) const S: i64 = 1_000 * MS;
@@ -43,6 +43,7 @@ pub(super) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
             loss_deadline_ms: 500,
             period_windows: 1,
             span_ns: None,
+            probes: PathProbes::default(),
             peers,
         }],
         ..Plan::idle()
@@ -75,6 +76,7 @@ pub(super) fn respond(client: &mut Client, request: &Request, there: i64, arriva
             at: arrival,
             stamp: Some(arrival),
             source: TimestampSource::Kernel,
+            ecn: None,
         };
         client.receive(request.to, &message, arrival);
     }
@@ -359,6 +361,7 @@ fn messages_from_unknown_addresses_are_ignored() {
         at: RawTime(0),
         stamp: None,
         source: TimestampSource::Kernel,
+        ecn: None,
     };
     let update = simulation
         .client
@@ -546,4 +549,101 @@ fn a_window_is_handed_over_as_soon_as_its_last_exchange_is_decided() {
     let last_decided = 10_000 - 125 + 500;
     let after_ms = simulation.now / MS - last_decided;
     assert!((0..=150).contains(&after_ms), "{after_ms} ms");
+}
+
+#[test]
+fn a_measurement_on_demand_reports_the_ecn_fields_and_the_order_of_its_pairs() {
+    let measurement = |ecn: bool, reordering: bool| {
+        let mut with = plan(vec![], 1, 1);
+        with.on_demand = vec![OnDemand {
+            id: String::new(),
+            key: 5,
+            rate_hz: 16,
+            loss_deadline_ms: 100,
+            starts_at_ns: EPOCH,
+            ends_at_ns: EPOCH + 10 * S,
+            probes: PathProbes { ecn, reordering },
+            peer: peer(2, 1000),
+        }];
+        let mut client = Client::new(7, 0);
+        client.follow(&with.with_on_demand(), 1, RawTime(0));
+        client
+    };
+    // Times of both clocks are those of this machine. The second request of each pair overtakes the first one if `reorder`.
+    let run = |ecn: bool, reordering: bool, reorder: bool| {
+        let mut client = measurement(ecn, reordering);
+        let mut windows = Vec::new();
+        for now in (0..2_200 * MS).step_by(MS as usize) {
+            let mut in_slot = 0;
+            while let Some(slot) = client.next_slot(RawTime(now), EPOCH + now, || true) {
+                let Some(request) = slot.request else {
+                    continue;
+                };
+                let left = now + i64::from(in_slot) * 1_000;
+                let swap = if reorder && in_slot == 0 { 5_000 } else { 0 };
+                let t4 = left + 50_000 + swap;
+                client.record_departure(&request.id(), RawTime(left), TimestampSource::Kernel);
+                let Body::CompactReq { ecn: field, .. } = request.message.body else {
+                    panic!("{:?}", request.message);
+                };
+                let reply = |body| Message {
+                    source: PortIdentity { clock: 9, port: 0 },
+                    body,
+                    ..request.message
+                };
+                let response = reply(Body::CompactResp {
+                    origin_ns: t4,
+                    response_tlv: ResponseTlv::new(t4, request.message.source),
+                    rx_report: RxReportTlv {
+                        requests: 1,
+                        syncs: 1,
+                        newest: request.message.sequence_id,
+                        watched: 1,
+                        arrived: 1,
+                    },
+                    hardware_clock: None,
+                    ecn: field.map(|_| EcnField::CE),
+                });
+                let t2 = RawTime(t4 + 60_000);
+                let arrival = |ecn| Arrival {
+                    at: t2,
+                    stamp: Some(t2),
+                    source: TimestampSource::Kernel,
+                    ecn,
+                };
+                client.receive(request.to, &response, arrival(Some(EcnField::NOT_ECT)));
+                let origin_ns = t4 + 1_000;
+                client.receive(
+                    request.to,
+                    &reply(Body::FollowUp { origin_ns }),
+                    arrival(None),
+                );
+                in_slot += 1;
+            }
+            let settlement = client.settle(RawTime(now), RawTime(now), EPOCH + now);
+            windows.extend(settlement.closed.on_demand);
+        }
+        windows.remove(0).exchanges
+    };
+    let plain = run(false, false, true);
+    assert_eq!(plain.at_ns.len(), 16);
+    assert!(plain.outbound_ecn.is_empty() && plain.outbound_reversed.is_empty());
+    assert!(
+        plain.at_ns.windows(2).all(|two| two[0] != two[1]),
+        "no pairs"
+    );
+
+    let probed = run(true, true, true);
+    assert_eq!(probed.outbound_ecn, [Some(EcnField::CE.code()); 16]);
+    assert_eq!(probed.inbound_ecn, [Some(EcnField::NOT_ECT.code()); 16]);
+    assert!(
+        probed.at_ns.chunks(2).all(|pair| pair[0] == pair[1]),
+        "{probed:?}"
+    );
+    assert_eq!(probed.outbound_reversed, [None, Some(true)].repeat(8));
+    assert_eq!(probed.inbound_reversed, [None, Some(false)].repeat(8));
+
+    let straight = run(false, true, false);
+    assert!(straight.outbound_ecn.is_empty());
+    assert_eq!(straight.outbound_reversed, [None, Some(false)].repeat(8));
 }

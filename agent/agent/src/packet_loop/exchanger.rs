@@ -138,6 +138,8 @@ impl Exchanger {
 
     /// Follows a new plan within its own caps.
     pub fn follow(&mut self, plan: &Plan, now: RawTime) {
+        let asks_ecn = plan.meshes.iter().any(|mesh| mesh.probes.ecn);
+        self.sockets.ask_ecn(asks_ecn);
         let flows = self.open_flows(plan, now);
         self.client.follow(plan, flows, now);
         // Every peer of the plan may send requests: while roles change, both ends may be clients for a moment.

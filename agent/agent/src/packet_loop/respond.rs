@@ -54,6 +54,10 @@ impl Exchanger {
                 self.queue_response(Response {
                     local: received.to,
                     received: received.arrival.stamp,
+                    ecn: match message.body {
+                        Body::CompactReq { ecn: Some(_), .. } => received.arrival.ecn,
+                        _ => None,
+                    },
                     ..response
                 });
             }
@@ -82,6 +86,7 @@ impl Exchanger {
                 body: Body::CompactReq {
                     soon: true,
                     receipt: None,
+                    ecn: None,
                 },
             };
             self.sockets

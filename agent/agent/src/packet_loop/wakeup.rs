@@ -4,7 +4,7 @@
 //! Each turn of the loop costs as much as several packets. Turns are therefore as far apart as the fastest path allows.
 
 use crate::clock::RawTime;
-use crate::paths::schedule::rhythm;
+use crate::paths::schedule::Rhythm;
 use crate::plan::{Plan, Protocol, Role};
 
 /// Limits on the time between turns of the loop and on what may wait for a turn. Every time is in ns.
@@ -109,7 +109,9 @@ impl WakeupIntervals {
                     Role::Responder => POLICY.responder_interval_share,
                 };
                 let interval_ns = match peer.protocol {
-                    Protocol::Compact => rhythm(mesh.rate_hz).0,
+                    Protocol::Compact => {
+                        Rhythm::of(mesh.rate_hz, mesh.probes.reordering).interval_ns
+                    }
                     Protocol::Ieee1588 | Protocol::Sptp => 1_000_000_000 / i64::from(mesh.rate_hz),
                 };
                 let share_ns = (share * interval_ns as f64) as i64;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::plan::{Caps, MeshPlan, Peer};
+use crate::plan::{Caps, MeshPlan, PathProbes, Peer};
 use crate::ptp::{ClientAddress, Grants, PortIdentity, Service};
 
 const MS: i64 = 1_000_000;
@@ -48,6 +48,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
             loss_deadline_ms: 1000,
             period_windows: 1,
             span_ns: None,
+            probes: PathProbes::default(),
             peers: (0..peers).map(peer).collect(),
         }],
         ..Plan::idle()
@@ -185,7 +186,10 @@ fn a_slow_path_wakes_each_end_four_times_a_second() {
 /// Checks that a responder wakes once for each request if requests never leave its queue empty.
 #[test]
 fn who_only_answers_does_not_wait_for_requests() {
-    let (intervals, interval_ns) = (of(Role::Responder, 1, 128, 1), rhythm(128).0);
+    let (intervals, interval_ns) = (
+        of(Role::Responder, 1, 128, 1),
+        Rhythm::of(128, false).interval_ns,
+    );
     let (mut now, mut asked, mut waits) = (RawTime(0), RawTime(0), 0);
     for _ in 0..1000 {
         now = intervals.sleep((now, true), None, NEVER).sleep_until;
@@ -237,7 +241,10 @@ fn answers_gather_and_requests_of_others_do_not() {
 #[test]
 fn a_fast_path_is_one_turn_per_slot() {
     let intervals = intervals(1, 128, 1);
-    let (interval_ns, requests) = rhythm(128);
+    let Rhythm {
+        interval_ns,
+        together: requests,
+    } = Rhythm::of(128, false);
     let (mut now, mut due, mut turns, mut sent) = (RawTime(0), RawTime(0), 0, 0);
     while now.0 < 1_000 * MS {
         turns += 1;

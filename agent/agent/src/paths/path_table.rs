@@ -6,10 +6,10 @@ use std::net::SocketAddr;
 use super::dating::{Found, ShownBy};
 use super::peer_session::{Aggregators, PeerSession};
 use super::request::RequestId;
-use super::schedule::{FlowKey, PathKey, Schedule, Slots};
+use super::schedule::{FlowKey, PathKey, Rhythm, Schedule, Slots};
 use super::turns::Turns;
 use crate::clock::RawTime;
-use crate::plan::{MeshPlan, Plan, Protocol, Role, on_demand_key};
+use crate::plan::{MeshPlan, PathProbes, Plan, Protocol, Role, on_demand_key};
 use crate::ptp::PortIdentity;
 use crate::window::WindowAggregator;
 
@@ -25,13 +25,14 @@ pub(crate) struct Path {
     pub slots: Vec<Slots>,
     pub deadline_ns: i64,
     pub turns: Turns,
+    pub probes: PathProbes,
 }
 
 impl Path {
     /// Returns true if its slots are those that a plan asks for.
     fn keeps(&self, mesh: &MeshPlan, flows: u8) -> bool {
         self.slots.len() == usize::from(flows)
-            && self.slots.iter().all(|slots| slots.are_of(mesh.rate_hz))
+            && self.slots.iter().all(|slots| slots.are_of(rhythm_of(mesh)))
     }
 
     /// Returns the time by which the response to its next request has reported t1 of a request that leaves `now`, which is
@@ -46,6 +47,11 @@ impl Path {
         let t1_deadline = next.max(now).plus(READ_NS);
         (t1_deadline <= now.plus(self.deadline_ns + LONGER_NS)).then_some(t1_deadline)
     }
+}
+
+/// Returns the rhythm of the requests of a mesh.
+fn rhythm_of(mesh: &MeshPlan) -> Rhythm {
+    Rhythm::of(mesh.rate_hz, mesh.probes.reordering)
 }
 
 /// The paths that this agent measures, and everything their exchanges share.
@@ -86,7 +92,7 @@ impl PathTable {
             let aggregator = self.aggregators.meshes.entry(mesh.key);
             aggregator
                 .or_insert_with(|| WindowAggregator::new(mesh.key, mesh.window_s))
-                .set_window_s(mesh.window_s);
+                .follow(mesh.window_s, mesh.probes.reordering);
             for peer in mesh.peers.iter().filter(|peer| peer.role == Role::Client) {
                 let key = (mesh.key, peer.vm_key);
                 let address = peer.event_address();
@@ -100,19 +106,15 @@ impl PathTable {
                 let kept = before.get(&key).filter(|path| path.keeps(mesh, flows));
                 let slots = kept.map(|path| path.slots.clone());
                 let slots = slots.unwrap_or_else(|| {
+                    let rhythm = rhythm_of(mesh);
                     let add = |flow| {
                         let key = FlowKey { path: key, flow };
                         if mesh.span_ns.is_some() {
-                            return self.schedule.add_steady(
-                                key,
-                                flows,
-                                plan.vm_key,
-                                mesh.rate_hz,
-                                now,
-                            );
+                            return self
+                                .schedule
+                                .add_steady(key, flows, plan.vm_key, rhythm, now);
                         }
-                        self.schedule
-                            .add(key, flows, plan.vm_key, mesh.rate_hz, now)
+                        self.schedule.add(key, flows, plan.vm_key, rhythm, now)
                     };
                     (0..flows).map(add).collect()
                 });
@@ -124,6 +126,7 @@ impl PathTable {
                         slots,
                         deadline_ns,
                         turns: Turns::of(mesh, peer),
+                        probes: mesh.probes,
                     },
                 );
                 if before.get(&key).is_some_and(|path| path.peer == address) {

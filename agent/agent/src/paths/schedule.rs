@@ -32,11 +32,26 @@ const FIRST_APART_NS: i64 = 125_000_000;
 /// pairs too, and in both directions the second packet is the faster one, because its path is warm.
 const MOST_TURNS_HZ: u32 = 64;
 
-/// Returns the time between slots of a flow, ns, and the number of requests in each.
-pub(crate) fn rhythm(rate_hz: u32) -> (i64, u32) {
-    let together = if rate_hz > MOST_TURNS_HZ { 2 } else { 1 };
-    let interval_ns = 1_000_000_000 * i64::from(together) / i64::from(rate_hz.max(1));
-    (interval_ns, together)
+/// The time between slots of a flow, ns, and the number of requests in each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rhythm {
+    pub interval_ns: i64,
+    pub together: u32,
+}
+
+impl Rhythm {
+    /// Returns the rhythm of a rate, in pairs if it is high or they are asked for.
+    pub fn of(rate_hz: u32, in_pairs: bool) -> Self {
+        let together = if in_pairs || rate_hz > MOST_TURNS_HZ {
+            2
+        } else {
+            1
+        };
+        Self {
+            interval_ns: 1_000_000_000 * i64::from(together) / i64::from(rate_hz.max(1)),
+            together,
+        }
+    }
 }
 
 /// Slots of all flows by time.
@@ -49,12 +64,11 @@ pub(crate) struct Schedule {
     first_at: RawTime,
 }
 
-/// The slots of one flow: every `interval_ns`, at the flow's phase.
+/// The slots of one flow: one each interval, at the flow's phase.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slots {
-    interval_ns: i64,
-    /// Requests in each slot, and those of the next slot that have left.
-    together: u32,
+    rhythm: Rhythm,
+    /// Requests of the next slot that have left.
     used: u32,
     next: RawTime,
     /// A slot of its regular phase.
@@ -72,32 +86,35 @@ impl Slots {
 
     /// Postpones the next slot to the first one of its phase that is at least `wait_ns` later.
     pub fn postpone(&mut self, wait_ns: i64) {
-        let intervals = (wait_ns + self.interval_ns - 1) / self.interval_ns;
-        self.next = self.next.plus(intervals * self.interval_ns);
+        let intervals = (wait_ns + self.rhythm.interval_ns - 1) / self.rhythm.interval_ns;
+        self.next = self.next.plus(intervals * self.rhythm.interval_ns);
         self.used = 0;
     }
 
-    /// Returns true if the slots are those of a rate.
-    pub fn are_of(&self, rate_hz: u32) -> bool {
-        (self.interval_ns, self.together) == rhythm(rate_hz)
+    /// Returns true if the slots are those of a rhythm.
+    pub fn are_of(&self, rhythm: Rhythm) -> bool {
+        self.rhythm == rhythm
     }
 
     /// Returns the time from this request to the next one, ns.
     fn step_ns(&mut self) -> i64 {
-        self.used = (self.used + 1) % self.together;
+        self.used = (self.used + 1) % self.rhythm.together;
         if self.used > 0 {
             return 0;
         }
         if self.first_left == 0 || self.next < self.first_at {
-            return self.interval_ns;
+            return self.rhythm.interval_ns;
         }
         self.first_left -= 1;
         if self.first_left > 0 {
             return FIRST_INTERVAL_NS;
         }
-        let to_phase_ns = self.phase_at.since(self.next).rem_euclid(self.interval_ns);
+        let to_phase_ns = self
+            .phase_at
+            .since(self.next)
+            .rem_euclid(self.rhythm.interval_ns);
         if to_phase_ns == 0 {
-            self.interval_ns
+            self.rhythm.interval_ns
         } else {
             to_phase_ns
         }
@@ -121,11 +138,11 @@ impl Schedule {
         key: FlowKey,
         flows: u8,
         own_vm_key: u32,
-        rate_hz: u32,
+        rhythm: Rhythm,
         now: RawTime,
     ) -> Slots {
         let first = std::mem::take(&mut self.first);
-        let slots = self.add(key, flows, own_vm_key, rate_hz, now);
+        let slots = self.add(key, flows, own_vm_key, rhythm, now);
         self.first = first;
         slots
     }
@@ -137,10 +154,10 @@ impl Schedule {
         key: FlowKey,
         flows: u8,
         own_vm_key: u32,
-        rate_hz: u32,
+        rhythm: Rhythm,
         now: RawTime,
     ) -> Slots {
-        let (interval_ns, together) = rhythm(rate_hz);
+        let interval_ns = rhythm.interval_ns;
         let (mesh_key, vm_key) = key.path;
         let spread = mix(u64::from(own_vm_key) << 32 | u64::from(vm_key)) ^ mix(mesh_key.into());
         let turn = u64::MAX / u64::from(flows.max(1)) * u64::from(key.flow);
@@ -158,8 +175,7 @@ impl Schedule {
         // A path that may start does not wait for its phase.
         let at_once = first_at.plus(phase as i64 % FIRST_INTERVAL_NS);
         let slots = Slots {
-            interval_ns,
-            together,
+            rhythm,
             used: 0,
             next: if first_left > 0 {
                 phase_at.min(at_once)
@@ -193,7 +209,7 @@ impl Schedule {
             let left_out = if late { behind } else { 0 };
             slots.next = due.plus((left_out + 1) * step_ns);
             self.slots.push(Reverse((slots.next, key)));
-            let requests = left_out.unsigned_abs() * u64::from(slots.together);
+            let requests = left_out.unsigned_abs() * u64::from(slots.rhythm.together);
             return Some((key, slots, requests));
         }
         None
@@ -249,7 +265,9 @@ mod tests {
                 path: (1, peer),
                 flow,
             };
-            let slots = self.schedule.add(key, flows, 77, rate_hz, now);
+            let slots = self
+                .schedule
+                .add(key, flows, 77, Rhythm::of(rate_hz, false), now);
             self.slots.insert(key, slots);
         }
 
@@ -292,6 +310,27 @@ mod tests {
             let sum: usize = used.iter().sum();
             assert!(sum.abs_diff(10 * rate_hz as usize) <= 2, "{sum}");
         }
+    }
+
+    #[test]
+    fn the_requests_of_a_slow_path_leave_in_twos_where_asked() {
+        let (mut schedule, key) = (
+            Schedule::default(),
+            FlowKey {
+                path: (1, 0),
+                flow: 0,
+            },
+        );
+        let mut slots = schedule.add_steady(key, 1, 77, Rhythm::of(2, true), RawTime(0));
+        let mut at = Vec::new();
+        for ms in 0..10_000 {
+            while let Some((_, next, _)) = schedule.pop(RawTime(ms * MS), |_| Some(slots)) {
+                slots = next;
+                at.push(ms);
+            }
+        }
+        assert!((18..=22).contains(&at.len()), "2/s: {at:?}");
+        assert!(at.chunks(2).all(|pair| pair[0] == pair[1]), "{at:?}");
     }
 
     #[test]

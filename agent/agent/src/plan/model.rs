@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::bulk_order::BulkOrder;
-use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, on_demand_key};
+use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, PathProbes, on_demand_key};
 use super::peer::{MOST_FLOWS, Peer, PlanError, check};
 
 /// Peers that this agent measures and answers. Unknown fields are ignored: the backend may be newer.
@@ -61,6 +61,9 @@ pub struct MeshPlan {
     /// Span in which it is measured, the backend's time (Unix ns); `None` is always. Set for measurements on demand.
     #[serde(skip)]
     pub span_ns: Option<(i64, i64)>,
+    /// What its exchanges observe; nothing but for measurements on demand.
+    #[serde(skip)]
+    pub probes: PathProbes,
     pub peers: Vec<Peer>,
 }
 
@@ -157,6 +160,7 @@ impl Plan {
                 loss_deadline_ms: one.loss_deadline_ms,
                 period_windows: 1,
                 span_ns: Some((one.starts_at_ns, one.ends_at_ns)),
+                probes: one.probes,
                 peers: vec![one.peer.clone()],
             }));
         Cow::Owned(plan)

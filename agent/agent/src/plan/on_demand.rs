@@ -14,6 +14,16 @@ const MOST_FLOWS: u32 = 64;
 /// Set in the mesh key under which a measurement is scheduled. Keys of meshes are smaller.
 pub(super) const MARK: u32 = 1 << 31;
 
+/// What a measurement observes on its exchanges in addition to delay and loss.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PathProbes {
+    /// Event messages leave with ECT(0) (RFC 3168), and both ends report the field that they arrive with.
+    pub ecn: bool,
+    /// Requests leave in pairs, back to back, and the order of both packets is compared at both ends.
+    pub reordering: bool,
+}
+
 /// A measurement of one path in addition to the meshes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnDemand {
@@ -26,6 +36,8 @@ pub struct OnDemand {
     /// The backend's time (Unix ns) of the first request and after the last one; at most 60 s apart.
     pub starts_at_ns: i64,
     pub ends_at_ns: i64,
+    #[serde(flatten)]
+    pub probes: PathProbes,
     pub peer: Peer,
 }
 
@@ -51,6 +63,11 @@ impl OnDemand {
             (1..=60_000).contains(&self.loss_deadline_ms),
             || field("loss_deadline_ms"),
             "must be 1 to 60000",
+        )?;
+        check(
+            !self.probes.reordering || self.rate_hz >= 2,
+            || field("rate_hz"),
+            "must be at least 2 for reordering, whose packets leave in pairs",
         )?;
         let length_ns = self.ends_at_ns.saturating_sub(self.starts_at_ns);
         check(
@@ -86,7 +103,7 @@ mod tests {
     fn plan(changed: &str, to: Value) -> Result<Plan, PlanError> {
         let mut one = json!({
             "id": "o", "key": 5, "rate_hz": 2, "loss_deadline_ms": 1000, "starts_at_ns": 1_000_000_000_i64,
-            "ends_at_ns": 61_000_000_000_i64,
+            "ends_at_ns": 61_000_000_000_i64, "reordering": true,
             "peer": {"vm_key": 3, "name": "b", "address": "127.20.0.3", "event_port": 319, "general_port": 320,
                      "role": "client", "flows": 64},
         });
@@ -105,6 +122,7 @@ mod tests {
         let mesh = &with.meshes[0];
         assert_eq!((mesh.window_s, mesh.rate_hz), (1, 2));
         assert_eq!(mesh.span_ns, Some((1_000_000_000, 61_000_000_000)));
+        assert!(mesh.probes.reordering && !mesh.probes.ecn);
         assert_eq!(on_demand_key(mesh.key), Some(5));
         assert_eq!(on_demand_key(5), None);
     }
@@ -120,6 +138,7 @@ mod tests {
             ),
             ("/rate_hz", json!(4), "128 exchanges per second over all"),
             ("/rate_hz", json!(3), "1, 2, 4"),
+            ("/rate_hz", json!(1), "in pairs"),
             ("/key", json!(2_147_483_648_u32), "below 2147483648"),
             ("/loss_deadline_ms", json!(0), "1 to 60000"),
             ("/peer/vm_key", json!(7), "this agent's own"),

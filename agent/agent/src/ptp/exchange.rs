@@ -1,6 +1,6 @@
 //! One exchange on the client's side: its timestamps and its outcome.
 
-use super::messages::{Body, Message};
+use super::messages::{Body, EcnField, Message};
 use crate::clock::{Leg, RawTime, TimestampSource};
 
 /// A request that is about to leave.
@@ -26,6 +26,15 @@ pub struct Arrival {
     /// Timestamp to measure with; `None` if none was taken.
     pub stamp: Option<RawTime>,
     pub source: TimestampSource,
+    /// Its ECN field, if the socket reads it.
+    pub ecn: Option<EcnField>,
+}
+
+/// The ECN fields that the packets of an exchange arrived with, which left with ECT(0); `None` is unknown.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct EcnSeen {
+    pub outbound: Option<EcnField>,
+    pub inbound: Option<EcnField>,
 }
 
 /// The outcome of a request. `None` means unknown.
@@ -47,6 +56,7 @@ pub struct Outcome<T> {
     pub inbound: Option<Leg>,
     /// The less precise origin of t2 and t3; `None` without either.
     pub source: Option<TimestampSource>,
+    pub ecn: EcnSeen,
 }
 
 /// The effect of a message on an exchange.
@@ -82,6 +92,7 @@ pub(super) struct Exchange<T> {
     t3: Option<RawTime>,
     t4_ns: Option<i64>,
     source: Option<TimestampSource>,
+    ecn: EcnSeen,
     correction_ns: i64,
     pub sync_arrived: bool,
     complete: bool,
@@ -102,6 +113,7 @@ impl<T: Copy> Exchange<T> {
             t3: None,
             t4_ns: None,
             source: None,
+            ecn: EcnSeen::default(),
             correction_ns: 0,
             sync_arrived: false,
             complete: false,
@@ -171,8 +183,17 @@ impl<T: Copy> Exchange<T> {
                     self.t1_ns = Some(origin_ns);
                 }
             }
-            Body::CompactResp { response_tlv, .. } => {
+            Body::CompactResp {
+                response_tlv, ecn, ..
+            } => {
                 self.record_arrival(arrival);
+                if ecn.is_some() {
+                    // The response says that it left with ECT(0), too.
+                    self.ecn = EcnSeen {
+                        outbound: ecn,
+                        inbound: arrival.ecn,
+                    };
+                }
                 self.t4_ns = Some(response_tlv.receive_ns);
                 self.correction_ns += correction_ns;
             }
@@ -256,6 +277,7 @@ impl<T: Copy> Exchange<T> {
             outbound: self.outbound(),
             inbound: self.inbound(),
             source: self.source,
+            ecn: self.ecn,
         }
     }
 }

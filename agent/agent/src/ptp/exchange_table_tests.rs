@@ -98,6 +98,7 @@ impl Dialogue {
                 at,
                 stamp: Some(at),
                 source: TimestampSource::Kernel,
+                ecn: None,
             },
         )
     }
@@ -221,6 +222,7 @@ fn an_exchange_has_the_less_precise_origin_of_its_own_timestamps() {
             at: RawTime(1),
             stamp: Some(RawTime(1)),
             source: arrived,
+            ecn: None,
         };
         open.add_part(&sync, arrival);
         assert_eq!(open.outcome().source, Some(expected));
@@ -484,6 +486,7 @@ fn random_losses_are_attributed_exactly_over_many_rollovers() {
     losing_at_random(Body::CompactReq {
         soon: true,
         receipt: None,
+        ecn: None,
     });
 }
 
@@ -531,6 +534,7 @@ fn losing_at_random(request: Body) {
                 at: at.plus(US),
                 stamp: None,
                 source: TimestampSource::Kernel,
+                ecn: None,
             };
             if request.body != Body::DelayReq {
                 let sync = responder
@@ -606,6 +610,7 @@ fn the_sync_of_a_standard_responder_may_leave_before_the_request() {
         at: RawTime(us * US),
         stamp: Some(RawTime(us * US)),
         source: TimestampSource::Kernel,
+        ecn: None,
     };
     let sync = Body::Sync {
         two_step: false,
@@ -641,6 +646,7 @@ fn an_unanswered_request_to_a_standard_responder_is_settled_at_its_deadline() {
         at: RawTime(0),
         stamp: Some(RawTime(0)),
         source: TimestampSource::Kernel,
+        ecn: None,
     };
     exchanges.receive(&message(id, sync), arrival);
     let mut outcome = Vec::new();
@@ -686,6 +692,7 @@ fn compact_resp(dialogue: &Dialogue, id: u16, requester: PortIdentity) -> Body {
         response_tlv: ResponseTlv::new(Dialogue::sent_at(id).0 + 40 * US, requester),
         rx_report: dialogue.rx_report(),
         hardware_clock: None,
+        ecn: None,
     }
 }
 

@@ -98,6 +98,7 @@ mod tests {
         Body::CompactReq {
             soon: true,
             receipt,
+            ecn: None,
         }
     }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use super::messages::{
-    Body, COMPACT_RESP_LEN, Correction, DELAY_RESP_LEN, HardwareClockTlv, MAP_LEN, Message,
-    PortIdentity, ResponseTlv, RxReportTlv, SYNC_LEN, SyncDepartures,
+    Body, COMPACT_RESP_LEN, Correction, DELAY_RESP_LEN, EcnField, HardwareClockTlv, MAP_LEN,
+    Message, PortIdentity, ResponseTlv, RxReportTlv, SYNC_LEN, SyncDepartures,
 };
 use super::receipt::Receipt;
 use super::token_bucket::TokenBucket;
@@ -54,6 +54,8 @@ pub struct Response {
     pub correction: Correction,
     /// t4; `None` if the request has no timestamp.
     pub received: Option<RawTime>,
+    /// The ECN field that the request arrived with, if it asks for it and it is known.
+    pub ecn: Option<EcnField>,
 }
 
 impl Response {
@@ -215,6 +217,7 @@ impl Responder {
             is_proven: proven,
             correction: message.correction,
             received: None,
+            ecn: None,
         })
     }
 
@@ -267,6 +270,7 @@ impl Responder {
                 response_tlv,
                 rx_report: state.rx_report,
                 hardware_clock,
+                ecn: response.ecn,
             },
         })
     }

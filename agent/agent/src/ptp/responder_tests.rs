@@ -269,6 +269,7 @@ fn compact_responses_carry_the_departures_of_earlier_syncs() {
             body: Body::CompactReq {
                 soon: true,
                 receipt: None,
+                ecn: None,
             },
             ..request(1, sequence_id)
         };

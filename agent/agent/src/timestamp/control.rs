@@ -5,13 +5,16 @@ use std::net::IpAddr;
 use super::address::{in_addr, in6_addr, ipv4};
 use super::clock::RealTime;
 use super::stamp::{CardTime, PacketStamps};
+use crate::ptp::EcnField;
 
-/// Buffer for the control messages of a received packet: timestamps 64, packet info 40, queue overflow 24, error 64 bytes.
+/// Buffer for the control messages of a received packet: timestamps 64, packet info 40, queue overflow 24, error 64, traffic
+/// class 24 bytes.
 /// It consists of `u64` because `cmsghdr` must be aligned like one.
 pub(super) type Room = [u64; 32];
 
-/// Buffer for the control messages of a sent packet: its source address, at most 40 bytes, and the size of segments, 24.
-pub(super) type SourceRoom = [u64; 8];
+/// Buffer for the control messages of a sent packet: its source address, at most 40 bytes, its traffic class, 24, and the size
+/// of segments, 24.
+pub(super) type SourceRoom = [u64; 11];
 
 /// The control messages of a packet.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -22,6 +25,8 @@ pub(super) struct ControlMessages {
     pub to: Option<IpAddr>,
     /// `SO_RXQ_OVFL`: packets this socket has dropped so far.
     pub overflows: Option<u32>,
+    /// `IP_TOS` or `IPV6_TCLASS`: the ECN field it arrived with.
+    pub ecn: Option<EcnField>,
     /// From the error queue: the number of the sent packet that the timestamp is of.
     pub departure_id: Option<u32>,
 }
@@ -75,6 +80,14 @@ impl ControlMessages {
                     self.to =
                         info.map(|info| IpAddr::V6(info.ipi6_addr.s6_addr.into()).to_canonical());
                 }
+                (libc::IPPROTO_IP, libc::IP_TOS) => {
+                    let octet: Option<u8> = get(data, len);
+                    self.ecn = octet.map(EcnField::of);
+                }
+                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+                    let class: Option<i32> = get(data, len);
+                    self.ecn = class.map(|class| EcnField::of(class as u8));
+                }
                 (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
                     let error: Option<libc::sock_extended_err> = get(data, len);
                     // With OPT_ID, ee_data numbers the packets of the socket from 0; ee_info names where the
@@ -113,6 +126,16 @@ pub(super) fn write_segment(bytes: u16, used: usize, room: &mut SourceRoom) -> u
         bytes,
         &mut room[used / 8..],
     )
+}
+
+/// Writes the ECN field of a packet to `to` after the `used` bytes of `room`. Returns how many bytes are used then.
+pub(super) fn write_ecn(ecn: EcnField, to: IpAddr, used: usize, room: &mut SourceRoom) -> usize {
+    // An IPv4 address is reached by IPv4 from a socket of both families, too.
+    let (level, kind) = match to.to_canonical() {
+        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS),
+        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
+    };
+    used + write(level, kind, i32::from(ecn.code()), &mut room[used / 8..])
 }
 
 /// Writes the source address of a packet to `room`. Returns how many bytes of it are used.

@@ -17,6 +17,7 @@ mod clock;
 mod clock_map;
 mod control;
 mod disruption;
+mod ecn;
 mod hardware;
 mod receive;
 mod socket;

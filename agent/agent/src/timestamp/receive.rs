@@ -8,6 +8,7 @@ use super::control::{self, ControlMessages, Room};
 use super::socket::Socket;
 use super::stamp::PacketStamps;
 use super::{BATCH, unwritten};
+use crate::ptp::EcnField;
 
 /// Longest packet read, bytes; longer than any message of this agent. A longer packet is truncated and rejected.
 const PACKET: usize = 256;
@@ -22,6 +23,8 @@ pub struct Datagram<'a> {
     /// The local address that it was sent to, if the socket listens on all of them.
     pub to: Option<IpAddr>,
     pub bytes: &'a [u8],
+    /// Its ECN field, if the socket asks for it.
+    pub ecn: Option<EcnField>,
     /// Timestamps of its arrival.
     pub stamps: PacketStamps,
     /// Packets that the socket had dropped before this one because they were not read in time, since it was opened and
@@ -64,6 +67,7 @@ impl Inbox {
                 from: slot.from.get()?,
                 to: slot.messages.to,
                 bytes: &slot.bytes[..slot.len],
+                ecn: slot.messages.ecn,
                 stamps: slot.messages.stamps,
                 overflows: slot.messages.overflows.unwrap_or(0),
             })
@@ -203,6 +207,7 @@ mod tests {
             from: None,
             bytes: [7; crate::ptp::MAX_LEN],
             len: 44,
+            ecn: EcnField::NOT_ECT,
             token: (),
         };
         let mut inbox = Inbox::new();

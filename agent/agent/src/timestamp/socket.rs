@@ -162,7 +162,7 @@ pub fn pace(connection: &TcpStream, bytes_per_s: u64) -> io::Result<()> {
     set(fd, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_s)
 }
 
-fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
+pub(super) fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
     // SAFETY: setsockopt(2) reads as many bytes as its last argument, the size of the local `value`.
     let result = unsafe {
         libc::setsockopt(

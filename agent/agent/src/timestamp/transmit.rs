@@ -8,6 +8,7 @@ use super::address::RawAddress;
 use super::control::{self, SourceRoom};
 use super::socket::Socket;
 use super::{BATCH, unwritten};
+use crate::ptp::EcnField;
 
 /// Longest message of an exchange, bytes.
 const MESSAGE: usize = crate::ptp::MAX_LEN;
@@ -23,6 +24,7 @@ pub struct Outgoing<T> {
     pub from: Option<IpAddr>,
     pub bytes: [u8; MESSAGE],
     pub len: usize,
+    pub ecn: EcnField,
     /// Identifies the packet to its sender.
     pub token: T,
 }
@@ -104,9 +106,13 @@ impl Socket {
             header.msg_iovlen = *count as _;
             // A socket bound to one address needs no source address for each packet.
             let source = packet.from.filter(|_| wildcard);
-            if source.is_some() || *count > 1 {
-                let room = room.write([0; 8]);
+            let is_ect = packet.ecn != EcnField::NOT_ECT;
+            if source.is_some() || is_ect || *count > 1 {
+                let room = room.write([0; 11]);
                 let mut used = source.map_or(0, |source| control::write_source(source, room));
+                if is_ect {
+                    used = control::write_ecn(packet.ecn, packet.to.ip(), used, room);
+                }
                 if *count > 1 {
                     used = control::write_segment(packet.len as u16, used, room);
                 }
@@ -140,7 +146,8 @@ fn segment_count<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
     let Some(first) = packets.first().map(Borrow::borrow) else {
         return 0;
     };
-    let alike = |packet: &&Outgoing<T>| (packet.to, packet.from) == (first.to, first.from);
+    let way = |packet: &Outgoing<T>| (packet.to, packet.from, packet.ecn);
+    let alike = |packet: &&Outgoing<T>| way(packet) == way(first);
     let mut count = 1;
     for packet in packets[1..]
         .iter()
@@ -179,6 +186,7 @@ mod tests {
             from: Some(to.ip()),
             bytes: [token; MESSAGE],
             len,
+            ecn: EcnField::NOT_ECT,
             token,
         }
     }

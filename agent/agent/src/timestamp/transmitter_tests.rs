@@ -16,6 +16,7 @@ fn outgoing(to: SocketAddr, token: u32) -> Outgoing<u32> {
         from: None,
         bytes,
         len: 44,
+        ecn: crate::ptp::EcnField::NOT_ECT,
         token,
     }
 }

@@ -31,6 +31,8 @@ pub struct WindowSlot {
 pub struct WindowAggregator {
     mesh_key: u32,
     window_s: u32,
+    /// True if the order of the packets of pairs is compared.
+    keeps_order: bool,
     open: Vec<Window>,
     /// Spans of open and closed windows, s: no moment is summarised twice.
     covered_s: Vec<Range<i64>>,
@@ -50,14 +52,15 @@ impl WindowAggregator {
         Self {
             mesh_key,
             window_s,
+            keeps_order: false,
             open: Vec::new(),
             covered_s: Vec::new(),
         }
     }
 
-    /// Sets the length of the next windows.
-    pub fn set_window_s(&mut self, window_s: u32) {
-        self.window_s = window_s;
+    /// Sets the length of the next windows, and whether the order of the packets of pairs is compared.
+    pub fn follow(&mut self, window_s: u32, keeps_order: bool) {
+        (self.window_s, self.keeps_order) = (window_s, keeps_order);
     }
 
     /// Takes a slot for an exchange that starts at `backend_ns` (Unix ns, backend's time). Returns `None` if that moment was
@@ -91,13 +94,14 @@ impl WindowAggregator {
         flow: Flow,
         outcome: &Outcome<T>,
     ) {
+        let keeps_order = self.keeps_order;
         if let Some(window) = self.find(slot) {
             window.unsettled = window.unsettled.saturating_sub(1);
-            window
-                .peers
-                .entry(peer_key)
-                .or_default()
-                .record(slot.at_ns, flow, outcome);
+            let peer = window.peers.entry(peer_key).or_default();
+            peer.record(slot.at_ns, flow, outcome);
+            if keeps_order {
+                peer.compare_order(slot.at_ns, flow, outcome);
+            }
         }
     }
 

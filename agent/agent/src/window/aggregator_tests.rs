@@ -1,5 +1,6 @@
 use super::*;
 use crate::clock::{Leg, RawTime, TimestampSource};
+use crate::ptp::EcnSeen;
 use crate::window::Flow;
 
 const S: i64 = NANOS_PER_S;
@@ -21,6 +22,7 @@ fn outcome(outbound_ns: i64, inbound_ns: i64) -> Outcome<()> {
             remote_ns: 1_000_000 - inbound_ns,
         }),
         source: Some(TimestampSource::Kernel),
+        ecn: EcnSeen::default(),
     }
 }
 
@@ -138,7 +140,7 @@ fn jitter_at_an_edge_neither_loses_nor_splits_a_window() {
 fn a_new_length_starts_where_no_window_was() {
     let mut aggregator = WindowAggregator::new(1, 10);
     assert_eq!(filed(&mut aggregator, 103 * S), Some(100));
-    aggregator.set_window_s(4);
+    aggregator.follow(4, false);
     assert_eq!(filed(&mut aggregator, 109 * S), Some(100));
     // 108..112 would share two seconds with the window before.
     assert_eq!(filed(&mut aggregator, 111 * S), None);

@@ -4,6 +4,7 @@ mod aggregator;
 mod clocks;
 mod evidence;
 mod exchanges;
+mod pair_order;
 mod peer_window;
 mod statistics;
 

@@ -4,9 +4,10 @@ use sinemora_wire::MeshWindow;
 
 use super::evidence::{Measured, around_spike};
 use super::exchanges::Exchanges;
+use super::pair_order::{PairOrder, Reversed};
 use super::statistics::{Loss, append, append_flow};
 use crate::clock::{Leg, PeerClock, TimestampSource};
-use crate::ptp::Outcome;
+use crate::ptp::{EcnField, EcnSeen, Outcome};
 
 /// Basis of the delays, as coded in reports.
 const ASSUMED: u32 = 0;
@@ -43,6 +44,8 @@ pub struct PeerWindow {
     syncs_lost: u32,
     sync_unknown: bool,
     round_trips_lost: u32,
+    /// Set if the order of the packets of pairs is compared.
+    order: Option<PairOrder>,
 }
 
 /// True if the packet of a direction was lost; `None` is unknown.
@@ -59,6 +62,8 @@ struct Stamps {
     at_ns: u64,
     outbound: Option<Leg>,
     inbound: Option<Leg>,
+    ecn: EcnSeen,
+    reversed: Reversed,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +73,8 @@ struct Delays {
     at_ns: u64,
     outbound_ns: Option<i64>,
     inbound_ns: Option<i64>,
+    ecn: EcnSeen,
+    reversed: Reversed,
 }
 
 impl PeerWindow {
@@ -105,7 +112,18 @@ impl PeerWindow {
             at_ns,
             outbound: outcome.outbound,
             inbound: outcome.inbound,
+            ecn: outcome.ecn,
+            reversed: Reversed::default(),
         });
+    }
+
+    /// Compares the order of the packets of the exchange that was recorded last with that of the other one of its pair.
+    pub fn compare_order<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
+        let order = self.order.get_or_insert_default();
+        let reversed = order.compare(at_ns, flow.number, outcome);
+        if let Some(last) = self.unresolved.last_mut() {
+            last.reversed = reversed;
+        }
     }
 
     /// Converts timestamps to delays with the current estimate of the clock.
@@ -128,6 +146,8 @@ impl PeerWindow {
                 at_ns: raw.at_ns,
                 outbound_ns: raw.outbound.and_then(|leg| delay(leg, -1)),
                 inbound_ns: raw.inbound.and_then(|leg| delay(leg, 1)),
+                ecn: raw.ecn,
+                reversed: raw.reversed,
             });
         }
         (self.clock_error_ns, self.assumed) = (error_ns, assumed);
@@ -147,6 +167,8 @@ impl PeerWindow {
             at_ns: raw.at_ns,
             outbound_ns: None,
             inbound_ns: None,
+            ecn: raw.ecn,
+            reversed: raw.reversed,
         });
         let mut all: Vec<Delays> = self
             .resolved
@@ -162,7 +184,15 @@ impl PeerWindow {
             exchanges.inbound_ns.push(exchange.inbound_ns);
             exchanges.outbound_lost.push(exchange.lost.outbound);
             exchanges.inbound_lost.push(exchange.lost.inbound);
+            let (ecn, reversed) = (exchange.ecn, exchange.reversed);
+            exchanges
+                .outbound_ecn
+                .push(ecn.outbound.map(EcnField::code));
+            exchanges.inbound_ecn.push(ecn.inbound.map(EcnField::code));
+            exchanges.outbound_reversed.push(reversed.outbound);
+            exchanges.inbound_reversed.push(reversed.inbound);
         }
+        exchanges.drop_unasked(self.order.is_some());
         exchanges
     }
 

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use sinemora_agent::counters::Counters;
 use sinemora_agent::network::{Listen, Network};
 use sinemora_agent::packet_loop::{self, LoopError, Options};
-use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, PassedPlan, Peer, Plan, Protocol, Role};
+use sinemora_agent::plan::{
+    BackendClock, Caps, MeshPlan, PassedPlan, PathProbes, Peer, Plan, Protocol, Role,
+};
 use sinemora_agent::window::OnDemandWindow;
 use sinemora_agent::wire::MeshWindow;
 
@@ -75,6 +77,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
             loss_deadline_ms: 2_000,
             period_windows: 1,
             span_ns: None,
+            probes: PathProbes::default(),
             peers,
         }],
     }

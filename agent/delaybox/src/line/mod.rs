@@ -5,6 +5,7 @@ pub mod distribution;
 pub mod settings;
 pub mod table;
 
+use crate::ecn::EcnChange;
 use crate::random::Random;
 use bucket::Bucket;
 use settings::Settings;
@@ -21,6 +22,14 @@ pub enum Fate {
     Leaves { at_ns: i64, drawn_ns: i64 },
 }
 
+/// Treatment of a packet that leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Treatment {
+    pub ecn: Option<EcnChange>,
+    /// It leaves before the packet in front of it, if that still waits.
+    pub overtakes: bool,
+}
+
 /// Direction and its state.
 #[derive(Debug, Clone)]
 pub struct Line {
@@ -29,6 +38,7 @@ pub struct Line {
     // Separate streams: more loss does not change the delays drawn.
     delays: Random,
     losses: Random,
+    treatments: Random,
     last_leaves_ns: i64,
     clamped: u64,
 }
@@ -41,6 +51,7 @@ impl Line {
             settings,
             delays: Random::new(seed, 2 * number),
             losses: Random::new(seed, 2 * number + 1),
+            treatments: Random::new(seed, u64::MAX - number),
             last_leaves_ns: i64::MIN,
             clamped: 0,
         }
@@ -61,6 +72,18 @@ impl Line {
             self.bucket = settings.rate.map(Bucket::new);
         }
         self.settings = settings;
+    }
+
+    /// Decide what happens to a packet that leaves, in addition to its delay.
+    pub fn treatment(&mut self) -> Treatment {
+        let mut happens = |share: f64| share > 0.0 && self.treatments.uniform() < share;
+        let overtakes = happens(self.settings.reorder);
+        let marked = happens(self.settings.mark).then_some(EcnChange::Mark);
+        let cleared = happens(self.settings.clear).then_some(EcnChange::Clear);
+        Treatment {
+            ecn: cleared.or(marked),
+            overtakes,
+        }
     }
 
     /// Decide on a packet of `bytes` that arrives at `now_ns`.

@@ -9,7 +9,7 @@ use crate::units;
 
 const DEFAULT_BURST_BYTES: u64 = 5_000;
 const DEFAULT_QUEUE_BYTES: u64 = 250_000;
-const KEYS: &str = "delay=, add=, loss=, rate=, burst= and queue=";
+const KEYS: &str = "delay=, add=, loss=, reorder=, mark=, clear=, rate=, burst= and queue=";
 
 /// Settings of a direction.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,11 @@ pub struct Settings {
     pub add_ns: i64,
     /// Share of packets to lose, independently.
     pub loss: f64,
+    /// Share of packets that leave before the packet in front of them, if that still waits.
+    pub reorder: f64,
+    /// Share of ECN-capable packets to mark (CE), and of packets whose ECN field to clear.
+    pub mark: f64,
+    pub clear: f64,
     pub rate: Option<Rate>,
 }
 
@@ -28,6 +33,9 @@ impl Default for Settings {
             delay: Distribution::NONE,
             add_ns: 0,
             loss: 0.0,
+            reorder: 0.0,
+            mark: 0.0,
+            clear: 0.0,
             rate: None,
         }
     }
@@ -39,6 +47,9 @@ pub struct Change {
     pub delay: Option<Distribution>,
     pub add_ns: Option<i64>,
     pub loss: Option<f64>,
+    pub reorder: Option<f64>,
+    pub mark: Option<f64>,
+    pub clear: Option<f64>,
     /// `Some(None)`: remove the limit.
     pub rate: Option<Option<Rate>>,
 }
@@ -57,6 +68,9 @@ impl Change {
                 "delay" => change.delay = Some(Distribution::parse(value)?),
                 "add" => change.add_ns = Some(units::duration_ns(value)?),
                 "loss" => change.loss = Some(units::share(value)?),
+                "reorder" => change.reorder = Some(units::share(value)?),
+                "mark" => change.mark = Some(units::share(value)?),
+                "clear" => change.clear = Some(units::share(value)?),
                 "rate" if value == "none" => change.rate = Some(None),
                 "rate" => bits_per_s = Some(units::bits_per_s(value)?),
                 "burst" => burst = Some(units::bytes(value)?),
@@ -82,6 +96,9 @@ impl Change {
             delay: self.delay.clone().unwrap_or_else(|| settings.delay.clone()),
             add_ns: self.add_ns.unwrap_or(settings.add_ns),
             loss: self.loss.unwrap_or(settings.loss),
+            reorder: self.reorder.unwrap_or(settings.reorder),
+            mark: self.mark.unwrap_or(settings.mark),
+            clear: self.clear.unwrap_or(settings.clear),
             rate: self.rate.unwrap_or(settings.rate),
         }
     }
@@ -139,6 +156,9 @@ impl Order {
                 delay: Some(settings.delay.clone()),
                 add_ns: Some(settings.add_ns),
                 loss: Some(settings.loss),
+                reorder: Some(settings.reorder),
+                mark: Some(settings.mark),
+                clear: Some(settings.clear),
                 rate: Some(settings.rate),
             },
         }

@@ -94,10 +94,18 @@ impl Hosts {
     pub fn order(&self, text: &str) -> Result<Order, String> {
         let mut words = text.trim().splitn(3, char::is_whitespace);
         match (words.next(), words.next(), words.next()) {
-            (Some(from), Some(to), Some(change)) => Ok(Order {
-                lines: self.lines_between(from, to)?,
-                change: Change::parse(change)?,
-            }),
+            (Some(from), Some(to), Some(change)) => {
+                let change = Change::parse(change)?;
+                if change.mark.or(change.clear).is_some() {
+                    return Err(format!(
+                        "{text:?}: a relay passes on data without IP headers; mark= and clear= need a box (delaybox run)"
+                    ));
+                }
+                Ok(Order {
+                    lines: self.lines_between(from, to)?,
+                    change,
+                })
+            }
             _ => Err(format!(
                 "{text:?} is no change; write: FROM TO add=100us, with names of hosts or groups, or {ANY}"
             )),
@@ -235,6 +243,7 @@ mod tests {
             ("from = \"a\"", "from = \"c\"", "no host and no group"),
             ("delay=200us", "delay=soon", "links"),
             ("30s b a", "soon b a", "changes"),
+            ("delay=200us", "mark=1%", "need a box"),
             ("changes", "chances", "chances"),
         ] {
             let error = resolve(&FILE.replacen(from, to, 1)).unwrap_err();

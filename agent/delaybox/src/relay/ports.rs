@@ -113,6 +113,7 @@ impl Ports for RelayPorts {
                     line: self.hosts.line(sender, host),
                     label: PortPair { from, to },
                     packet: &room[..bytes],
+                    ip: None,
                     wire_bytes: bytes as u64 + HEADER_BYTES,
                 });
             }

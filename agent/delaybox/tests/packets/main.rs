@@ -7,3 +7,4 @@ mod counts;
 mod namespaces;
 mod precision;
 mod streams;
+mod treatment;

@@ -111,7 +111,7 @@ def vm(key: int) -> Member:
 
 
 def _order(number: int, client: Member, responder: Member) -> OnDemandPlan:
-    return OnDemandPlan(UUID(int=number), number, 8, 1, 1000, 0, 10**9, client, responder)
+    return OnDemandPlan(UUID(int=number), number, 8, 1, 1000, 0, 10**9, False, False, client, responder)
 
 
 def revision_in(meshes: TenantMeshes, key: int) -> str:

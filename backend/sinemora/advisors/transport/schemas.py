@@ -1,5 +1,6 @@
 """JSON schemas of the transport advisor."""
 
+from datetime import datetime
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -16,7 +17,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class TransportCreate(Write):
     """Question for a transport. Fields of the path are measured between `source` and `target`, unless given here.
 
-    Agents measure round trips, loss and routes. They do not measure ECN and reordering: give them if you know them.
+    Agents measure round trips, loss and routes. ECN and reordering are those of the newest measurement on demand of the
+    last 24 hours that probed them.
     """
 
     mesh: Reference | None = None
@@ -58,7 +60,10 @@ class TransportCreate(Write):
 
 
 class EvidenceRead(Read):
-    """Evidence that was used; `measured` names the fields that were measured, null is unknown."""
+    """Evidence that was used; `measured` names the fields that were measured, null is unknown.
+
+    `probed_at`: start of the measurement on demand that probed ECN or reordering.
+    """
 
     min_round_trip_us: float | None
     round_trip_us: float | None
@@ -68,6 +73,7 @@ class EvidenceRead(Read):
     routes: int | None
     same_host: bool | None
     measured: list[str]
+    probed_at: datetime | None
 
 
 class FiredRead(Read):

@@ -1,21 +1,25 @@
 """Use cases of the transport advisor."""
 
 from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from sinemora.advisors.measured_path import member_named, path_delays
-from sinemora.advisors.transport.core.evidence import Evidence, routes_of
+from sinemora.advisors.transport.core.evidence import Evidence, ecn_of, reordering_of, routes_of
 from sinemora.advisors.transport.core.rules import SOURCE, Fired, advise, job_saving
 from sinemora.advisors.transport.schemas import EvidenceRead, FiredRead, TransportCreate, TransportRead
 from sinemora.applications.service import capacity_of
+from sinemora.measurements.on_demand.probed_path import ProbedPath, newest_probes
 from sinemora.measurements.query.paths import path_now
 from sinemora.measurements.schemas import PathRead
 from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
 
 _EVIDENCE = {field.name for field in fields(Evidence)}
+PROBED_WITHIN = timedelta(hours=24)
+"""Age of a measurement on demand up to which its probes count: routes and the settings of switches rarely change."""
 
 
 def transport(session: Session, body: TransportCreate) -> TransportRead:
@@ -23,7 +27,7 @@ def transport(session: Session, body: TransportCreate) -> TransportRead:
 
     ProductError `mesh_unknown`, `vm_not_in_mesh`, `path_unmeasured`, `path_same_ends`.
     """
-    measured = _measured(session, body) if body.mesh is not None else {}
+    measured, probed = _measured(session, body) if body.mesh is not None else ({}, None)
     given = {name: value for name, value in body.model_dump(include=_EVIDENCE).items() if value is not None}
     # A given round trip and the smallest measured one are not of the same packets: together they say nothing.
     unused = given.keys() | ({"min_round_trip_us"} if "round_trip_us" in given else set())
@@ -31,23 +35,25 @@ def transport(session: Session, body: TransportCreate) -> TransportRead:
     seen = Evidence(**(used | given))
     return TransportRead(
         evidence=EvidenceRead(
-            **{name: getattr(seen, name) for name in EvidenceRead.model_fields if name != "measured"},
+            **{name: getattr(seen, name) for name in EvidenceRead.model_fields.keys() & _EVIDENCE},
             measured=sorted(used),
+            probed_at=None if probed is None else probed.started_at,
         ),
         fired=[_read(fired, body) for fired in advise(seen)],
         source=SOURCE,
     )
 
 
-def _measured(session: Session, body: TransportCreate) -> dict[str, Any]:
-    """Return the evidence that agents and the inventory have about a path."""
+def _measured(session: Session, body: TransportCreate) -> tuple[dict[str, Any], ProbedPath | None]:
+    """Return the evidence that agents and the inventory have about a path, and its newest probes."""
     mesh = mesh_state(session, resolve_mesh(session, body.mesh or "").id)
     source = member_named(mesh, body.source or "", "#/source")
     target = member_named(mesh, body.target or "", "#/target")
     delays = path_delays(session, mesh, source, target, body.minutes, "#/target")
     now = path_now(session, mesh.id, source.id, target.id)
     hosts = [capacity_of(session, member.id).host for member in (source, target)]
-    found = {
+    probed = newest_probes(session, mesh.id, source.id, target.id, datetime.now(UTC) - PROBED_WITHIN)
+    found: dict[str, Any] = {
         # Clock errors of the two directions cancel in their sum.
         "min_round_trip_us": ((delays.outbound.min_ns or 0) + (delays.inbound.min_ns or 0)) / 1e3,
         "round_trip_us": sum(delays.delays_ns("p50")) / 1e3,
@@ -55,7 +61,11 @@ def _measured(session: Session, body: TransportCreate) -> dict[str, Any]:
         "routes": _routes(now),
         "same_host": None if None in hosts else hosts[0] == hosts[1],
     }
-    return {name: value for name, value in found.items() if value is not None}
+    if probed is not None:
+        probes = probed.probes
+        found["ecn"] = ecn_of(probes.ecn_known, probes.ce, probes.cleared)
+        found["reordering"] = reordering_of(probes.pairs, probes.reversed)
+    return {name: value for name, value in found.items() if value is not None}, probed
 
 
 def _loss(path: PathRead) -> float | None:

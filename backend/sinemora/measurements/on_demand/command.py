@@ -24,6 +24,8 @@ def measure(
     rate: Annotated[int, Option(help="Exchanges per second: 1, 2, 4 … 128.")] = 128,
     duration: Annotated[int, Option(help="Duration, s: 5 to 60.")] = 60,
     source_ports: Annotated[int, Option(help="Source ports that share the rate: 1, 2, 4 … 64.")] = 1,
+    ecn: Annotated[bool, Option("--ecn", help="Send ECN-capable packets and count their marks.")] = False,
+    reordering: Annotated[bool, Option("--reordering", help="Send packets in pairs and compare their order.")] = False,
     output: Annotated[Path | None, Option(help="File for every exchange as CSV.", show_default="no file")] = None,
 ) -> None:
     """Measure one pair now and print each second (API key). Ctrl-C stops the measurement."""
@@ -34,6 +36,8 @@ def measure(
         "rate_hz": rate,
         "duration_s": duration,
         "source_ports": source_ports,
+        "ecn": ecn,
+        "reordering": reordering,
     }
     made = client.read("/v1/on-demand-measurements", body)
     url = f"/v1/on-demand-measurements/{made['id']}"
@@ -52,6 +56,9 @@ def measure(
         client.print_result(result)
     else:
         print(f"total     {_line(result, sum(second['sent'] for second in result['windows']))}  {result['status']}")
+        for direction in ("outbound", "inbound"):
+            if (probes := result[f"{direction}_probes"]) is not None:
+                print(f"{direction:10s}{_probes(probes)}")
     if result["status"] == "no_data":
         raise Exit(1)
 
@@ -68,6 +75,13 @@ def _follow(client: Terminal, url: str) -> Any:
         if result["status"] in _OVER:
             return result
         time.sleep(_POLL_S)
+
+
+def _probes(probes: dict[str, int]) -> str:
+    """Return the counts of a direction by ECN field and order; 0 of 0 is not observed."""
+    known, pairs = probes["ecn_known"], probes["pairs"]
+    words = f"{probes['ce']} marked, {probes['cleared']} cleared, {probes['altered']} altered of {known} ECN-capable"
+    return f"{words}; {probes['reversed']} of {pairs} pairs reversed"
 
 
 def _line(second: dict[str, Any], sent: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, exists, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -36,6 +36,26 @@ def windows_of(session: Session, measurement_id: UUID) -> list[OnDemandWindow]:
     """Return the seconds of a measurement, oldest first."""
     of_one = select(OnDemandWindow).where(OnDemandWindow.measurement_id == measurement_id)
     return list(session.scalars(of_one.order_by(OnDemandWindow.started_at)))
+
+
+def newest_probed(
+    session: Session, mesh_id: UUID, ends: Collection[UUID], since: datetime
+) -> OnDemandMeasurement | None:
+    """Return the newest measurement of a pair with data that observed ECN or order and started after a time."""
+    has_data = exists().where(OnDemandWindow.measurement_id == OnDemandMeasurement.id)
+    return session.scalars(
+        select(OnDemandMeasurement)
+        .where(
+            OnDemandMeasurement.mesh_id == mesh_id,
+            OnDemandMeasurement.source_vm_id.in_(ends),
+            OnDemandMeasurement.target_vm_id.in_(ends),
+            OnDemandMeasurement.starts_at >= since,
+            OnDemandMeasurement.ecn | OnDemandMeasurement.reordering,
+            has_data,
+        )
+        .order_by(OnDemandMeasurement.starts_at.desc(), OnDemandMeasurement.key.desc())
+        .limit(1)
+    ).one_or_none()
 
 
 def seconds_of(session: Session, measurement_ids: Collection[UUID]) -> dict[UUID, int]:

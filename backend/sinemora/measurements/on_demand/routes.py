@@ -14,7 +14,7 @@ from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.measurements.live.publisher import announce
-from sinemora.measurements.on_demand import service
+from sinemora.measurements.on_demand import reading, service
 from sinemora.measurements.on_demand.schemas import (
     OnDemandCreate,
     OnDemandRead,
@@ -58,7 +58,7 @@ def list_on_demand_measurements(
     if target_vm_id is not None:
         statement = statement.where(OnDemandMeasurement.target_vm_id == target_vm_id)
     rows = paginate(session, statement, page, OnDemandMeasurement.starts_at, OnDemandMeasurement.id, descending=True)
-    return Page(items=service.read_all(session, rows.items), next_cursor=rows.next_cursor)
+    return Page(items=reading.read_all(session, rows.items), next_cursor=rows.next_cursor)
 
 
 @router.post("", status_code=201, responses=responses(404, 409, 422))

@@ -36,11 +36,15 @@ class OnDemandCreate(Write):
     rate_hz: Rate = 128
     duration_s: Annotated[int, Field(ge=5, le=60)] = 60
     source_ports: SourcePorts = 1
+    ecn: Annotated[bool, Field(description="Send ECN-capable packets and count their marks")] = False
+    reordering: Annotated[bool, Field(description="Send packets in pairs and compare their order")] = False
 
     @model_validator(mode="after")
     def _each_port_is_used(self) -> Self:
         if self.source_ports > self.rate_hz:
             raise ValueError("rate_hz must be at least source_ports: each port sends once a second or more often")
+        if self.reordering and self.rate_hz < 2 * self.source_ports:
+            raise ValueError("rate_hz must be at least twice source_ports: for reordering each port sends in pairs")
         return self
 
 
@@ -67,6 +71,21 @@ class OnDemandSecond(Read):
     clock_error_ns: int | None
 
 
+class PathProbesRead(Read):
+    """Packets of a direction that were sent ECN-capable, with ECT(0), and the order of those sent in pairs.
+
+    `ecn_known`: their ECN field at arrival is known. `ce`: marked by a congested switch; `cleared`: a hop cleared the
+    field (bleached); `altered`: ECT(1). `reversed`: of `pairs` that arrived, those whose second packet came first.
+    """
+
+    ecn_known: int
+    ce: int
+    cleared: int
+    altered: int
+    pairs: int
+    reversed: int
+
+
 class OnDemandRead(Read):
     """Measurement of one pair on demand. Its first request leaves at `starts_at`, its last one before `ends_at`."""
 
@@ -76,6 +95,8 @@ class OnDemandRead(Read):
     target: PathEnd
     rate_hz: int
     source_ports: int
+    ecn: bool
+    reordering: bool
     starts_at: datetime
     ends_at: datetime
     stopped_at: datetime | None
@@ -103,7 +124,8 @@ class OnDemandResult(OnDemandRead):
     """Measurement with its seconds so far, oldest first, and their sum.
 
     With several source ports, the distinct paths of each direction, fastest first. Their number is a lower bound, since
-    paths of equal delay look like one. A path needs 20 delays of each port.
+    paths of equal delay look like one. A path needs 20 delays of each port. Probes are null unless the measurement
+    asked for `ecn` or `reordering`.
     """
 
     windows: list[OnDemandSecond]
@@ -112,15 +134,22 @@ class OnDemandResult(OnDemandRead):
     round_trip: DelaySummaryRead
     outbound_paths: list[OnDemandPathRead]
     inbound_paths: list[OnDemandPathRead]
+    outbound_probes: PathProbesRead | None
+    inbound_probes: PathProbesRead | None
 
 
 _Flags = Annotated[list[bool | None], Field(max_length=_EXCHANGES_MAX)]
 _Delay = Annotated[int, Field(ge=-_DELAY_MAX_NS, le=_DELAY_MAX_NS)]
+_EcnFields = Annotated[list[Annotated[int, Field(ge=0, le=3)] | None], Field(max_length=_EXCHANGES_MAX)]
 _Delays = Annotated[list[_Delay | None], Field(max_length=_EXCHANGES_MAX)]
 
 
 class OnDemandWindowCreate(AgentWrite):
-    """Second of a measurement on demand as an agent reports it: one entry for each exchange in every list."""
+    """Second of a measurement on demand as an agent reports it: one entry for each exchange in every list.
+
+    ECN fields are those at arrival of packets that left with ECT(0). Reversed: the packet and the one sent just before
+    it arrived in the other order. The lists of what was not observed are empty.
+    """
 
     key: Annotated[int, Field(ge=0, lt=2**31)]
     started_at_s: Annotated[int, Field(ge=0, lt=2**33)]
@@ -131,6 +160,10 @@ class OnDemandWindowCreate(AgentWrite):
     inbound_ns: _Delays
     outbound_lost: _Flags
     inbound_lost: _Flags
+    outbound_ecn: _EcnFields = Field(default_factory=list)
+    inbound_ecn: _EcnFields = Field(default_factory=list)
+    outbound_reversed: _Flags = Field(default_factory=list)
+    inbound_reversed: _Flags = Field(default_factory=list)
     clock_error_ns: Annotated[int, Field(ge=0, le=2**64)] | None
     by_hardware: bool
 
@@ -139,6 +172,9 @@ class OnDemandWindowCreate(AgentWrite):
         lists = (self.flow, self.outbound_ns, self.inbound_ns, self.outbound_lost, self.inbound_lost)
         if any(len(one) != len(self.at_ns) for one in lists):
             raise ValueError("every list must have one entry for each exchange of at_ns")
+        observed = (self.outbound_ecn, self.inbound_ecn, self.outbound_reversed, self.inbound_reversed)
+        if any(one and len(one) != len(self.at_ns) for one in observed):
+            raise ValueError("ECN fields and reversals must be empty, or have one entry for each exchange of at_ns")
         if any(flow >= len(self.ports) for flow in self.flow):
             raise ValueError("flow must be below the number of ports")
         return self

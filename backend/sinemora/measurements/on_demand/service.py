@@ -1,9 +1,6 @@
 """Use cases of measurements on demand."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -17,21 +14,15 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.on_demand import queries
 from sinemora.measurements.on_demand.models import OnDemandWindow
-from sinemora.measurements.on_demand.port_paths import paths_of
+from sinemora.measurements.on_demand.reading import csv_of, read_row, result_of, second_of
 from sinemora.measurements.on_demand.schemas import (
-    DelaySummaryRead,
     OnDemandCreate,
-    OnDemandPathRead,
     OnDemandRead,
     OnDemandResult,
     OnDemandSecond,
-    OnDemandStatus,
     OnDemandWindowCreate,
 )
-from sinemora.measurements.on_demand.summary import Delays, Exchanges, Losses, summarise
-from sinemora.measurements.query.matrix import end_of
 from sinemora.measurements.query.paths import path_ends
-from sinemora.measurements.schemas import PathEnd
 from sinemora.meshes.models import OnDemandMeasurement
 from sinemora.meshes.plan import Member, MeshState
 from sinemora.meshes.queries import active_on_demand
@@ -45,20 +36,9 @@ KEPT = 200
 KEPT_FOR = timedelta(days=30)
 """Number and age of the measurements that a tenant keeps."""
 FEATURE = "on_demand"
+PROBES_FEATURE = "path_probes"
 # The plan reaches the agents within a second or two.
 _PREPARATION = timedelta(seconds=3)
-# From the end of the last second until it has arrived: the loss deadline, a wakeup, the way.
-_LAST_ARRIVES = timedelta(seconds=8)
-_CSV_HEADER = (
-    "started_at_ns",
-    "source_port",
-    "outbound_ns",
-    "inbound_ns",
-    "round_trip_ns",
-    "outbound_lost",
-    "inbound_lost",
-    "clock_error_ns",
-)
 
 
 def create(session: Session, actor: Actor, body: OnDemandCreate) -> OnDemandRead:
@@ -70,7 +50,10 @@ def create(session: Session, actor: Actor, body: OnDemandCreate) -> OnDemandRead
     mesh = mesh_state(session, body.mesh_id)
     source, target = path_ends(mesh, body.source_vm_id, body.target_vm_id)
     now = datetime.now(UTC)
-    client = _client(mesh, (source, target), [_agent_of(session, member, now) for member in (source, target)])
+    agents = [_agent_of(session, member, now) for member in (source, target)]
+    client = _client(mesh, (source, target), agents)
+    if body.ecn or body.reordering:
+        _check_probes((source, target), agents)
     quotas.lock(session)
     _check_free(session, source, target)
     queries.delete_old(session, now - KEPT_FOR, KEPT - 1)
@@ -82,6 +65,8 @@ def create(session: Session, actor: Actor, body: OnDemandCreate) -> OnDemandRead
         client_vm_id=client.id,
         rate_hz=body.rate_hz,
         source_ports=body.source_ports,
+        ecn=body.ecn,
+        reordering=body.reordering,
         loss_deadline_ms=mesh.loss_deadline_ms,
         starts_at=starts_at,
         ends_at=starts_at + timedelta(seconds=body.duration_s),
@@ -90,7 +75,7 @@ def create(session: Session, actor: Actor, body: OnDemandCreate) -> OnDemandRead
     session.add(row)
     session.flush()
     audit.record(session, actor, "on_demand.created", row.id, f"{source.name} → {target.name}", rate_hz=row.rate_hz)
-    return _read(row, mesh, 0, now)
+    return read_row(row, mesh, 0, now)
 
 
 def get(session: Session, measurement_id: UUID) -> OnDemandMeasurement:
@@ -103,25 +88,7 @@ def get(session: Session, measurement_id: UUID) -> OnDemandMeasurement:
 
 def read(session: Session, measurement_id: UUID) -> OnDemandResult:
     """Return a measurement with its seconds. ProductError `on_demand_measurement_unknown`."""
-    row = get(session, measurement_id)
-    mesh = mesh_state(session, row.mesh_id)
-    windows = queries.windows_of(session, row.id)
-    all_of = _joined([_exchanges(row, window) for window in windows])
-    base = _read(row, mesh, len(windows), datetime.now(UTC))
-    return OnDemandResult(
-        **base.model_dump(),
-        windows=[_second(row, window) for window in windows],
-        **_summaries(all_of),
-        outbound_paths=_paths(windows, all_of.flow, all_of.outbound_ns, all_of.outbound_lost),
-        inbound_paths=_paths(windows, all_of.flow, all_of.inbound_ns, all_of.inbound_lost),
-    )
-
-
-def read_all(session: Session, rows: Sequence[OnDemandMeasurement]) -> list[OnDemandRead]:
-    """Convert measurements to their JSON form."""
-    meshes, now = {id: mesh_state(session, id) for id in {row.mesh_id for row in rows}}, datetime.now(UTC)
-    seconds = queries.seconds_of(session, [row.id for row in rows])
-    return [_read(row, meshes[row.mesh_id], seconds.get(row.id, 0), now) for row in rows]
+    return result_of(session, get(session, measurement_id))
 
 
 def stop(session: Session, actor: Actor, measurement_id: UUID) -> OnDemandRead:
@@ -132,7 +99,7 @@ def stop(session: Session, actor: Actor, measurement_id: UUID) -> OnDemandRead:
         row.stopped_at = now
         audit.record(session, actor, "on_demand.stopped", row.id, str(row.id))
         session.flush()
-    return _read(row, mesh, queries.seconds_of(session, [row.id]).get(row.id, 0), now)
+    return read_row(row, mesh, queries.seconds_of(session, [row.id]).get(row.id, 0), now)
 
 
 def add_window(
@@ -154,7 +121,7 @@ def add_window(
         return None
     exchanges = body.model_dump(mode="json")
     window = OnDemandWindow(measurement_id=row.id, started_at=started_at, ports=body.ports, exchanges=exchanges)
-    return row.mesh_id, row.id, _second(row, window)
+    return row.mesh_id, row.id, second_of(row, window)
 
 
 def csv_rows(session: Session, measurement_id: UUID) -> Iterator[str]:
@@ -162,30 +129,7 @@ def csv_rows(session: Session, measurement_id: UUID) -> Iterator[str]:
     row = get(session, measurement_id)
     windows = queries.windows_of(session, row.id)
     session.expunge_all()  # they are read while the response is sent
-    return _csv(row, windows)
-
-
-def _csv(row: OnDemandMeasurement, windows: Sequence[OnDemandWindow]) -> Iterator[str]:
-    yield ",".join(_CSV_HEADER) + "\n"
-    for window in windows:
-        exchanges, text = _exchanges(row, window), io.StringIO()
-        base_ns = round(window.started_at.timestamp()) * 1_000_000_000
-        error_ns = window.exchanges["clock_error_ns"]
-        columns = zip(
-            exchanges.at_ns,
-            exchanges.flow,
-            exchanges.outbound_ns,
-            exchanges.inbound_ns,
-            exchanges.round_trip_ns,
-            exchanges.outbound_lost,
-            exchanges.inbound_lost,
-            strict=True,
-        )
-        writer = csv.writer(text, lineterminator="\n")
-        for at_ns, flow, *rest in columns:
-            values = ["" if value is None else int(value) for value in rest]
-            writer.writerow([base_ns + at_ns, window.ports[flow], *values, "" if error_ns is None else error_ns])
-        yield text.getvalue()
+    return csv_of(row, windows)
 
 
 def _agent_of(session: Session, member: Member, now: datetime) -> Agent:
@@ -225,6 +169,18 @@ def _client(mesh: MeshState, ends: tuple[Member, Member], agents: Sequence[Agent
     )
 
 
+def _check_probes(ends: tuple[Member, Member], agents: Sequence[Agent]) -> None:
+    """Refuse probes that one of the agents does not know: both ends read ECN fields, and send in pairs."""
+    for end, agent in zip(ends, agents, strict=True):
+        if PROBES_FEATURE not in agent.description.get("features", ()):
+            raise ProductError(
+                "on_demand_agent_too_old",
+                409,
+                f"Agent too old: version {agent.agent_version} on {end.name} cannot probe ECN and reordering. "
+                "Upgrade it, or measure without them.",
+            )
+
+
 def _check_free(session: Session, source: Member, target: Member) -> None:
     active = active_on_demand(session)
     ends = {source.id, target.id}
@@ -241,94 +197,3 @@ def _check_free(session: Session, source: Member, target: Member) -> None:
             f"Too many at once: {AT_ONCE} measurements on demand are running. Wait a minute, or stop one.",
             limit=AT_ONCE,
         )
-
-
-def _status(row: OnDemandMeasurement, seconds: int, now: datetime) -> OnDemandStatus:
-    if row.stopped_at is not None:
-        return OnDemandStatus.stopped
-    planned_s = round((row.ends_at - row.starts_at).total_seconds())
-    if seconds >= planned_s or now > row.ends_at + _LAST_ARRIVES:
-        return OnDemandStatus.completed if seconds else OnDemandStatus.no_data
-    return OnDemandStatus.running if seconds else OnDemandStatus.waiting
-
-
-def _read(row: OnDemandMeasurement, mesh: MeshState, seconds: int, now: datetime) -> OnDemandRead:
-    return OnDemandRead(
-        id=row.id,
-        mesh_id=row.mesh_id,
-        source=_end(mesh, row.source_vm_id),
-        target=_end(mesh, row.target_vm_id),
-        rate_hz=row.rate_hz,
-        source_ports=row.source_ports,
-        starts_at=row.starts_at,
-        ends_at=row.ends_at,
-        stopped_at=row.stopped_at,
-        requested_by=row.requested_by,
-        created_at=row.created_at,
-        status=_status(row, seconds, now),
-        seconds=seconds,
-    )
-
-
-def _end(mesh: MeshState, vm_id: UUID) -> PathEnd:
-    """Return an end of a measurement. A VM that has left the mesh since has no name here."""
-    member = next((member for member in mesh.members if member.id == vm_id), None)
-    return PathEnd(id=vm_id, name="", zone_name="") if member is None else end_of(member)
-
-
-def _second(row: OnDemandMeasurement, window: OnDemandWindow) -> OnDemandSecond:
-    exchanges = _exchanges(row, window)
-    return OnDemandSecond(
-        started_at=window.started_at,
-        sent=len(exchanges.at_ns),
-        clock_error_ns=window.exchanges["clock_error_ns"],
-        **_summaries(exchanges),
-    )
-
-
-def _summaries(exchanges: Exchanges) -> dict[str, DelaySummaryRead]:
-    parts = {
-        "outbound": summarise(exchanges.outbound_ns, exchanges.outbound_lost),
-        "inbound": summarise(exchanges.inbound_ns, exchanges.inbound_lost),
-        "round_trip": summarise(exchanges.round_trip_ns, exchanges.round_trip_lost),
-    }
-    return {name: DelaySummaryRead(**asdict(part)) for name, part in parts.items()}
-
-
-def _paths(
-    windows: Sequence[OnDemandWindow], flow: Sequence[int], delays_ns: Delays, lost: Losses
-) -> list[OnDemandPathRead]:
-    """Return the paths of a direction behind several source ports; none for a single port."""
-    ports = max((window.ports for window in windows), key=len, default=[])
-    if len(ports) < 2:
-        return []
-    return [
-        OnDemandPathRead(**asdict(path) | {"ports": sorted(ports[place] for place in path.ports)})
-        for path in paths_of(len(ports), flow, delays_ns, lost)
-    ]
-
-
-def _exchanges(row: OnDemandMeasurement, window: OnDemandWindow) -> Exchanges:
-    """Return the exchanges of a second, seen from the source of the measurement."""
-    stored = window.exchanges
-    exchanges = Exchanges(
-        stored["at_ns"],
-        stored["flow"],
-        stored["outbound_ns"],
-        stored["inbound_ns"],
-        stored["outbound_lost"],
-        stored["inbound_lost"],
-    )
-    return exchanges if row.client_vm_id == row.source_vm_id else exchanges.turned()
-
-
-def _joined(parts: Sequence[Exchanges]) -> Exchanges:
-    """Return the exchanges of several seconds as one; `at_ns` is within each second."""
-    return Exchanges(
-        [value for part in parts for value in part.at_ns],
-        [value for part in parts for value in part.flow],
-        [value for part in parts for value in part.outbound_ns],
-        [value for part in parts for value in part.inbound_ns],
-        [value for part in parts for value in part.outbound_lost],
-        [value for part in parts for value in part.inbound_lost],
-    )

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sinemora.measurements.on_demand.path_probes import EcnFields
+
 Delays = Sequence[int | None]
 Losses = Sequence[bool | None]
+"""Flag of each packet; None is unknown."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class Exchanges:
     inbound_ns: Delays
     outbound_lost: Losses
     inbound_lost: Losses
+    outbound_ecn: EcnFields
+    inbound_ecn: EcnFields
+    outbound_reversed: Losses
+    inbound_reversed: Losses
 
     @property
     def round_trip_ns(self) -> list[int | None]:
@@ -48,7 +55,16 @@ class Exchanges:
     def turned(self) -> "Exchanges":
         """Return the exchanges seen from the other end."""
         return Exchanges(
-            self.at_ns, self.flow, self.inbound_ns, self.outbound_ns, self.inbound_lost, self.outbound_lost
+            self.at_ns,
+            self.flow,
+            self.inbound_ns,
+            self.outbound_ns,
+            self.inbound_lost,
+            self.outbound_lost,
+            self.inbound_ecn,
+            self.outbound_ecn,
+            self.inbound_reversed,
+            self.outbound_reversed,
         )
 
 

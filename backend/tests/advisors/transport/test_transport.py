@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from lab.benchmarks.advising import transport
-from sinemora.advisors.transport.core.evidence import routes_of
+from sinemora.advisors.transport.core.evidence import Ecn, ecn_of, routes_of
 from tests.callers import Member, MeshWorld
+from tests.measurements.reports import report_of, sent
 from tests.recommendations.measured_mesh import measured
 
 
@@ -51,6 +52,58 @@ def test_measured_evidence_fires_rules(owner: Member, mesh: MeshWorld):
     # What is given takes precedence over what is measured.
     read = asked(owner, **path, fan_in=20, round_trip_us=5000)
     assert (winners(read), "round_trip_us" in read["evidence"]["measured"]) == ({"transport": "R15"}, False)
+
+
+def probed(owner: Member, mesh: MeshWorld, source: int = 0, **exchanges: list[Any]) -> None:
+    """Measure the path of two agents on demand with both probes; the agents report these exchanges of one second."""
+    ends = [mesh.agents[source], mesh.agents[1 - source]]
+    for agent in ends:
+        description = {"features": ["on_demand", "path_probes"]}
+        agent.patch("/v1/agents/self", json={"agent_version": "0.2", "description": description})
+        sent(agent, report_of(mesh.key, {}))
+    body = {"mesh_id": str(mesh.id), "source_vm_id": str(ends[0].vm_id), "target_vm_id": str(ends[1].vm_id)}
+    made = owner.created("/v1/on-demand-measurements", body | {"ecn": True, "reordering": True})
+    (entry,) = ends[0].get("/v1/agents/self/plan").json()["on_demand"]
+    count = len(next(iter(exchanges.values())))
+    second = {"key": entry["key"], "started_at_s": entry["starts_at_ns"] // 10**9, "ports": [319]}
+    second |= {"at_ns": [4_000_000 * at for at in range(count)], "flow": [0] * count}
+    second |= {name: [40_000] * count for name in ("outbound_ns", "inbound_ns")}
+    second |= {name: [False] * count for name in ("outbound_lost", "inbound_lost")}
+    answer = ends[0].post(
+        "/v1/agents/self/on-demand-windows", json=second | exchanges | {"clock_error_ns": 40, "by_hardware": False}
+    )
+    assert answer.status_code == 204, answer.text
+    assert owner.post(f"/v1/on-demand-measurements/{made['id']}/stop").status_code == 200
+
+
+def test_probes_of_the_agents_fire_rules(owner: Member, mesh: MeshWorld):
+    path = {"mesh": mesh.name, "source": "a-1", "target": "b-1"}
+    ends = {agent.name: place for place, agent in enumerate(mesh.agents)}
+    assert asked(owner, **path)["evidence"]["probed_at"] is None
+    # Packets of the direction of the question count, whichever end measured.
+    probed(owner, mesh, ends["b-1"], inbound_ecn=[2] * 110 + [3] * 10, outbound_ecn=[2] * 120)
+    read = asked(owner, **path)
+    assert (winners(read)["transport"], read["evidence"]["ecn"]) == ("R2", "marked")
+    assert {"ecn"} <= set(read["evidence"]["measured"])
+    assert read["evidence"]["probed_at"] is not None
+    back = asked(owner, mesh=mesh.name, source="b-1", target="a-1")
+    assert (winners(back)["transport"], back["evidence"]["ecn"]) == ("R15", None)
+    # The newest counts: now a hop clears the field, and packets overtake each other.
+    order: list[bool | None] = [None, False] * 118 + [None, True] * 2
+    probed(owner, mesh, ends["a-1"], outbound_ecn=[0] * 240, outbound_reversed=order)
+    read = asked(owner, **path)
+    assert (winners(read)["transport"], read["evidence"]["ecn"]) == ("R12", "bleached")
+    assert read["evidence"]["reordering"] == pytest.approx(2 / 120)
+    # What is given takes precedence.
+    assert "ecn" not in asked(owner, **path, ecn="marked")["evidence"]["measured"]
+
+
+@pytest.mark.parametrize(
+    ("known", "ce", "cleared", "ecn"),
+    [(99, 50, 0, None), (1000, 0, 0, None), (1000, 1, 0, Ecn.MARKED), (1000, 5, 10, Ecn.BLEACHED), (1000, 0, 9, None)],
+)
+def test_marks_and_cleared_fields_are_judged(known: int, ce: int, cleared: int, ecn: Ecn | None):
+    assert ecn_of(known, ce, cleared) is ecn
 
 
 def test_vms_of_one_host_need_no_network(owner: Member, mesh: MeshWorld):

@@ -23,7 +23,8 @@ from tests.measurements.worlds import simple
 
 def able(agent: AgentCaller) -> None:
     """Describe an agent as one that measures on demand."""
-    answer = agent.patch("/v1/agents/self", json={"agent_version": "0.2", "description": {"features": ["on_demand"]}})
+    description = {"features": ["on_demand", "path_probes"]}
+    answer = agent.patch("/v1/agents/self", json={"agent_version": "0.2", "description": description})
     assert answer.status_code == 200, answer.text
 
 
@@ -187,6 +188,51 @@ def test_a_sweep_names_the_ports_of_each_path(owner: Member, mesh: MeshWorld):
     assert [path["ports"] for path in result["inbound_paths"]] == [[319, 40001, 40002, 40003]]
 
 
+PROBED = {
+    "outbound_ecn": [2, 3, None, 0],
+    "inbound_ecn": [2, 2, None, None],
+    "outbound_reversed": [None, True, None, None],
+    "inbound_reversed": [None, False, None, None],
+}
+
+
+def test_readers_see_marks_and_order_of_both_directions(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh) | {"ecn": True, "reordering": True})
+    assert (made["ecn"], made["reordering"]) == (True, True)
+    for agent in mesh.agents[:2]:
+        assert (entry_of(agent)["ecn"], entry_of(agent)["reordering"]) == (True, True)
+    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    send = mesh.agents[0].post
+    where = "/v1/agents/self/on-demand-windows"
+    assert send(where, json=second(key, starts, **PROBED)).status_code == 204
+    # A second in which the socket of an agent did not read the field.
+    assert send(where, json=second(key, starts + timedelta(seconds=1))).status_code == 204
+    result = owner.get(url_of(made["id"])).json()
+    outbound = {"ecn_known": 3, "ce": 1, "cleared": 1, "altered": 0, "pairs": 1, "reversed": 1}
+    assert result["outbound_probes"] == outbound
+    assert result["inbound_probes"] == outbound | {"ecn_known": 2, "ce": 0, "cleared": 0, "reversed": 0}
+    rows = list(csv.DictReader(io.StringIO(owner.get(url_of(made["id"]) + "/exchanges").text)))
+    assert [row["outbound_ecn"] for row in rows] == ["2", "3", "", "0", "", "", "", ""]
+    assert [row["inbound_reversed"] for row in rows[:2]] == ["", "0"]
+    assert [row["clock_error_ns"] for row in rows] == ["40"] * 8
+
+
+def test_nothing_is_probed_unless_asked(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh))
+    assert (entry_of(mesh.agents[0])["ecn"], entry_of(mesh.agents[0])["reordering"]) == (False, False)
+    result = owner.get(url_of(made["id"])).json()
+    assert (result["outbound_probes"], result["inbound_probes"]) == (None, None)
+
+
+def test_both_agents_must_know_probes(owner: Member, mesh: MeshWorld):
+    old = {"agent_version": "0.1", "description": {"features": ["on_demand"]}}
+    assert mesh.agents[1].patch("/v1/agents/self", json=old).status_code == 200
+    refused = owner.post(URL, json=path_of(mesh) | {"ecn": True})
+    assert (refused.status_code, refused.json()["code"]) == (409, "on_demand_agent_too_old")
+    assert f"version 0.1 on {mesh.agents[1].name} cannot probe" in refused.json()["detail"]
+    owner.created(URL, path_of(mesh))
+
+
 def test_listeners_get_each_second_once(owner: Member, mesh: MeshWorld):
     made = owner.created(URL, path_of(mesh))
     key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
@@ -208,6 +254,8 @@ def test_what_agents_send_is_checked(owner: Member, mesh: MeshWorld):
     assert (outside.status_code, outside.json()["code"]) == (409, "on_demand_window_outside")
     assert send(where, json=second(key, starts, flow=[0, 0, 0, 1])).status_code == 422
     assert send(where, json=second(key, starts, at_ns=[0])).status_code == 422
+    assert send(where, json=second(key, starts, **PROBED | {"inbound_ecn": [2]})).status_code == 422
+    assert send(where, json=second(key, starts, **PROBED | {"inbound_ecn": [4, 0, 0, 0]})).status_code == 422
     assert send(where, json=second(key + 1000, starts)).status_code == 404
     assert mesh.agents[1].post(where, json=second(key, starts)).status_code == 404
 
@@ -229,7 +277,13 @@ def test_refusals_say_why(owner: Member, make_mesh: Callable[..., MeshWorld]):
     assert (unknown.status_code, unknown.json()["code"]) == (404, "path_unknown")
     same = owner.post(URL, json=path_of(world, 0, 0))
     assert same.json()["code"] == "path_unknown"
-    for wrong in ({"duration_s": 61}, {"rate_hz": 100}, {"rate_hz": 8, "source_ports": 16}, {"source_ports": 3}):
+    for wrong in (
+        {"duration_s": 61},
+        {"rate_hz": 100},
+        {"rate_hz": 8, "source_ports": 16},
+        {"source_ports": 3},
+        {"rate_hz": 8, "source_ports": 8, "reordering": True},
+    ):
         assert owner.post(URL, json=path_of(world) | wrong).status_code == 422, wrong
 
 

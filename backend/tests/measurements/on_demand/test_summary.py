@@ -30,8 +30,11 @@ def test_quantiles_are_delays_of_the_sample_in_order(delays_ns: list[int | None]
     [(False, False, False), (True, None, True), (False, True, True), (None, False, None), (None, None, None)],
 )
 def test_a_round_trip_is_lost_with_either_packet(outbound: bool | None, inbound: bool | None, round_trip: bool | None):
-    one = Exchanges([0], [0], [1], [2], [outbound], [inbound])
+    one = Exchanges([0], [0], [1], [2], [outbound], [inbound], [3], [2], [True], [None])
     assert one.round_trip_lost == [round_trip]
     assert one.turned().round_trip_lost == [round_trip]
     assert (one.turned().outbound_ns, one.turned().inbound_lost) == ([2], [outbound])
-    assert Exchanges([0], [0], [None], [2], [True], [None]).round_trip_ns == [None]
+    turned = one.turned()
+    assert (turned.outbound_ecn, turned.inbound_ecn) == ([2], [3])
+    assert (turned.outbound_reversed, turned.inbound_reversed) == ([None], [True])
+    assert Exchanges([0], [0], [None], [2], [True], [None], [None], [None], [None], [None]).round_trip_ns == [None]

@@ -70,7 +70,7 @@ fn sort_key(to: SocketAddr, len: usize) -> (u64, u16, Reverse<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptp::MAX_LEN;
+    use crate::ptp::{EcnField, MAX_LEN};
 
     const MS: i64 = 1_000_000;
 
@@ -84,6 +84,7 @@ mod tests {
             from: None,
             bytes: [0; MAX_LEN],
             len,
+            ecn: EcnField::NOT_ECT,
             token: (),
         }
     }

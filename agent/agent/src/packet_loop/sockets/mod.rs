@@ -50,6 +50,8 @@ pub(super) struct Sockets {
     least_source: Option<TimestampSource>,
     time_scale: TimeScale,
     unstamped_in_a_row: u32,
+    /// True if a measurement compares ECN fields.
+    asks_ecn: bool,
     inbox: Inbox,
 }
 
@@ -87,6 +89,7 @@ impl Sockets {
             least_source: None,
             time_scale: TimeScale::starting(now.real.0 - now.raw.0),
             unstamped_in_a_row: 0,
+            asks_ecn: false,
             inbox: Inbox::new(),
         })
     }
@@ -105,9 +108,23 @@ impl Sockets {
                 flow.ask_card(true)
                     .map_err(|source| BindError { at, source })?;
             }
+            if self.asks_ecn {
+                let _ = flow.socket.ask_ecn(true);
+            }
             self.event_sockets.push(flow);
         }
         Ok(())
+    }
+
+    /// Asks for the ECN field of event messages, or no longer.
+    pub fn ask_ecn(&mut self, asks: bool) {
+        if std::mem::replace(&mut self.asks_ecn, asks) == asks {
+            return;
+        }
+        for event_socket in &self.event_sockets {
+            // A sandbox may refuse it: the field is then unknown.
+            let _ = event_socket.socket.ask_ecn(asks);
+        }
     }
 
     /// Closes the source ports beyond the first `flows`, to which no response is on its way.

@@ -74,6 +74,7 @@ pub(crate) fn arrival(
         at,
         stamp: (stamp.is_some() || is_own).then_some(at),
         source: stamp.map_or(TimestampSource::User, |stamp| stamp.source),
+        ecn: datagram.ecn,
     }
 }
 
@@ -91,6 +92,7 @@ pub(crate) fn outgoing<T>(
         from,
         bytes,
         len,
+        ecn: message.leaves_with(),
         token,
     }
 }

@@ -37,7 +37,7 @@ fn response_tlv(receive_ns: i64, earlier: &[(u16, i64)]) -> ResponseTlv {
 }
 
 /// Messages and their bytes, laid out by hand from the tables of the standard.
-fn golden() -> [(Message, String); 13] {
+fn golden() -> [(Message, String); 14] {
     [
         (
             message(
@@ -95,6 +95,7 @@ fn golden() -> [(Message, String); 13] {
                 Body::CompactReq {
                     soon: false,
                     receipt: None,
+                    ecn: None,
                 },
             ),
             "01 12 002c 00 00 4400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
@@ -108,10 +109,25 @@ fn golden() -> [(Message, String); 13] {
                 Body::CompactReq {
                     soon: true,
                     receipt: Some(0x1234_5678_9abc),
+                    ecn: None,
                 },
             ),
             "01 12 002c 00 00 6400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
              1234 56789abc 00000001"
+                .into(),
+        ),
+        (
+            message(
+                CLIENT,
+                0,
+                Body::CompactReq {
+                    soon: true,
+                    receipt: Some(0x1234_5678_9abc),
+                    ecn: Some(EcnField::ECT0),
+                },
+            ),
+            "01 12 0038 00 00 6400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
+             1234 56789abc 00000001 0003 0008 02534d 000004 02 00"
                 .into(),
         ),
         (
@@ -126,6 +142,7 @@ fn golden() -> [(Message, String); 13] {
                     ),
                     rx_report: RX_REPORT,
                     hardware_clock: None,
+                    ecn: None,
                 },
             ),
             "00 12 007c 00 00 6600 0000000000000000 00000000 02534dfffe000009 0001 1234 00 7f \
@@ -307,6 +324,22 @@ fn the_message_length_counts_and_not_that_of_the_datagram() {
 }
 
 #[test]
+fn only_an_exchange_that_compares_ecn_leaves_with_ect() {
+    for (sent, _) in golden() {
+        let compares = matches!(
+            sent.body,
+            Body::CompactReq { ecn: Some(_), .. } | Body::CompactResp { ecn: Some(_), .. }
+        );
+        let field = if compares {
+            EcnField::ECT0
+        } else {
+            EcnField::NOT_ECT
+        };
+        assert_eq!(sent.leaves_with(), field, "{sent:?}");
+    }
+}
+
+#[test]
 fn what_is_not_ours_is_refused() {
     let cases = [
         (0, 0x11, Malformed::SdoId),
@@ -435,6 +468,7 @@ impl Random {
             7 => Body::CompactReq {
                 soon: self.next() % 2 == 0,
                 receipt: (self.next() % 3 != 0).then(|| self.next() & RECEIPT_BITS),
+                ecn: (self.next() % 2 == 0).then_some(EcnField::ECT0),
             },
             8 => {
                 let mut response_tlv = ResponseTlv::new(time(self), port(self));
@@ -451,6 +485,7 @@ impl Random {
                     response_tlv,
                     rx_report: rx_report(self),
                     hardware_clock: hardware_clock(self),
+                    ecn: (self.next() % 2 == 0).then(|| EcnField::of(self.next() as u8)),
                 }
             }
             5 => Body::Announce {

@@ -1,5 +1,6 @@
 //! The messages of exchanges and of their negotiation, byte by byte.
 
+mod ecn_tlv;
 mod field;
 mod hardware_clock_tlv;
 mod response_tlv;
@@ -7,6 +8,7 @@ mod rx_report_tlv;
 mod tlv;
 mod unicast_tlv;
 
+pub use ecn_tlv::EcnField;
 pub use field::{Correction, Malformed, PortIdentity};
 pub use hardware_clock_tlv::HardwareClockTlv;
 pub use response_tlv::ResponseTlv;
@@ -20,7 +22,8 @@ use rx_report_tlv::TLV_LEN;
 use tlv::TLV_TYPE;
 
 /// Length of the longest message we send, bytes.
-pub const MAX_LEN: usize = 54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock_tlv::TLV_LEN;
+pub const MAX_LEN: usize =
+    54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock_tlv::TLV_LEN + ecn_tlv::TLV_LEN;
 
 /// Type of the AUTHENTICATION TLV (table 52).
 const AUTHENTICATION: u16 = 0x8009;
@@ -46,7 +49,7 @@ pub const SYNC_LEN: usize = 44;
 pub const ANNOUNCE_LEN: usize = 64;
 pub const DELAY_RESP_LEN: usize = 54 + TLV_LEN + hardware_clock_tlv::TLV_LEN;
 pub const COMPACT_RESP_LEN: usize =
-    44 + response_tlv::TLV_LEN + TLV_LEN + hardware_clock_tlv::TLV_LEN;
+    44 + response_tlv::TLV_LEN + TLV_LEN + hardware_clock_tlv::TLV_LEN + ecn_tlv::TLV_LEN;
 
 /// Source of time (table 6).
 const INTERNAL_OSCILLATOR: u8 = 0xa0;
@@ -95,18 +98,25 @@ pub enum Body {
     ///
     /// 34  6  low octets of the clock identity of the responder's messages to this client, 0 before the first one
     /// 40  4  1; 0 from agents of earlier versions, which send no receipt (`None`)
-    CompactReq { soon: bool, receipt: Option<u64> },
+    /// 44 12  (optional) ECN TLV
+    CompactReq {
+        soon: bool,
+        receipt: Option<u64>,
+        ecn: Option<EcnField>,
+    },
     /// A Sync that is the whole response, with both flags of its request:
     ///
     /// 34 10  origin timestamp, an estimate
     /// 44  …  response TLV: t4, and t1 of earlier Syncs
     ///  … 38  reception report
     ///  … 24  (optional) hardware clock TLV
+    ///  … 12  (optional) ECN TLV, if the request has one
     CompactResp {
         origin_ns: i64,
         response_tlv: ResponseTlv,
         rx_report: RxReportTlv,
         hardware_clock: Option<HardwareClockTlv>,
+        ecn: Option<EcnField>,
     },
     /// 13.7, type 0x8:
     ///
@@ -176,6 +186,16 @@ impl Body {
 }
 
 impl Message {
+    /// Returns the ECN field that its packet leaves with: ECN-capable if the exchange compares it.
+    pub fn leaves_with(&self) -> EcnField {
+        match self.body {
+            Body::CompactReq { ecn: Some(_), .. } | Body::CompactResp { ecn: Some(_), .. } => {
+                EcnField::ECT0
+            }
+            _ => EcnField::NOT_ECT,
+        }
+    }
+
     /// Reads an untrusted datagram.
     pub fn read(datagram: &[u8]) -> Result<Self, Malformed> {
         let mut from = Reader(datagram);
@@ -216,6 +236,7 @@ impl Message {
                         response_tlv,
                         rx_report,
                         hardware_clock: ours.hardware_clock,
+                        ecn: ours.ecn,
                     },
                     _ => Body::Sync {
                         two_step: flags & TWO_STEP != 0,
@@ -233,6 +254,7 @@ impl Message {
                     (true, soon) => Body::CompactReq {
                         soon,
                         receipt: has_receipt.then_some(receipt),
+                        ecn: Ours::find(from)?.ecn,
                     },
                 }
             }
@@ -292,9 +314,12 @@ impl Message {
         to.put(&[control, NO_INTERVAL]);
         match self.body {
             Body::DelayReq | Body::SptpReq => write_time(0, &mut to),
-            Body::CompactReq { receipt, .. } => {
+            Body::CompactReq { receipt, ecn, .. } => {
                 to.put(&receipt.unwrap_or(0).to_be_bytes()[2..]);
                 to.put(&u32::from(receipt.is_some()).to_be_bytes());
+                if let Some(ecn) = ecn {
+                    ecn.write(&mut to);
+                }
             }
             Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
                 write_time(origin_ns, &mut to);
@@ -304,12 +329,16 @@ impl Message {
                 response_tlv,
                 rx_report,
                 hardware_clock,
+                ecn,
             } => {
                 write_time(origin_ns, &mut to);
                 response_tlv.write(&mut to);
                 rx_report.write(None, &mut to);
                 if let Some(hardware_clock) = hardware_clock {
                     hardware_clock.write(&mut to);
+                }
+                if let Some(ecn) = ecn {
+                    ecn.write(&mut to);
                 }
             }
             Body::DelayResp {
@@ -373,6 +402,7 @@ struct Ours {
     rx_report: Option<(RxReportTlv, Option<i64>)>,
     response_tlv: Option<ResponseTlv>,
     hardware_clock: Option<HardwareClockTlv>,
+    ecn: Option<EcnField>,
 }
 
 impl Ours {
@@ -386,6 +416,7 @@ impl Ours {
                 ours.rx_report = ours.rx_report.or(RxReportTlv::read(value)?);
                 ours.response_tlv = ours.response_tlv.or(ResponseTlv::read(value)?);
                 ours.hardware_clock = ours.hardware_clock.or(HardwareClockTlv::read(value)?);
+                ours.ecn = ours.ecn.or(EcnField::read(value)?);
             }
             from = Reader(rest);
         }

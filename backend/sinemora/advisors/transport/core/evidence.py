@@ -8,6 +8,10 @@ from enum import StrEnum
 # (table 2.6 of UCAM-CL-TR-937), software stamps scatter by a microsecond or two.
 ROUTE_GAP_NS = 3_000
 ROUTE_GAP_SHARE = 0.05
+PROBES_MIN = 100
+"""Packets, or pairs of them, from which probes say something about a path."""
+BLEACHED = 0.01
+"""Share of packets with a cleared field from which a path bleaches: one of many paths behind a pair may do so alone."""
 
 
 class Pattern(StrEnum):
@@ -53,6 +57,23 @@ class Evidence:
     prioritised_streams: bool = False
     prefers_low_latency: bool = False
     short_flows_fair: bool = False
+
+
+def ecn_of(known: int, ce: int, cleared: int) -> Ecn | None:
+    """Return what packets that left ECN-capable show, of which `known` arrived; None is unknown.
+
+    Without a mark it is unknown whether switches mark: the path may not have been congested.
+    """
+    if known < PROBES_MIN:
+        return None
+    if cleared >= BLEACHED * known:
+        return Ecn.BLEACHED
+    return Ecn.MARKED if ce else None
+
+
+def reordering_of(pairs: int, reversals: int) -> float | None:
+    """Return the share of pairs that arrived in the other order; None is unknown."""
+    return reversals / pairs if pairs >= PROBES_MIN else None
 
 
 def routes_of(minimums_ns: Sequence[int]) -> int:

@@ -28,6 +28,7 @@ const EVIDENCE = {
   ecn: 'marked',
   routes: null,
   same_host: null,
+  probed_at: null,
   measured: ['loss', 'round_trip_us'],
 }
 
@@ -56,6 +57,7 @@ test('the advice names its rule, its measurement and its effect; other rules say
   expect(
     screen.getByText('Measured on this path: median round trip 80.0 µs, smallest round trip 60.0 µs, loss 0 %.'),
   ).toBeTruthy()
+  expect(screen.getByText(/ECN and order are unknown/)).toBeTruthy()
   const rows = within(screen.getByRole('region', { name: 'Rules that fired' })).getAllByRole('row')
   expect(rows.map((row) => row.lastChild?.textContent)).toEqual(['Outcome', 'Chosen', 'Overridden by R2'])
   await userEvent.selectOptions(screen.getByLabelText('Mesh'), 'm')
@@ -73,4 +75,19 @@ test('the advice names its rule, its measurement and its effect; other rules say
 test('a path from a VM to itself is left out of the request', () => {
   expect(requestOf({ mesh: 'm', source: 'a', target: 'a' })).not.toHaveProperty('mesh')
   expect(transportSearch({ pattern: 'star', fan_in: '3', encrypt: 'yes' })).toEqual({ fan_in: 3 })
+})
+
+test('marks and order that were measured are named with their time', async () => {
+  const evidence = {
+    ...EVIDENCE,
+    ...{ ecn: 'bleached', reordering: 0.0125, probed_at: '2026-11-27T04:00:00Z' },
+    measured: ['ecn', 'loss', 'reordering'],
+  }
+  mockApi({
+    'GET /v1/meshes': [],
+    'POST /v1/advisors/transports': () => reply(200, { evidence, fired: [rule], source: 'the source' }),
+  })
+  await showPage(<Harness />)
+  expect(await screen.findByText(/a hop clears the ECN field, 1.25 % of pairs reordered/)).toBeTruthy()
+  expect(screen.getByText(/^ECN and order: measured on demand at .*04:00:00/)).toBeTruthy()
 })

@@ -4,7 +4,9 @@ import { transportQuery } from '~/api/advisors'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Transport } from '~/api/types'
 import type { Patch } from '~/lib/searchParams'
+import { type Clock, formatMoment } from '~/lib/time'
 import { formatDelay, formatRatio, threeDigits } from '~/lib/units'
+import { useClock } from '~/ui/clock'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -131,6 +133,7 @@ export function TransportPage({ search, onSearch }: Props) {
 }
 
 function Advice({ found }: { found: Transport }) {
+  const clock = useClock()
   return (
     <div className={styles.results}>
       <Panel title={strings.advice}>
@@ -146,6 +149,7 @@ function Advice({ found }: { found: Transport }) {
             </Notice>
           ))}
         <p className={pageStyles.lead}>{evidenceWords(found)}</p>
+        {found.evidence.measured.length > 0 && <p className={pageStyles.lead}>{probeWords(found, clock)}</p>}
         <p className={pageStyles.lead}>{strings.source(found.source)}</p>
       </Panel>
       <Panel title={strings.rules}>
@@ -169,6 +173,10 @@ function Advice({ found }: { found: Transport }) {
   )
 }
 
+function probeWords({ evidence: { probed_at } }: Transport, clock: Clock): string {
+  return probed_at === null ? strings.unprobed : strings.probedAt(formatMoment(new Date(probed_at), clock))
+}
+
 function evidenceWords({ evidence }: Transport): string {
   const words = [
     evidence.round_trip_us !== null && strings.roundTrip(formatDelay(1e3 * evidence.round_trip_us)),
@@ -176,6 +184,8 @@ function evidenceWords({ evidence }: Transport): string {
     evidence.loss !== null && strings.loss(formatRatio(evidence.loss)),
     evidence.routes !== null && strings.routes(String(evidence.routes)),
     evidence.same_host !== null && strings.sameHost(evidence.same_host),
+    evidence.ecn !== null && evidence.measured.includes('ecn') && strings.ecnOf[evidence.ecn],
+    evidence.reordering !== null && strings.reordering(formatRatio(evidence.reordering)),
   ].filter((word) => word !== false)
   return evidence.measured.length > 0 ? strings.measured(words.join(', ')) : strings.nothingMeasured
 }

@@ -58,6 +58,9 @@ export const strings = {
   loss: (value: string) => `loss ${value}`,
   routes: (value: string) => `${value} routes by source port`,
   sameHost: (same: boolean) => (same ? 'both VMs on one host' : 'VMs on different hosts'),
-  source: (source: string) =>
-    `Rules: ${source}. Effects are those of its testbed; agents do not measure ECN and reordering.`,
+  source: (source: string) => `Rules: ${source}. Effects are those of its testbed.`,
+  ecnOf: { marked: 'switches mark ECN', not_marked: 'no ECN marks', bleached: 'a hop clears the ECN field' },
+  reordering: (value: string) => `${value} of pairs reordered`,
+  probedAt: (time: string) => `ECN and order: measured on demand at ${time}.`,
+  unprobed: 'ECN and order are unknown. Measure the path on demand with both, on its page under Run now.',
 }

@@ -1,12 +1,12 @@
 import { Anchor, Button, Progress, useComputedColorScheme } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { exchangesOf, isOver, useStopMeasuring } from '~/api/onDemand'
-import type { OnDemand, OnDemandPath } from '~/api/types'
+import type { OnDemand, OnDemandPath, PathProbes } from '~/api/types'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { type Clock, formatMoment, formatTime, zoneName } from '~/lib/time'
 import { formatCount, formatDelay, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
 import { PictureMenu } from '~/ui/PictureMenu'
-import { Records } from '~/ui/Records'
+import { type Column, Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { delayTicks } from '../delayTicks'
 import styles from '../paths.module.css'
@@ -29,7 +29,7 @@ export function OnDemandResult({ measurement, clock, mayStop }: Props) {
   return (
     <section className={styles.newest} aria-label={strings.result}>
       <div className={styles.newestHead}>
-        <h2>{strings.settingsOf(measurement.rate_hz, length, measurement.source_ports)}</h2>
+        <h2>{strings.settingsOf(measurement, length)}</h2>
         <span className={styles.note}>{`${formatMoment(at, clock)} ${zoneName(clock, at)}`}</span>
         <span role="status">{strings.statuses[status]}</span>
         {!isOver(measurement) && mayStop && (
@@ -55,6 +55,7 @@ export function OnDemandResult({ measurement, clock, mayStop }: Props) {
         <>
           <Delays measurement={measurement} clock={clock} />
           <Totals measurement={measurement} />
+          <Probes measurement={measurement} />
           {measurement.source_ports > 1 && (
             <>
               <Paths direction={strings.outbound} paths={measurement.outbound_paths} />
@@ -148,6 +149,64 @@ function Totals({ measurement }: { measurement: OnDemand }) {
         { title: strings.maximum, cell: ([, of]) => formatDelay(of.max_ns), as: 'number' },
       ]}
     />
+  )
+}
+
+/** ECN fields at arrival, and the order of pairs, by direction; nothing unless they were asked for. */
+function Probes({ measurement: { ecn, reordering, outbound_probes, inbound_probes } }: { measurement: OnDemand }) {
+  if (!outbound_probes || !inbound_probes) return null
+  const rows: [string, PathProbes][] = [
+    [strings.outbound, outbound_probes],
+    [strings.inbound, inbound_probes],
+  ]
+  const share = (count: number, of: number) =>
+    of > 0 ? `${formatCount(count)} (${formatRatio(count / of)})` : strings.notObserved
+  const ecnColumn = (title: string, count: (of: PathProbes) => number): Column<[string, PathProbes]> => ({
+    title,
+    cell: ([, of]) => share(count(of), of.ecn_known),
+    as: 'number',
+  })
+  return (
+    <div>
+      <h3>{strings.probes}</h3>
+      <p className={styles.source}>
+        {[ecn && strings.ecnMeaning, reordering && strings.orderMeaning].filter(Boolean).join(' ')}
+      </p>
+      <Records
+        label={strings.probes}
+        rows={rows}
+        id={([name]) => name}
+        columns={[
+          { title: strings.direction, cell: ([name]) => name, as: 'head' },
+          ...(ecn
+            ? [
+                ecnColumn(strings.marked, ({ ce }) => ce),
+                ecnColumn(strings.cleared, ({ cleared }) => cleared),
+                ecnColumn(strings.altered, ({ altered }) => altered),
+                {
+                  title: strings.ecnKnown,
+                  cell: ([, of]: [string, PathProbes]) => formatCount(of.ecn_known),
+                  as: 'number' as const,
+                },
+              ]
+            : []),
+          ...(reordering
+            ? [
+                {
+                  title: strings.reversed,
+                  cell: ([, of]: [string, PathProbes]) => share(of.reversed, of.pairs),
+                  as: 'number' as const,
+                },
+                {
+                  title: strings.pairs,
+                  cell: ([, of]: [string, PathProbes]) => formatCount(of.pairs),
+                  as: 'number' as const,
+                },
+              ]
+            : []),
+        ]}
+      />
+    </div>
   )
 }
 

@@ -28,6 +28,7 @@ const SECOND = {
 
 const RUN = {
   ...{ id: ID, mesh_id: 'm', source: end('1', 'web-1'), target: end('2', 'db-1'), rate_hz: 128, source_ports: 4 },
+  ...{ ecn: false, reordering: false },
   ...{ starts_at: '2026-11-20T23:10:20Z', ends_at: '2026-11-20T23:10:30Z', stopped_at: null, status: 'running' },
   ...{ requested_by: 'owner@sinemora.example', created_at: '2026-11-20T23:10:16Z', seconds: 1 },
 }
@@ -42,6 +43,7 @@ const RESULT = {
   ...{ outbound: SECOND.outbound, inbound: SECOND.inbound, round_trip: SECOND.round_trip },
   outbound_paths: [path([319, 40_001], 78_000, 0), path([40_002, 40_003], 158_000, 80_000, true)],
   inbound_paths: [path([319, 40_001, 40_002, 40_003], 69_000, 0)],
+  ...{ outbound_probes: null, inbound_probes: null },
 }
 
 function Addressed() {
@@ -72,7 +74,9 @@ test('a measurement is started, shown as it runs and stopped', async () => {
   const asked = sent.find(({ to }) => to === 'POST /v1/on-demand-measurements')
   expect(asked?.body).toEqual({
     ...{ mesh_id: 'm', source_vm_id: '1', target_vm_id: '2', rate_hz: 128, duration_s: 10, source_ports: 4 },
+    ...{ ecn: false, reordering: false },
   })
+  expect(screen.queryByRole('region', { name: 'ECN and order of packets' })).toBeNull()
   const outbound = within(screen.getByRole('region', { name: 'All exchanges' })).getByRole('row', { name: /^Outbound/ })
   expect(outbound.textContent).toContain('1.56 %')
   const file = screen.getByRole('link', { name: 'All exchanges as CSV' })
@@ -86,6 +90,44 @@ test('the paths of source ports are named, and the one that loses packets is mar
   const paths = within(await screen.findByRole('region', { name: 'Distinct paths, outbound' })).getAllByRole('row')
   expect(paths[2]?.textContent).toMatch(/80\.0 µs.*loses more than the others.*40002, 40003/)
   expect(screen.getByText(/One path found/)).toBeTruthy()
+})
+
+test('ECN marks and order are asked for and shown by direction', async () => {
+  const probes = { ecn_known: 200, ce: 3, cleared: 0, altered: 0, pairs: 0, reversed: 0 }
+  const asked = { ...RESULT, ecn: true, reordering: true }
+  const sent = mockApi({
+    ...ANSWERS,
+    [`GET /v1/on-demand-measurements/${ID}`]: {
+      ...asked,
+      outbound_probes: probes,
+      inbound_probes: { ...probes, ce: 0, cleared: 200, pairs: 100, reversed: 4 },
+    },
+  })
+  await showPage(<Addressed />)
+  await userEvent.click(await screen.findByLabelText('Count ECN marks'))
+  await userEvent.click(screen.getByLabelText('Compare the order of packets'))
+  await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
+  const table = within(await screen.findByRole('region', { name: 'ECN and order of packets' }))
+  const cells = table.getAllByRole('row').map((row) => Array.from(row.children, ({ textContent }) => textContent))
+  expect(cells).toEqual([
+    ['Direction', 'Marked', 'Cleared', 'Altered', 'ECN-capable packets', 'Reversed', 'Pairs'],
+    ['Outbound', '3 (1.50 %)', '0 (0 %)', '0 (0 %)', '200', 'not observed yet', '0'],
+    ['Inbound', '0 (0 %)', '200 (100 %)', '0 (0 %)', '200', '4 (4.00 %)', '100'],
+  ])
+  expect(screen.getByRole('heading', { name: '128/s for 10 s, 4 source ports, ECN marks, order' })).toBeTruthy()
+  const body = sent.find(({ to }) => to === 'POST /v1/on-demand-measurements')?.body
+  expect(body).toMatchObject({ ecn: true, reordering: true })
+})
+
+test('order needs two exchanges a second for each source port', async () => {
+  const sent = mockApi(ANSWERS)
+  await showPage(<Addressed />)
+  await userEvent.selectOptions(await screen.findByLabelText('Exchanges per second'), '4')
+  await userEvent.selectOptions(screen.getByLabelText('Source ports'), '4')
+  await userEvent.click(screen.getByLabelText('Compare the order of packets'))
+  await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
+  expect(screen.getByText(/at least twice as many/)).toBeTruthy()
+  expect(sent.some(({ to }) => to === 'POST /v1/on-demand-measurements')).toBe(false)
 })
 
 test('a refusal is shown with its reason', async () => {

@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useEdits } from '~/api/access'
@@ -60,7 +60,7 @@ export function OnDemandTab({ meshId, source, target, clock, open, onOpen }: Pro
                   },
                   {
                     title: strings.settings,
-                    cell: (one) => strings.settingsOf(one.rate_hz, lengthOf(one), one.source_ports),
+                    cell: (one) => strings.settingsOf(one, lengthOf(one)),
                   },
                   { title: strings.status, cell: ({ status }) => strings.statuses[status] },
                   { title: strings.by, cell: ({ requested_by }) => requested_by, as: 'quiet' },
@@ -100,13 +100,15 @@ function Form({ ends, onStarted }: { ends: Ends; onStarted: (id: string) => void
   const [rate, setRate] = useState<(typeof RATES)[number]>(128)
   const [duration, setDuration] = useState<number>(60)
   const [ports, setPorts] = useState<(typeof PORTS)[number]>(1)
-  const tooMany = ports > rate
+  const [ecn, setEcn] = useState(false)
+  const [reordering, setReordering] = useState(false)
+  const tooMany = (reordering ? 2 * ports : ports) > rate
 
   function submit(event: FormEvent) {
     event.preventDefault()
     if (tooMany) return
     start.mutate(
-      { ...ends, rate_hz: rate, duration_s: duration, source_ports: ports },
+      { ...ends, rate_hz: rate, duration_s: duration, source_ports: ports, ecn, reordering },
       { onSuccess: ({ id }) => onStarted(id) },
     )
   }
@@ -130,14 +132,20 @@ function Form({ ends, onStarted }: { ends: Ends; onStarted: (id: string) => void
           label={strings.ports}
           data={PORTS.map(String)}
           value={String(ports)}
-          error={tooMany && strings.portsTooMany}
+          error={tooMany && (reordering ? strings.pairsTooMany : strings.portsTooMany)}
           onChange={({ target }) => setPorts(Number(target.value) as typeof ports)}
+        />
+        <Checkbox label={strings.ecn} checked={ecn} onChange={({ target }) => setEcn(target.checked)} />
+        <Checkbox
+          label={strings.reordering}
+          checked={reordering}
+          onChange={({ target }) => setReordering(target.checked)}
         />
         <Button type="submit" loading={start.isPending}>
           {strings.start}
         </Button>
       </div>
-      <p className={styles.source}>{strings.portsHint}</p>
+      <p className={styles.source}>{`${strings.portsHint} ${strings.probesHint}`}</p>
       <ActionError error={start.error} />
     </form>
   )

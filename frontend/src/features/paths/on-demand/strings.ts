@@ -8,6 +8,10 @@ export const strings = {
   ports: 'Source ports',
   portsHint: 'Several ports share the rate and show the distinct paths of equal-cost routing.',
   portsTooMany: 'Choose at least as many exchanges per second as source ports.',
+  pairsTooMany: 'Choose at least twice as many exchanges per second as source ports: for order each sends in pairs.',
+  ecn: 'Count ECN marks',
+  reordering: 'Compare the order of packets',
+  probesHint: 'ECN marks and order say which transport suits the path: see Advisors, Transport.',
   start: 'Run now',
   stop: 'Stop',
   viewersCannot: 'Viewers see the results. An editor can start a measurement.',
@@ -23,8 +27,23 @@ export const strings = {
   show: 'Show',
   hide: 'Hide',
   verbOf: (verb: string, time: string) => `${verb} the measurement of ${time}`,
-  settingsOf: (rate: number, seconds: number, ports: number) =>
-    `${rate}/s for ${seconds} s${ports > 1 ? `, ${ports} source ports` : ''}`,
+  settingsOf: (
+    {
+      rate_hz,
+      source_ports,
+      ecn,
+      reordering,
+    }: Record<'rate_hz' | 'source_ports', number> & Record<'ecn' | 'reordering', boolean>,
+    seconds: number,
+  ) =>
+    [
+      `${rate_hz}/s for ${seconds} s`,
+      source_ports > 1 && `${source_ports} source ports`,
+      ecn && 'ECN marks',
+      reordering && 'order',
+    ]
+      .filter(Boolean)
+      .join(', '),
   statuses: {
     waiting: 'Waiting for the agents',
     running: 'Running',
@@ -53,6 +72,17 @@ export const strings = {
   unknown: 'Unknown',
   minimum: 'Minimum',
   maximum: 'Maximum',
+  probes: 'ECN and order of packets',
+  ecnMeaning:
+    'Packets leave ECN-capable. A congested switch marks them; a hop that clears the field takes ECN from all transports.',
+  orderMeaning: 'Packets leave in pairs. Reversed: the second one arrives first, which looks like loss to plain TCP.',
+  marked: 'Marked',
+  cleared: 'Cleared',
+  altered: 'Altered',
+  ecnKnown: 'ECN-capable packets',
+  reversed: 'Reversed',
+  pairs: 'Pairs',
+  notObserved: 'not observed yet',
   eachSecond: 'Each second',
   second: 'Second',
   sent: 'Sent',
