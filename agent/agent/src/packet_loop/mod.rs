@@ -32,7 +32,7 @@ use crate::hardware::HardwareClock;
 use crate::hardware_timestamps::CardInUse;
 use crate::network::{Listen, Network};
 use crate::paths::dating::ClockWish;
-use crate::plan::{BackendClock, PassedPlan, Plan};
+use crate::plan::{BackendClock, PassedPlan};
 use crate::timestamp::{self, BindError, CardClock, raw_now};
 use crate::window::OnDemandWindow;
 use client::ClosedWindows;
