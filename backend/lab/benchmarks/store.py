@@ -15,136 +15,26 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from statistics import median, quantiles
-from typing import Any
 
 import numpy as np
-import zstandard
 from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.storing import numpy_reading, rows
-from lab.benchmarks.storing.load import Load, Outcome, request_of
+from lab.benchmarks.storing.ingest import NOW, ingest, requests
+from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World, running
-from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, report, window
+from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, window
 from sinemora.kit.db import system_session
 from sinemora.measurements.aggregate import rollup
 from sinemora.measurements.codec import frame, llq16
-from sinemora.measurements.codec.frame import Frame
 from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
 
 GROUPS = ("ingest", "queries", "large", "unaligned", "rollup", "load", "error", "rss")
-STARTED = int(time.time())
-NOW = STARTED // 86_400 * 86_400
 REPEATED = 7
-TURNS = 3
-
-
-def requests(world: World, senders: int, windows: int, before_s: int) -> list[bytes]:
-    """Return `windows` reports of each of the first `senders` VMs, oldest first; the last ends `before_s` ago."""
-    rng = np.random.default_rng(1)
-    compressor = zstandard.ZstdCompressor(level=3)
-    by_sender: list[list[bytes]] = []
-    end = STARTED // 10 * 10 - before_s
-    for i in range(senders):
-        others = [key for key in world.vm_keys if key != world.vm_keys[i]]
-        message = report(window(rng, world.vm_keys[i], others), world.mesh_key)
-        sent = []
-        for n in range(windows):
-            message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
-            sent.append(request_of(world.credentials[i], compressor.compress(message.SerializeToString())))
-        by_sender.append(sent)
-    return [sent[n] for n in range(windows) for sent in by_sender]
-
-
-def stored_frames(world: World) -> int:
-    """Return the number of committed blocks of a mesh."""
-    with system_session() as session:
-        count = session.scalar(text("SELECT count(*) FROM probe_frames WHERE mesh_key = :key"), {"key": world.mesh_key})
-    return int(count or 0)
-
-
-def ingest(product: Product) -> float:
-    """Measure committed reports per second with 99 and 999 peers each. Return those with 99.
-
-    Reports and COPY take turns, so that both meet the same machine: a ratio is the median of those of the turns.
-    """
-    rate = 0.0
-    # The number of connections of the measurements behind the bars.
-    for peers_each, senders, windows, connections in ((99, 100, 100, 512), (999, 24, 60, 64)):
-        world = product.world(f"ingest-{peers_each}", peers_each + 1)
-        plain = _plain(world, senders, windows)
-        Load(product.port, requests(world, senders, 4, 20_000)).wait()  # warm
-        speeds: list[float] = []
-        copies: list[float] = []
-        costs: list[dict[str, float]] = []
-        size, dsn = 0.0, product.postgres.dsn("postgres", "sinemora")
-        for turn in range(TURNS):
-            rows.settle(dsn)
-            outcome, cost = _sent(product, world, senders, windows, connections, turn)
-            speeds.append(2 * peers_each * outcome.acknowledged / outcome.seconds)
-            costs.append(cost)
-            rows.settle(dsn)
-            copied, size = rows.ingest(dsn, plain, rows.EVERYTHING)
-            copies.append(copied)
-        of_paths, _ = rows.ingest(dsn, plain, rows.PATHS)
-        rows.settle(dsn)
-        if peers_each == 99:
-            _sizes(world, size)
-        rate = rate or median(speeds) / 2 / peers_each
-        ratio = median(speed / copied for speed, copied in zip(speeds, copies, strict=True))
-        rate_of = {"copy_per_s": round(median(copies)), "copy_without_round_trips_per_s": round(of_paths)}
-        figures.report(f"store_ingest_{peers_each}_ratio_to_copy", ratio, **rate_of)
-        extra: dict[str, Any] = {name: round(median(cost[name] for cost in costs), 3) for name in costs[0]}
-        extra |= {"connections": connections, "reports_per_s": round(median(speeds) / 2 / peers_each, 1)}
-        figures.report(f"store_ingest_{peers_each}_per_s", median(speeds), **extra)
-    return rate
-
-
-def _sent(
-    product: Product, world: World, senders: int, windows: int, connections: int, turn: int
-) -> tuple[Outcome, dict[str, float]]:
-    """Send the reports of a turn. Return the outcome and the ms of processor time of each report by process."""
-    blocks = -(-(len(world.vm_keys) - 1) // frame.TARGETS_MAX)
-    sending = requests(world, senders, windows, 21_000 + turn * 10 * windows)
-    cpu_s, database_s, before = product.cpu_s(), product.database_cpu_s(), stored_frames(world)
-    outcome = Load(product.port, sending, connections=connections).wait()
-    cpu_s, database_s = product.cpu_s() - cpu_s, product.database_cpu_s() - database_s
-    stored = stored_frames(world) - before
-    if outcome.refused or stored != outcome.acknowledged * blocks:
-        sys.exit(f"{outcome} but {stored} blocks are stored: acknowledged is not committed")
-    spent_s = {"api": cpu_s, "database": database_s, "generator": outcome.generator_cpu_s}
-    return outcome, {f"{name}_cpu_ms_per_report": s / outcome.acknowledged * 1000 for name, s in spent_s.items()}
-
-
-def _plain(world: World, senders: int, windows: int) -> list[tuple[Frame, str]]:
-    """Return the frames of a turn of COPY, each with its start: as many windows of paths as a turn of reports has."""
-    rng = np.random.default_rng(2)
-    parts = [window(rng, key, peers(world.vm_keys, i)) for i, key in enumerate(world.vm_keys[:senders])]
-    at = datetime.fromtimestamp(NOW - 86_400, UTC)
-    # Each pair is in one frame only, in both directions; every report has the peers of both.
-    return [(part, (at + timedelta(seconds=10 * n)).isoformat()) for n in range(2 * windows) for part in parts]
-
-
-def _sizes(world: World, row_bytes: float) -> None:
-    """Measure the bytes on disk of a pair-window and a pair-minute, indexes and TOAST tables included."""
-    while roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)):
-        pass
-    for figure, table in (("store_bytes_per_window", "probe_frames"), ("store_bytes_per_minute", "probe_frames_1m")):
-        with system_session() as session:
-            paths = session.scalar(text(f"SELECT 2 * sum(n) FROM {table}"))
-            size = session.scalar(
-                text(
-                    "SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits"
-                    " WHERE inhparent = CAST(:table AS regclass)"
-                ),
-                {"table": table},
-            )
-        assert paths is not None
-        assert size is not None
-        figures.report(figure, float(size) / float(paths), rows_bytes=round(row_bytes, 1))
 
 
 def fill(world: World, tier: Tier, starts: list[int], samples: int) -> None:
@@ -359,7 +249,7 @@ def under_load(product: Product, per_s: float, world: World) -> None:
     p95_ms()
     idle = p95_ms()
     sender = product.world("under-load", 100)
-    load = Load(product.port, requests(sender, 100, max(20, int(per_s * 60 / 100)), 40_000), per_s / 2)
+    load = Load([product.port], requests(sender, 100, max(20, int(per_s * 60 / 100)), 40_000), per_s / 2)
     time.sleep(2)
     busy = p95_ms()
     outcome = load.stop()
@@ -380,7 +270,7 @@ def memory(product: Product, seconds: float) -> None:
     last: list[int] = []
     turn = 0
     while (passed_s := time.monotonic() - began_s) < seconds:
-        load = Load(product.port, requests(world, 100, 40, 45_000 + turn * 400 % 150_000))
+        load = Load([product.port], requests(world, 100, 40, 45_000 + turn * 400 % 150_000))
         outcome = load.wait()
         if outcome.refused:
             sys.exit(f"{outcome}")

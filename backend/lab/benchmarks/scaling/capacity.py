@@ -82,7 +82,7 @@ def _turn(product: Product, world: World, size: Size, turn: int) -> Cost:
     minute = NEWEST_S - (turn + 2) * 60 * size.minutes
     requests = _requests(world, size, minute)
     disk, api_s, database_s = _disk(), product.cpu_s(), product.database_cpu_s()
-    outcome = Load(product.port, requests).wait()
+    outcome = Load([product.port], requests).wait()
     api_s, database_s = product.cpu_s() - api_s, product.database_cpu_s() - database_s
     disk = _disk() - disk
     if outcome.refused or outcome.acknowledged != size.reports:

@@ -39,7 +39,7 @@ def measured(product: Product, world: World, windows: int = 12) -> int:
             message = report(window(rng, key, others), world.mesh_key)
             message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
             sent.append(request_of(credential, compressor.compress(message.SerializeToString())))
-    Load(product.port, sent, connections=4).wait()
+    Load([product.port], sent, connections=4).wait()
     return end
 
 

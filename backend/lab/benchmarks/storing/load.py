@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing as mp
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event as Flag
 from queue import Empty
@@ -22,16 +23,19 @@ class Outcome:
 
 
 class Load:
-    """Sends every request once, as fast as responses arrive or at `per_s`, until done or `stop`."""
+    """Sends every request once, as fast as responses arrive or at `per_s`, until done or `stop`.
+
+    Connections are spread evenly over `ports`, the API processes of a product.
+    """
 
     def __init__(
-        self, port: int, requests: list[bytes], per_s: float | None = None, connections: int = CONNECTIONS
+        self, ports: Sequence[int], requests: list[bytes], per_s: float | None = None, connections: int = CONNECTIONS
     ) -> None:
         context = mp.get_context("spawn")
         self._stop = context.Event()
         self._outcome: mp.Queue[Outcome] = context.Queue()
         self._process = context.Process(
-            target=_send, args=(port, requests, per_s, connections, self._stop, self._outcome), daemon=True
+            target=_send, args=(ports, requests, per_s, connections, self._stop, self._outcome), daemon=True
         )
         self._process.start()
 
@@ -63,17 +67,24 @@ def request_of(credential: str, body: bytes) -> bytes:
 
 
 def _send(
-    port: int, requests: list[bytes], per_s: float | None, connections: int, stop: Flag, outcome: "mp.Queue[Outcome]"
+    ports: Sequence[int],
+    requests: list[bytes],
+    per_s: float | None,
+    connections: int,
+    stop: Flag,
+    outcome: "mp.Queue[Outcome]",
 ) -> None:
-    outcome.put(asyncio.run(_run(port, requests, per_s, connections, stop)))
+    outcome.put(asyncio.run(_run(ports, requests, per_s, connections, stop)))
 
 
-async def _run(port: int, requests: list[bytes], per_s: float | None, connections: int, stop: Flag) -> Outcome:
+async def _run(
+    ports: Sequence[int], requests: list[bytes], per_s: float | None, connections: int, stop: Flag
+) -> Outcome:
     waiting = iter(requests)
     counts = [0, 0]
     began_s, cpu_s, sent = time.monotonic(), time.process_time(), 0
 
-    async def connection() -> None:
+    async def connection(port: int) -> None:
         nonlocal sent
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for request in waiting:
@@ -91,5 +102,5 @@ async def _run(port: int, requests: list[bytes], per_s: float | None, connection
                 await reader.readexactly(length)
         writer.close()
 
-    await asyncio.gather(*(connection() for _ in range(min(connections, len(requests)))))
+    await asyncio.gather(*(connection(ports[n % len(ports)]) for n in range(min(connections, len(requests)))))
     return Outcome(counts[0], counts[1], time.monotonic() - began_s, time.process_time() - cpu_s)

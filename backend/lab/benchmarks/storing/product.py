@@ -12,7 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -65,6 +65,18 @@ class Product:
         self.api.wait(20)
         self.api = serve(self.log)
         self.wait()
+
+    @contextmanager
+    def replica(self) -> Iterator["Product"]:
+        """Run a further API process of the product meanwhile, on another port, as the chart's replicas are."""
+        port = _free_port()
+        other = replace(self, port=port, api=serve(self.log, port))
+        try:
+            other.wait()
+            yield other
+        finally:
+            other.api.terminate()
+            other.api.wait(20)
 
     def wait(self) -> None:
         """Return when the API is ready; exit with its log if it does not start."""
@@ -175,9 +187,7 @@ def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
         for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
             del os.environ[name]
         Settings.model_config["env_file"] = None
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = _free_port()
         os.environ |= {
             "SINEMORA_DATABASE_URL": postgres.dsn(),
             "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
@@ -230,7 +240,15 @@ def key_of(tenant_id: UUID, scope: str) -> str:
     return secret
 
 
-def serve(log: Path) -> subprocess.Popen[bytes]:
-    """Start the API; it appends to `log`."""
+def serve(log: Path, port: int | None = None) -> subprocess.Popen[bytes]:
+    """Start the API, on `port` or that of the settings; it appends to `log`."""
+    env = os.environ if port is None else os.environ | {"SINEMORA_PORT": str(port)}
     with log.open("ab") as out:
-        return subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], stdout=out, stderr=out)
+        return subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], stdout=out, stderr=out, env=env)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
