@@ -73,7 +73,7 @@ function extent({ least, limits }: Props, low: number | null, most: number | nul
 
 /** Options of the chart. Data, range and callbacks are read through `current` each time they are needed. */
 function options(element: HTMLElement, current: () => Props): uPlot.Options {
-  const { lines, clock, shape, least, group, height } = current()
+  const { lines, clock, shape, group, height } = current()
   const ink = resolveColour(element, 'var(--ink-3)')
   const grid = resolveColour(element, 'var(--line)')
   const font = '11px "Inter Variable", system-ui, sans-serif'
@@ -97,7 +97,7 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
     },
     scales: {
       x: { time: true, range: () => current().range },
-      y: least === undefined && !current().limits ? {} : { range: (_, low, most) => extent(current(), low, most) },
+      y: { range: (_, low, most) => extent(current(), low, most) },
     },
     axes: [
       {

@@ -16,7 +16,13 @@ test('delays are not drawn below zero, differences are', () => {
 
 test('a chart without values has an extent', () => {
   expect(withLimits(undefined, null, null)).toEqual([0, 1])
-  expect(withLimits([limit(100)], null, null)).toEqual([90, 110])
+  expect(withLimits([limit(100)], null, null)).toEqual([99.4, 100.6])
+})
+
+test('values that hardly differ are not magnified', () => {
+  const [low, high] = withLimits(undefined, 87_555_200, 87_557_000)
+  expect(high - low).toBeCloseTo(1.2 * 875_570, -2)
+  expect((low + high) / 2).toBeCloseTo(87_556_100, 0)
 })
 
 test('a span is drawn only within the range', () => {

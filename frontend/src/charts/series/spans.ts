@@ -25,6 +25,9 @@ interface Shown {
   limits?: readonly Limit[] | undefined
 }
 
+/** Least extent relative to the values: less is not distinguished by sketches, and its labels are long. */
+const LEAST_SHARE = 0.01
+
 /** Return the extent of values that also shows the limits, with a margin. */
 export function withLimits(
   limits: readonly Limit[] | undefined,
@@ -34,8 +37,9 @@ export function withLimits(
   const values = [...(limits ?? []).map(({ value }) => value), least, most].filter((value) => value !== null)
   if (values.length === 0) return [0, 1]
   const [low, high] = [Math.min(...values), Math.max(...values)]
-  const margin = (high - low || Math.abs(high) || 1) * 0.1
-  return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin]
+  const span = Math.max(high - low, Math.max(Math.abs(low), Math.abs(high)) * LEAST_SHARE) || 1
+  const [middle, half] = [(low + high) / 2, span * 0.6]
+  return [low >= 0 ? Math.max(0, middle - half) : middle - half, middle + half]
 }
 
 /** Return the part of a span within a range; null where they do not overlap. */

@@ -88,7 +88,7 @@ export const strings = {
   seriesLower: 'the time series',
   resolution: (seconds: number) => `One point every ${seconds} s.`,
   noMeasurementsSentence: ' No measurements in this range.',
-  valueRange: (least: string, most: string) => `${least} to ${most}`,
+  valueRange: (least: string, most: string) => (least === most ? least : `${least} to ${most}`),
   noValue: 'no value',
   lossValue: (loss: string) => `loss ${loss}`,
   metricOf: (metric: string, names: string) => `${metric} of ${names}`,

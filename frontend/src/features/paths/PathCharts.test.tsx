@@ -45,7 +45,7 @@ test('the charts are as high while they load as with values, so that nothing bel
   cleanup()
   await charts(SERIES)
   expect(heights()).toEqual(reserved)
-  expect(screen.getByText(/^One-way delay, p50\. Outbound from 80/)).toBeTruthy()
+  expect(screen.getByText(/^One-way delay, p50\. Outbound 80.* throughout/)).toBeTruthy()
 })
 
 test('below the delays stands what is usual, and of when', async () => {

@@ -49,7 +49,8 @@ export const strings = {
   countOf: (count: string, total: string) => `${count} of ${total}`,
   exchangeCount: (count: string) => `${count} exchanges`,
   noValue: 'no value',
-  valueRange: (least: string, most: string, gaps: string) => `from ${least} to ${most}${gaps}`,
+  valueRange: (least: string, most: string, gaps: string) =>
+    least === most ? `${least} throughout${gaps}` : `from ${least} to ${most}${gaps}`,
   outbound: 'Outbound',
   earlierOf: (line: string) => `${line}, earlier`,
   inbound: 'Inbound',
