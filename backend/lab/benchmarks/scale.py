@@ -4,18 +4,19 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                   everything
-    make bench-scale ONLY=restore      some groups: restore rolling handover parquet capacity
+    make bench-scale ONLY=restore      some groups: restore standby rolling handover parquet capacity
 """
 
 import os
 import sys
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import aged, capacity, disaster, handover, rolling
+from lab.benchmarks.scaling import aged, capacity, disaster, handover, rolling, standby
 from lab.benchmarks.storing.product import running
 
 GROUPS = {
     "restore": disaster.restore,
+    "standby": standby.promote,
     "rolling": rolling.replace,
     "handover": handover.hand_over,
     "parquet": aged.aged,
