@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sinemora.measurements.ingest.agent_pb2 import MeshWindow, Report
+import numpy as np
+from sinemora.measurements.codec import llq16
+from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow, Report
 
 from laboratory import Host, Lab, LabError, Process, wait_until
 
@@ -158,6 +160,13 @@ class Fleet:
                 self._seen[path.name] = Report.FromString(path.read_bytes())
         own = {report.sequence: report for name, report in self._seen.items() if name.startswith(f"{key}-")}
         return [report for _, report in sorted(own.items())]
+
+
+def quantiles_ns(columns: Sequence[Columns], *quantiles: float) -> list[float]:
+    """Return quantiles of the delays of some windows together, ns."""
+    words = np.frombuffer(b"".join(of.sketch for of in columns), dtype="<u2").astype(np.uint16)
+    merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)
+    return [float(value) for value in llq16.values_of(llq16.quantiles(merged, lengths, list(quantiles))[:, 0])]
 
 
 def peer(key: int, address: str, role: str, **more: Any) -> dict[str, Any]:

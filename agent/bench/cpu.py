@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-import numpy as np
 from lab.benchmarks import figures
-from sinemora.measurements.codec import llq16
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
-from agents import Agent, Fleet
+from agents import Agent, Fleet, quantiles_ns
 from laboratory import Lab, Process, cpu_in_turns
 
 ROUNDS, SECONDS = 4, 10.0
@@ -127,9 +125,7 @@ def _others(spread: dict[str, float]) -> dict[str, Any]:
 def _of_windows(windows: list[MeshWindow], direction: str) -> dict[str, float]:
     columns: list[Columns] = [getattr(window, direction) for window in windows]
     counts = [of.count[0] for of in columns]
-    words = np.frombuffer(b"".join(of.sketch for of in columns), dtype="<u2").astype(np.uint16)
-    merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)
-    median, p99 = llq16.values_of(llq16.quantiles(merged, lengths, [0.5, 0.99])[:, 0])
+    median, p99 = quantiles_ns(columns, 0.5, 0.99)
     mean = sum(of.mean_ns[0] * count for of, count in zip(columns, counts, strict=True)) / sum(counts)
     squares = sum(of.m2[0] + count * (of.mean_ns[0] - mean) ** 2 for of, count in zip(columns, counts, strict=True))
     return _spread(min(of.min_ns[0] for of in columns), median, p99, (squares / sum(counts)) ** 0.5, sum(counts))

@@ -1,12 +1,21 @@
 """Figures of the advisors, one JSON object each. `SEED=` selects random sets; `ONLY=` some groups: price, fairness,
-transport, transfers, control-group, shaping and treatment (as root).
+transport, transfers, control-group, shaping, treatment and bulk-sender (the last three as root).
 """
 
 import os
 import sys
 from collections.abc import Callable
 
-from lab.benchmarks.advising import control_group, fairness, price, shaping, transfers, transport, treatment
+from lab.benchmarks.advising import (
+    bulk_sender,
+    control_group,
+    fairness,
+    price,
+    shaping,
+    transfers,
+    transport,
+    treatment,
+)
 from lab.benchmarks.figures import finish
 
 GROUPS: dict[str, Callable[[int], None]] = {
@@ -17,6 +26,7 @@ GROUPS: dict[str, Callable[[int], None]] = {
     "control-group": control_group.main,
     "shaping": shaping.main,
     "treatment": treatment.main,
+    "bulk-sender": bulk_sender.main,
 }
 
 
