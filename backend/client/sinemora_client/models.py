@@ -5871,6 +5871,16 @@ class VmTrafficRead(TypedDict):
     peak_received_bit_per_s: list[float | None]
 
 
+class VmTrafficShape(TypedDict):
+    """Shape of what a VM sent, by windows of ten seconds in which its agent counted."""
+
+    shape: sinemoraadvisorstransferscoreshapeShape
+    idle_share: float | None
+    peak_to_mean: float | None
+    vm: Named
+    windows: int
+
+
 class VmTypeWrite(TypedDict):
     """VM type. Without `price_per_hour`, the price of this name in `price_list_id`."""
 

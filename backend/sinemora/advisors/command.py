@@ -122,6 +122,23 @@ def transfers(client: Terminal, file: Question) -> None:
     )
 
 
+@advise.command("traffic-shapes")
+@calls_api
+def traffic_shapes(
+    client: Terminal,
+    mesh: Mesh = None,
+    minutes: Annotated[int, Option(help="Look-back, minutes.")] = 60,
+) -> None:
+    """Show which VMs of a mesh send in bursts, as in a sort, and which steadily, as in k-means."""
+    found = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/traffic-shapes", minutes=minutes)
+    rows = [
+        (one["vm"]["name"], one["shape"], *(("-", "-") if one["idle_share"] is None else
+         (percent(one["idle_share"]), f"{one['peak_to_mean']:.3g}")), one["windows"])
+        for one in found
+    ]  # fmt: skip
+    client.print_result(found, ("VM", "traffic", "idle", "peak over mean", "windows"), rows)
+
+
 @price_lists.command("list")
 @calls_api
 def list_price_lists(client: Terminal) -> None:

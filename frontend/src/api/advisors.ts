@@ -140,6 +140,13 @@ export const transferPlanQuery = (question: TransferQuestion) =>
     retry: false,
   })
 
+/** Shapes of what the VMs of a mesh sent in the last hour. */
+export const trafficShapesQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['advisors', 'traffic-shapes', meshId],
+    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/traffic-shapes', { params: { path: { mesh_id: meshId } } })),
+  })
+
 /** `file` is the name of the file of the bursts, which are too long for a key. */
 
 /** Treatment of the packets of a file of two mixed bursts, which 'name' stands for. */

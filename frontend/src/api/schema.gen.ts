@@ -4301,6 +4301,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/traffic-shapes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Traffic Shapes
+         * @description Return whether each VM of a mesh sends in bursts (as in a sort) or steadily (as in k-means), by its counters.
+         */
+        get: operations["list_traffic_shapes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/meshes/{mesh_id}/bulk-senders": {
         parameters: {
             query?: never;
@@ -16072,6 +16092,20 @@ export interface components {
             peak_sent_bit_per_s: (number | null)[];
             /** Peak Received Bit Per S */
             peak_received_bit_per_s: (number | null)[];
+        };
+        /**
+         * VmTrafficShape
+         * @description Shape of what a VM sent, by windows of ten seconds in which its agent counted.
+         */
+        VmTrafficShape: {
+            shape: components["schemas"]["sinemora__advisors__transfers__core__shape__Shape"];
+            /** Idle Share */
+            idle_share: number | null;
+            /** Peak To Mean */
+            peak_to_mean: number | null;
+            vm: components["schemas"]["Named"];
+            /** Windows */
+            windows: number;
         };
         /**
          * VmTypeWrite
@@ -58318,6 +58352,122 @@ export interface operations {
             };
             /** @description Unsupported Media Type */
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_traffic_shapes: {
+        parameters: {
+            query?: {
+                minutes?: number;
+            };
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "shape": "burst",
+                     *         "idle_share": 0.7,
+                     *         "peak_to_mean": 3.331778503365096,
+                     *         "vm": {
+                     *           "id": "c72de7c1-e012-4644-9c0a-ab972add3d43",
+                     *           "name": "a-1"
+                     *         },
+                     *         "windows": 40
+                     *       },
+                     *       {
+                     *         "shape": "steady",
+                     *         "idle_share": 0,
+                     *         "peak_to_mean": 1,
+                     *         "vm": {
+                     *           "id": "695a8c1f-d8ae-43eb-af13-83f12b5aa949",
+                     *           "name": "b-1"
+                     *         },
+                     *         "windows": 40
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["VmTrafficShape"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

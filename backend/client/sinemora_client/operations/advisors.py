@@ -214,6 +214,15 @@ class AdvisorsOperations(Calls):
         answer: list[models.TailWorkloadRead] = self._json("GET", "/v1/advisors/tail-workloads")
         return answer
 
+    def list_traffic_shapes(self, mesh_id: str | UUID, *, minutes: int | None = None) -> list[models.VmTrafficShape]:
+        """Return whether each VM of a mesh sends in bursts (as in a sort) or steadily (as in k-means), by its
+        counters.
+
+        GET /v1/meshes/{mesh_id}/traffic-shapes, role viewer. Raises `ApiError` with `mesh_unknown`.
+        """
+        answer: list[models.VmTrafficShape] = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/traffic-shapes", params={"minutes": minutes})
+        return answer
+
     def put_price_basis(self, application_id: str | UUID, body: models.ServiceWrite) -> models.PriceBasisRead:
         """Set the price basis of an application: recommended moves of its tasks then show their price difference.
 

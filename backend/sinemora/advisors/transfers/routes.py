@@ -1,6 +1,9 @@
 """Routes of the transfer planner."""
 
-from fastapi import APIRouter
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
 
 from sinemora.advisors.transfers import service
 from sinemora.advisors.transfers.core.shape import TrafficShape, shape_of
@@ -9,14 +12,16 @@ from sinemora.advisors.transfers.schemas import (
     TrafficShapeRead,
     TransferPlanCreate,
     TransferPlanRead,
+    VmTrafficShape,
 )
+from sinemora.advisors.transfers.traffic import traffic_shapes
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
-    prefix="/v1/advisors",
+    prefix="/v1",
     dependencies=[SignedIn],
     route_class=ProductRoute,
     tags=["advisors"],
@@ -24,15 +29,26 @@ router = APIRouter(
 )
 
 
-@router.post("/transfer-plans", responses=responses(404, 422))
+@router.post("/advisors/transfer-plans", responses=responses(404, 422))
 @only_reads
 def advise_transfers(body: TransferPlanCreate, session: SessionDep, actor: Viewer) -> TransferPlanRead:
     """Plan the rates, connections and order of a shuffle or broadcast, and estimate its finish. Stores nothing."""
     return service.plan_transfers(session, body)
 
 
-@router.post("/traffic-shapes", response_model=TrafficShapeRead, responses=responses(422))
+@router.post("/advisors/traffic-shapes", response_model=TrafficShapeRead, responses=responses(422))
 @only_reads
 def classify_traffic(body: TrafficShapeCreate, actor: Viewer) -> TrafficShape:
     """Tell traffic in bursts (as of a sort) from steady traffic (as of k-means) by byte counters. Stores nothing."""
     return shape_of(body.sent_bytes)
+
+
+@router.get("/meshes/{mesh_id}/traffic-shapes", responses=responses(404))
+def list_traffic_shapes(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    minutes: Annotated[int, Query(ge=2, le=1_440)] = 60,
+) -> list[VmTrafficShape]:
+    """Return whether each VM of a mesh sends in bursts (as in a sort) or steadily (as in k-means), by its counters."""
+    return traffic_shapes(session, mesh_id, minutes)

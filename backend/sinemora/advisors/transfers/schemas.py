@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from sinemora.advisors.transfers.core.plan import CONNECTIONS_MAX
 from sinemora.advisors.transfers.core.shape import Shape
+from sinemora.applications.schemas import Named
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.token_buckets.models import Direction
@@ -150,3 +151,10 @@ class TrafficShapeRead(Read):
     shape: Shape
     idle_share: float | None
     peak_to_mean: float | None
+
+
+class VmTrafficShape(TrafficShapeRead):
+    """Shape of what a VM sent, by windows of ten seconds in which its agent counted."""
+
+    vm: Named
+    windows: int

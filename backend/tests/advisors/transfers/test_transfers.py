@@ -14,6 +14,7 @@ from sinemora.advisors.transfers.core.presets import preset_network, shuffle
 from sinemora.advisors.transfers.core.shape import Shape, shape_of
 from sinemora.advisors.transfers.core.simulate import fair_rates, finish_s
 from tests.callers import Member, MeshWorld
+from tests.measurements.reports import add_traffic, sent, traffic_of, window_starts
 from tests.recommendations.measured_mesh import measured
 
 
@@ -198,6 +199,26 @@ def test_token_buckets_limit_hosts(owner: Member, make_mesh):
     # A measured capacity never raises the entered one.
     slow = owner.post(PLANS, json=body | {"measured_capacities": True, "capacity_gbit": 0.05}).json()
     assert slow["bound_s"] == pytest.approx(160)
+
+
+def test_shapes_follow_the_counters_of_agents(owner: Member, other_owner: Member, make_mesh):
+    mesh: MeshWorld = make_mesh(owner, 3)
+    starts = window_starts(range(40, 0, -1))
+    sort, kmeans = traffic_of({}), traffic_of({})
+    for at, start in enumerate(starts):
+        add_traffic(sort, start, 50_000_000 if at % 20 < 6 else 10_000, 0)
+        add_traffic(kmeans, start, 30_000_000, 0)
+    sent(mesh.agents[0], sort)
+    sent(mesh.agents[1], kmeans)
+    path = f"/v1/meshes/{mesh.id}/traffic-shapes"
+    found = {one["vm"]["name"]: one for one in owner.get(path).json()}
+    assert {name: (one["shape"], one["windows"]) for name, one in found.items()} == {
+        mesh.agents[0].name: ("burst", 40),
+        mesh.agents[1].name: ("steady", 40),
+    }
+    assert found[mesh.agents[0].name]["idle_share"] == pytest.approx(0.7)
+    assert other_owner.get(path).status_code == 404
+    assert owner.get(path, params={"minutes": 1}).status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,11 @@ test('measured capacities of the VMs of a mesh count', async () => {
     'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
     'POST /v1/advisors/transfer-plans': () => reply(200, { ...PLAN, capacities }),
     'GET /v1/bulk-runs': () => reply(200, { items: [], next_cursor: null }),
+    'GET /v1/meshes/m/traffic-shapes': () =>
+      reply(200, [
+        { vm: { id: 'a', name: 'a' }, windows: 360, shape: 'burst', idle_share: 0.72, peak_to_mean: 3.5 },
+        { vm: { id: 'c', name: 'c' }, windows: 4, shape: 'unclear', idle_share: null, peak_to_mean: null },
+      ]),
   })
   await showPage(<Harness />)
   await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Mesh' }), 'demo')
@@ -97,6 +102,11 @@ test('measured capacities of the VMs of a mesh count', async () => {
   const table = await screen.findByRole('region', { name: 'Measured capacities' })
   expect(within(table).getByText('100 Mbit/s')).toBeTruthy()
   expect(within(table).getByText('token bucket')).toBeTruthy()
+  const shapes = within(await screen.findByRole('region', { name: 'Traffic of the VMs' })).getAllByRole('row')
+  expect(shapes.slice(1).map((row) => row.textContent)).toEqual([
+    'ain bursts, as in a sort72.0 %3.50360',
+    'cunclear––4',
+  ])
   expect(bodiesOf(sent, 'POST /v1/advisors/transfer-plans').at(-1)).toMatchObject({
     mesh: 'm',
     measured_capacities: true,

@@ -28,6 +28,7 @@ import {
 } from './question'
 import { RunTransfers } from './RunTransfers'
 import { strings } from './strings'
+import { TrafficShapes } from './TrafficShapes'
 
 const SHOWN = 100
 const GAIN_SHOWN_PERCENT = 0.1
@@ -53,6 +54,7 @@ export function TransfersPage({ search, onSearch }: Props) {
       {longList !== null && <Notice tone="info">{strings.longList}</Notice>}
       {request && <Plan request={request} onRun={onRun} />}
       {search.run && <BulkRun runId={search.run} />}
+      {request?.mesh && <TrafficShapes mesh={request.mesh} />}
       {request?.mesh && <EarlierRuns mesh={request.mesh} onRun={onRun} />}
     </AdvisorPage>
   )
