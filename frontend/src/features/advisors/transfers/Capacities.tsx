@@ -8,17 +8,20 @@ import { strings } from './strings'
 export function Capacities({ rows }: { rows: TransferPlan['capacities'] }) {
   if (rows.length === 0) return <p className={pageStyles.lead}>{strings.noCapacity}</p>
   return (
-    <Records
-      low
-      label={strings.capacities}
-      rows={rows}
-      id={({ host, direction }) => `${host} ${direction}`}
-      columns={[
-        { title: strings.host, cell: ({ host }) => host, as: 'head' },
-        { title: strings.direction, cell: ({ direction }) => strings.directions[direction] },
-        { title: strings.measuredRate, cell: ({ gbit }) => `${threeDigits(1e3 * gbit)} Mbit/s`, as: 'number' },
-        { title: strings.from, cell: ({ source }) => strings.sources[source] },
-      ]}
-    />
+    <>
+      <p className={pageStyles.lead}>{strings.capacitiesLead}</p>
+      <Records
+        low
+        label={strings.capacities}
+        rows={rows}
+        id={({ host, direction }) => `${host} ${direction}`}
+        columns={[
+          { title: strings.host, cell: ({ host }) => host, as: 'head' },
+          { title: strings.direction, cell: ({ direction }) => strings.directions[direction] },
+          { title: strings.measuredRate, cell: ({ gbit }) => `${threeDigits(1e3 * gbit)} Mbit/s`, as: 'number' },
+          { title: strings.from, cell: ({ source }) => strings.sources[source] },
+        ]}
+      />
+    </>
   )
 }

@@ -22,6 +22,7 @@ export const strings = {
   measured: 'Use measured capacities',
   measuredMeaning: 'Rates of token buckets, else of transport trials, where they are below the entered capacity.',
   capacities: 'Measured capacities',
+  capacitiesLead: 'Measured capacities, which the plan counts where they are below the entered one.',
   noCapacity: 'No capacity of these VMs is measured: state their token buckets, or try a transport between them.',
   host: 'VM',
   direction: 'Direction',
