@@ -99,6 +99,8 @@ pub(super) struct Exchange<T> {
     pub arrived: Option<bool>,
     /// Set for a standard responder only.
     pub standard: Option<Standard>,
+    /// Set for an SPTP server only.
+    pub is_sptp: bool,
     /// True if the responder left an unknown request near this one unanswered.
     pub may_be_shed: bool,
 }
@@ -119,6 +121,7 @@ impl<T: Copy> Exchange<T> {
             complete: false,
             arrived: None,
             standard: None,
+            is_sptp: false,
             may_be_shed: false,
         }
     }

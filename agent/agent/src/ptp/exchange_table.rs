@@ -74,6 +74,15 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
+    /// Opens an exchange with an SPTP server.
+    pub fn open_sptp(&mut self, pending: PendingRequest<T>) -> Option<u16> {
+        let sequence_id = self.open(pending)?;
+        if let Some(open) = self.find(sequence_id) {
+            open.is_sptp = true;
+        }
+        Some(sequence_id)
+    }
+
     /// Returns true if a request with this sequence id is open.
     pub fn is_open(&self, sequence_id: u16) -> bool {
         usize::from(sequence_id.wrapping_sub(self.first)) < self.open.len()
@@ -124,8 +133,14 @@ impl<T: Copy> ExchangeTable<T> {
             Some(open) if arrival.at > open.pending.deadline => Verdict::Late,
             Some(open) => {
                 let verdict = open.add_part(message, arrival);
-                if verdict == Verdict::Duplicate && open.standard.is_some() {
-                    self.explain_by_duplicate(message);
+                // Each answer of the one has one Delay_Resp, each of the other one Sync.
+                let is_answer = match message.body {
+                    Body::DelayResp { .. } => open.standard.is_some(),
+                    Body::Sync { .. } => open.is_sptp,
+                    _ => false,
+                };
+                if verdict == Verdict::Duplicate && is_answer {
+                    self.explain_by_duplicate(message.sequence_id);
                 }
                 verdict
             }
@@ -200,20 +215,19 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Takes a repeated Delay_Resp of a standard responder as the answer to an unanswered request next to its own.
+    /// Takes a repeated answer of a standard responder or SPTP server as the one to an unanswered request next to its own.
     ///
     /// ptp4u builds its answers in one buffer, so the second of two requests that come close together is answered twice and
     /// the first not at all. Both have arrived, and nothing was lost.
-    fn explain_by_duplicate(&mut self, message: &Message) {
-        if !matches!(message.body, Body::DelayResp { .. }) {
-            return;
-        }
-        let near = (1..=NEAR).map(|by| message.sequence_id.wrapping_sub(by));
-        let near = near.chain((1..=NEAR).map(|by| message.sequence_id.wrapping_add(by)));
+    fn explain_by_duplicate(&mut self, repeated: u16) {
+        let near = (1..=NEAR).map(|by| repeated.wrapping_sub(by));
+        let near = near.chain((1..=NEAR).map(|by| repeated.wrapping_add(by)));
         for sequence_id in near {
             let unanswered = self.find(sequence_id).filter(|open| open.arrived.is_none());
             if let Some(open) = unanswered {
                 open.arrived = Some(true);
+                // Its Sync came, too, with the wrong sequence id.
+                open.sync_arrived |= open.is_sptp;
                 return;
             }
         }

@@ -771,3 +771,56 @@ fn a_compact_response_waits_for_its_t1_beyond_the_deadline() {
         }
     }
 }
+
+/// Opens two exchanges with a server of either kind and lets it answer the second one twice, the first one not. Returns
+/// the outcomes.
+fn second_answered_twice(
+    open: fn(&mut ExchangeTable<u16>, PendingRequest<u16>) -> Option<u16>,
+    answer: Body,
+) -> Vec<Outcome<u16>> {
+    let mut exchanges = ExchangeTable::new(REQUESTER);
+    for tag in 0..2 {
+        let pending = PendingRequest {
+            at: RawTime(0),
+            deadline: RawTime(DEADLINE),
+            hold_until: RawTime(DEADLINE),
+            t1_deadline: RawTime(DEADLINE),
+            tag,
+        };
+        let id = open(&mut exchanges, pending).unwrap();
+        exchanges.record_departure(id, RawTime(0), TimestampSource::Kernel);
+    }
+    for us in [100, 130] {
+        let at = RawTime(us * US);
+        let arrival = Arrival {
+            at,
+            stamp: Some(at),
+            source: TimestampSource::Kernel,
+            ecn: None,
+        };
+        exchanges.receive(&message(1, answer), arrival);
+    }
+    let mut outcomes = Vec::new();
+    exchanges.settle(RawTime(2 * DEADLINE), |outcome| outcomes.push(outcome));
+    outcomes
+}
+
+#[test]
+fn a_repeated_answer_of_an_sptp_server_is_that_to_the_request_before() {
+    let sync = Body::Sync {
+        two_step: true,
+        origin_ns: 0,
+    };
+    let outcomes = second_answered_twice(ExchangeTable::open_sptp, sync);
+    assert_eq!(outcomes.len(), 2);
+    for outcome in &outcomes {
+        let known = (outcome.request_arrived, outcome.sync_sent);
+        assert_eq!(known, (Some(true), Some(true)), "{outcome:?}");
+        assert!(outcome.sync_arrived && outcome.answered, "{outcome:?}");
+    }
+    assert_eq!((outcomes[0].outbound, outcomes[0].inbound), (None, None));
+    // An agent answers each request by its own sequence id: a repeated Sync is a packet that the network doubled.
+    let between_agents = second_answered_twice(ExchangeTable::open, sync);
+    assert_eq!(between_agents[0].request_arrived, None);
+    assert!(!between_agents[0].answered);
+}

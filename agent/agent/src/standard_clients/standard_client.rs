@@ -375,7 +375,7 @@ impl Turn<'_> {
         let exchanges = &mut self.table.sessions.get_mut(&address)?.exchanges;
         let is_sptp = peer.sptp.is_some();
         let open = || match is_sptp {
-            true => exchanges.open(pending),
+            true => exchanges.open_sptp(pending),
             false => exchanges.open_standard(pending, missed),
         };
         let Some(exchange) = allowed().then(open).flatten() else {

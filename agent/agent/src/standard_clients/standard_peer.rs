@@ -167,10 +167,10 @@ impl StandardPeer {
     /// Sets the time of the next request after one that leaves at `now`. It waits a limited time for a Sync.
     pub fn requested(&mut self, now: RawTime, with_sync: bool) {
         if self.sptp.is_some() {
-            // At an even rate, unless the agent woke too late.
+            // At an even rate, unless the agent woke too late: ptp4u confuses requests that come close together.
             let interval_ns = 1_000_000_000 / i64::from(self.rate_hz.max(1));
             let next = self.next.plus(interval_ns);
-            self.next = if next > now {
+            self.next = if next.since(now) > interval_ns / 2 {
                 next
             } else {
                 now.plus(interval_ns)
@@ -226,4 +226,35 @@ impl StandardPeer {
 /// Returns log2 of the seconds between exchanges.
 fn interval_of(rate_hz: u32) -> i8 {
     -(rate_hz.max(1).ilog2() as i8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    #[test]
+    fn requests_of_sptp_keep_their_rate_and_never_come_close_together() {
+        let general = "10.0.0.1:320".parse().unwrap();
+        let settings = (Protocol::Sptp, 0, 16);
+        let new = || StandardPeer::new((1, 2), PortIdentity::ANY, general, settings, RawTime(0));
+        // How late the agent wakes each time, ms; the interval is 62.5 ms.
+        for late_ms in [0, 1, 20, 31, 32, 45, 60, 62, 63, 100, 500] {
+            let mut peer = new();
+            let mut left = Vec::new();
+            for turn in 0..20 {
+                let late = if turn % 3 == 1 { late_ms * MS } else { 0 };
+                let now = peer.next.plus(late);
+                peer.requested(now, false);
+                left.push(now.0);
+            }
+            let gaps = left.windows(2).map(|two| two[1] - two[0]);
+            assert!(gaps.min() > Some(31 * MS), "{late_ms} ms late: {left:?}");
+            if late_ms < 31 {
+                let expected = 19 * 62_500_000;
+                assert!((left[19] - left[0] - expected).abs() < 32 * MS, "{left:?}");
+            }
+        }
+    }
 }
