@@ -8,7 +8,7 @@ export const strings = {
   ports: 'Source ports',
   portsHint: 'Several ports share the rate and show the distinct paths of equal-cost routing.',
   portsTooMany: 'Choose at least as many exchanges per second as source ports.',
-  pairsTooMany: 'Choose at least twice as many exchanges per second as source ports: for order each sends in pairs.',
+  pairsTooMany: 'Choose at most half of the exchanges: for order, each sends pairs.',
   ecn: 'Count ECN marks',
   reordering: 'Compare the order of packets',
   probesHint: 'ECN marks and order say which transport suits the path: see Advisors, Transport.',
