@@ -11,6 +11,7 @@ class ArchiveSettings(BaseModel):
     archive: Literal["auto", "on", "off"] = "auto"
     archive_base_hours: float = Field(24, ge=0.01)
     archive_keep_days: float = Field(7, ge=0)
+    archive_upload_s: float = Field(10, ge=1)
     archive_behind_s: int = Field(60, ge=15)
     database_archive_url: str = ""
     database_archive_password: SecretStr | None = None

@@ -45,7 +45,7 @@ def _reported() -> Iterator[None]:
 
 def _stored(spool: Path | None = None) -> StoredArchive:
     folder = spool or settings().data_dir / "archive"
-    return StoredArchive(installation_storage(), settings().storage_prefix, folder)
+    return StoredArchive(installation_storage(), settings().storage_prefix, folder, settings().archive_upload_s)
 
 
 def _one_of(first: str, is_given: bool, storage: bool) -> None:

@@ -44,11 +44,13 @@ class StoredBase:
 
 
 class StoredArchive:
-    """The archive below a prefix of a bucket; `spool` is only needed to write it. All methods raise StorageError."""
+    """The archive below a prefix of a bucket, uploaded every `pause_s`; `spool` is only needed to write it.
 
-    pause_s = 10.0
+    All methods raise StorageError.
+    """
 
-    def __init__(self, storage: Storage, prefix: str, spool: Path) -> None:
+    def __init__(self, storage: Storage, prefix: str, spool: Path, pause_s: float = 10.0) -> None:
+        self.pause_s = pause_s
         self._storage = storage
         self._prefix = f"{prefix}/archive".lstrip("/")
         self._spool = Archive(spool / "upload")  # never an archive in a folder, which this would take apart

@@ -5,13 +5,18 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
+from sinemora.kit import archive_state, config
+from sinemora.kit.object_storage import installation_storage
 from sinemora.recovery import stream
 from sinemora.recovery.archive import Archive
+from sinemora.recovery.stored import StoredArchive
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 from tests.patience import PATIENCE_S, until
@@ -29,6 +34,17 @@ def windows(dsn: str, world: Any) -> int:
         row = connection.execute("SELECT count(*) FROM probe_frames WHERE mesh_key = %s", [world.key]).fetchone()
     assert row is not None
     return int(row[0])
+
+
+def windows_in(folder: Path, world: Any) -> int:
+    """Return the number of stored windows of a restored cluster that is stopped."""
+    server = PostgresServer(folder)
+    server.prepare()
+    server.start()
+    try:
+        return windows(server.dsn(SUPERUSER), world)
+    finally:
+        server.stop()
 
 
 def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -61,6 +77,29 @@ class Archiver:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+
+class StoringArchiver(Archiver):
+    """`sinemora archive --storage` in a process of its own."""
+
+    def __init__(self, spool: Path) -> None:
+        super().__init__(spool / "upload", "--storage", "--spool", str(spool))
+        self.began = datetime.now(UTC)
+
+    def wait_until_archived(self, after: datetime) -> None:
+        """Wait until all that was committed before a time is in the storage, with a base backup."""
+        until(lambda: self._archived(after), lambda: f"archived to {after}: {archive_state.read()}")
+
+    def _archived(self, after: datetime) -> bool:
+        assert self.process.poll() is None, "the archiver ended"
+        age_s = (datetime.now(UTC) - after).total_seconds()  # before the read, which takes time too
+        state = archive_state.read()
+        return state.base_age_s is not None and state.age_s is not None and state.age_s < age_s
+
+
+def stored() -> StoredArchive:
+    """The archive as another machine sees it."""
+    return StoredArchive(installation_storage(), config.settings().storage_prefix, Path("nowhere"))
 
 
 def drop_slot_of_archiver(dsn: str) -> None:

@@ -5,10 +5,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from lab.object_storage_server import ObjectStorageServer
 from sinemora.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
+from sinemora.kit import config
 from tests.recovery.archiving import drop_slot_of_archiver
 
 
@@ -44,3 +47,21 @@ def slot_dropped(named: PostgresServer) -> Iterator[None]:
     """Delete the slot of the archiver after the test, whose archiver has ended by then."""
     yield
     drop_slot_of_archiver(named.dsn(SUPERUSER))
+
+
+@pytest.fixture
+def storage(
+    storage_server: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, servers: Any
+) -> Iterator[ObjectStorageServer]:
+    """Yield the storage, set for the product with an archive in it."""
+    more = {
+        "SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}",
+        "SINEMORA_ARCHIVE": "on",
+        "SINEMORA_ARCHIVE_UPLOAD_S": "1",
+    }
+    for name, value in {**storage_server.settings(), **more}.items():
+        monkeypatch.setenv(name, value)
+    config.settings.cache_clear()
+    yield storage_server
+    monkeypatch.undo()
+    config.settings.cache_clear()

@@ -15,7 +15,7 @@ from sinemora.recovery.archive import Archive, Server
 from sinemora.recovery.errors import RecoveryError
 from sinemora.recovery.restore import restore
 from tests.patience import PATIENCE_S, until
-from tests.recovery.archiving import Archiver, command, report, windows
+from tests.recovery.archiving import Archiver, command, report, windows, windows_in
 
 pytestmark = pytest.mark.whole_store
 
@@ -61,13 +61,7 @@ def test_a_restore_stops_at_a_time(named: PostgresServer, world, archiver: Archi
     )
     assert done.returncode == 0, done.stderr
     assert "Restored to " in done.stderr
-    server = PostgresServer(place / "restored")
-    server.prepare()
-    server.start()
-    try:
-        assert windows(server.dsn(SUPERUSER), world) == 1
-    finally:
-        server.stop()
+    assert windows_in(place / "restored", world) == 1
 
 
 def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiver: Archiver, place: Path):

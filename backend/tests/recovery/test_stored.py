@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -21,7 +20,7 @@ from sinemora.recovery.restore import restore
 from sinemora.recovery.stored import StoredArchive
 from tests.callers import Caller, Member
 from tests.patience import until
-from tests.recovery.archiving import Archiver, command, report, windows
+from tests.recovery.archiving import Archiver, StoringArchiver, command, report, stored, windows, windows_in
 
 pytestmark = pytest.mark.whole_store
 
@@ -30,38 +29,6 @@ pytestmark = pytest.mark.whole_store
 def world(owner, make_mesh):
     """A mesh whose first agent reports."""
     return make_mesh(owner, 3)
-
-
-@pytest.fixture
-def storage(
-    storage_server: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, servers: Any
-) -> Iterator[ObjectStorageServer]:
-    """Yield the storage, set for the product with an archive in it."""
-    more = {"SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}", "SINEMORA_ARCHIVE": "on"}
-    for name, value in {**storage_server.settings(), **more}.items():
-        monkeypatch.setenv(name, value)
-    config.settings.cache_clear()
-    yield storage_server
-    monkeypatch.undo()
-    config.settings.cache_clear()
-
-
-class StoringArchiver(Archiver):
-    """`sinemora archive --storage` in a process of its own."""
-
-    def __init__(self, spool: Path) -> None:
-        super().__init__(spool / "upload", "--storage", "--spool", str(spool))
-        self.began = datetime.now(UTC)
-
-    def wait_until_archived(self, after: datetime) -> None:
-        """Wait until all that was committed before a time is in the storage, with a base backup."""
-        until(lambda: self._archived(after), lambda: f"archived to {after}: {archive_state.read()}")
-
-    def _archived(self, after: datetime) -> bool:
-        assert self.process.poll() is None, "the archiver ended"
-        state = archive_state.read()
-        age_s = (datetime.now(UTC) - after).total_seconds()
-        return state.base_age_s is not None and state.age_s is not None and state.age_s < age_s
 
 
 @pytest.fixture
@@ -74,11 +41,6 @@ def archiver(
         yield running
     finally:
         running.kill()
-
-
-def stored() -> StoredArchive:
-    """The archive as another machine sees it."""
-    return StoredArchive(installation_storage(), config.settings().storage_prefix, Path("nowhere"))
 
 
 def wal_of(storage: ObjectStorageServer) -> set[str]:
@@ -122,13 +84,7 @@ def test_an_archiver_with_an_empty_spool_continues_the_archive(
     done = command("recover", "--storage", "--to", place / "restored", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["download_s"] > 0
-    server = PostgresServer(place / "restored")
-    server.prepare()
-    server.start()
-    try:
-        assert windows(server.dsn(SUPERUSER), world) == 3
-    finally:
-        server.stop()
+    assert windows_in(place / "restored", world) == 3
 
 
 def test_wal_that_was_lost_with_the_spool_is_noticed(
