@@ -263,3 +263,21 @@ def storage_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectS
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def use_storage(
+    storage_server: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, servers: Servers
+) -> Iterator[Callable[[dict[str, str]], ObjectStorageServer]]:
+    """Yield a function that sets the storage for the product, below a new prefix, with more settings."""
+
+    def use(more: dict[str, str]) -> ObjectStorageServer:
+        prefix = {"SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}"}
+        for name, value in {**storage_server.settings(), **prefix, **more}.items():
+            monkeypatch.setenv(name, value)
+        config.settings.cache_clear()
+        return storage_server
+
+    yield use
+    monkeypatch.undo()
+    config.settings.cache_clear()

@@ -2,16 +2,14 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
-from sinemora.kit import config
 from tests.recovery.archiving import drop_slot_of_archiver
 
 
@@ -50,18 +48,6 @@ def slot_dropped(named: PostgresServer) -> Iterator[None]:
 
 
 @pytest.fixture
-def storage(
-    storage_server: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, servers: Any
-) -> Iterator[ObjectStorageServer]:
-    """Yield the storage, set for the product with an archive in it."""
-    more = {
-        "SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}",
-        "SINEMORA_ARCHIVE": "on",
-        "SINEMORA_ARCHIVE_UPLOAD_S": "1",
-    }
-    for name, value in {**storage_server.settings(), **more}.items():
-        monkeypatch.setenv(name, value)
-    config.settings.cache_clear()
-    yield storage_server
-    monkeypatch.undo()
-    config.settings.cache_clear()
+def storage(use_storage: Callable[[dict[str, str]], ObjectStorageServer]) -> ObjectStorageServer:
+    """Return the storage, set for the product with an archive in it that is uploaded every second."""
+    return use_storage({"SINEMORA_ARCHIVE": "on", "SINEMORA_ARCHIVE_UPLOAD_S": "1"})

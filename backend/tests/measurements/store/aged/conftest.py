@@ -1,11 +1,10 @@
 """A tenant with two days of measurements that are old enough to be aged, and storage to age them to."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
@@ -28,23 +27,16 @@ _HOURS = 2
 
 
 @pytest.fixture
-def storage(
-    storage_server: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, servers: Any
-) -> Iterator[ObjectStorageServer]:
-    """Yield the storage, set for the product, which ages after five days and keeps minutes for 400."""
+def storage(use_storage: Callable[[dict[str, str]], ObjectStorageServer]) -> ObjectStorageServer:
+    """Return the storage, set for the product, which ages after five days and keeps minutes for 400."""
     more = {
-        "SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}",
         "SINEMORA_AGED_AFTER_DAYS": "5",
         "SINEMORA_RETENTION_1M_DAYS": "400",
         "SINEMORA_RETENTION_15M_DAYS": "400",
     }
-    for name, value in {**storage_server.settings(), **more}.items():
-        monkeypatch.setenv(name, value)
-    config.settings.cache_clear()
+    server = use_storage(more)
     forget()
-    yield storage_server
-    monkeypatch.undo()
-    config.settings.cache_clear()
+    return server
 
 
 def forget() -> None:
