@@ -37,7 +37,8 @@ from sinemora.recommendations.core.holdout import estimate_gain, performance_ser
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, PerformanceSeries, TaskDemand
 from sinemora.recommendations.core.solution import Options
 
-WORLDS = 3_000
+WORLDS = 10_000
+"""Cases of a world share its weather: with 3,000 worlds the error of a decile varied by 0.02 between seeds."""
 TENANTS = 500
 HOUR_S = 3600
 LOOK_BACK_MIN = {4: 10, 12: 10, 30: 60, 60: 60, 120: 60, 240: 60}
