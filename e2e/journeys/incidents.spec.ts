@@ -55,7 +55,7 @@ test('an agent stops: its incident appears, is acknowledged with a note, and end
       await expect(page.getByRole('heading', { level: 1 })).toContainText(`${name}-2`)
       await page.getByRole('button', { name: 'Acknowledge' }).click()
       const timeline = page.getByRole('region', { name: 'Timeline' })
-      await expect(timeline.getByRole('row', { name: /acknowledged/ })).toBeVisible()
+      await expect(timeline.getByRole('row', { name: /Acknowledged/ })).toBeVisible()
       await page.getByLabel('Note').fill('The machine is held for an inspection.')
       await page.getByRole('button', { name: 'Add note' }).click()
       await expect(timeline.getByRole('row', { name: /held for an inspection/ })).toBeVisible()
