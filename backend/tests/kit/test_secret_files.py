@@ -19,6 +19,7 @@ NOBODY = 65534
 SECRET = "geheim/@: =#"
 # Addresses are checked, and passwords of addresses go into them.
 EXAMPLES = {
+    "database_archive_url": "postgresql+psycopg://archive@h/d",
     "database_url": "postgresql+psycopg://app@h/d",
     "database_owner_url": "postgresql+psycopg://owner@h/d",
     "database_system_url": "postgresql+psycopg://system@h/d",
