@@ -155,7 +155,7 @@ bench-alerts: ## What alerts find, miss and cost, against known truth (other noi
 bench-ui: ## How fast and how right the console is in a browser (some groups: ONLY=faults,keys; SEED=2; MINUTES=30 of heap)
 	$(PREPARE) bench-ui >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" MINUTES="$(MINUTES)" $(RUN) --in backend python -m lab.benchmarks.ui
-bench-advisors: ## Whether the advice on price, fairness, transports, transfers and shaping is right, plans reach agents in order, and what the bulk sender does (some groups: ONLY=price; SEED=2)
+bench-advisors: ## Check the advice on price, fairness, transports, transfers and shaping, the order of plans, and the bulk sender (some groups: ONLY=price; SEED=2)
 	$(PREPARE) bench-advisors >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.advisors
 bench-tail: ## What the order of packets does to the slowest flows, and that of jobs to large ones (SEED=2; one group: ONLY=queue)

@@ -1,4 +1,4 @@
-"""What a measurement on demand observes besides delay and loss: ECN marks and the order of packets."""
+"""Probes of a measurement on demand: ECN marks and the order of packets."""
 
 from collections.abc import Sequence
 

@@ -32,7 +32,7 @@ _COPIED_BYTES = 1024 * 1024
 
 @dataclass(frozen=True)
 class Server:
-    """What a restore must know of the server: its major version, its database and the libraries it loads.
+    """Server of an archive, as a restore needs it: its major version, its database and the libraries it loads.
 
     `system` identifies the cluster and its copies; it is empty in archives of earlier versions.
     """

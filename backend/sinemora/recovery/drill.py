@@ -123,7 +123,7 @@ def drill(
 
 @dataclass(frozen=True)
 class _Before:
-    """What was seen before the restore: facts, times of the marks, time of the disaster, durations in seconds."""
+    """Observations before the restore: facts, times of the marks, time of the disaster, durations in seconds."""
 
     running: Facts
     marks: list[datetime]
@@ -179,7 +179,7 @@ def _now(connection: psycopg.Connection) -> datetime:
 
 
 def _snapshot(archive: Archive, folder: Path, until: datetime | None) -> Archive:
-    """Copy the WAL of an archive as it is now, and the base backup by name: it goes on while we restore."""
+    """Copy the WAL of an archive as it is now, and the base backup by name. Archiving continues meanwhile."""
     copy = Archive(folder)
     copy.create()
     base = archive.base_before(until)

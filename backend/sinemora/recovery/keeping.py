@@ -20,7 +20,7 @@ _POLL_S = 0.1
 ERRORS = (RecoveryError, StorageError, OSError, psycopg.OperationalError)
 
 
-class Kept(Protocol):
+class ArchivePlace(Protocol):
     """Archive in a folder or in object storage; `is_full`: WAL waits for the storage, and no more should come."""
 
     wal: Path
@@ -49,10 +49,10 @@ class Observer(Protocol):
 
 
 class Keeper:
-    """Keeps an archive up until it is stopped. A base backup is taken in a separate thread, while WAL goes on."""
+    """Keeps an archive up until it is stopped. A base backup is taken in a separate thread, while WAL is archived."""
 
     def __init__(
-        self, archive: Kept, every: timedelta, keep: timedelta, say: Callable[[str], None], observer: Observer
+        self, archive: ArchivePlace, every: timedelta, keep: timedelta, say: Callable[[str], None], observer: Observer
     ) -> None:
         self._archive, self._every, self._keep, self._say, self._observer = archive, every, keep, say, observer
         self._stream: Stream | None = None

@@ -33,7 +33,7 @@ class Recorder:
         except (SQLAlchemyError, ProductError) as error:
             if not self._is_silent:
                 reason = str(error).strip().partition("\n")[0]
-                self._say(f"The state of the archive cannot be recorded; archiving goes on. {reason}")
+                self._say(f"The state of the archive cannot be recorded; archiving continues. {reason}")
             self._is_silent = True
         else:
             self._is_silent = False

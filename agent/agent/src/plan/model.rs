@@ -61,7 +61,7 @@ pub struct MeshPlan {
     /// Span in which it is measured, the backend's time (Unix ns); `None` is always. Set for measurements on demand.
     #[serde(skip)]
     pub span_ns: Option<(i64, i64)>,
-    /// What its exchanges observe; nothing but for measurements on demand.
+    /// Probes on its exchanges; only measurements on demand have any.
     #[serde(skip)]
     pub probes: PathProbes,
     pub peers: Vec<Peer>,

@@ -14,7 +14,7 @@ const MOST_FLOWS: u32 = 64;
 /// Set in the mesh key under which a measurement is scheduled. Keys of meshes are smaller.
 pub(super) const MARK: u32 = 1 << 31;
 
-/// What a measurement observes on its exchanges in addition to delay and loss.
+/// Probes on the exchanges of a measurement: ECN marks and the order of packets.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PathProbes {

@@ -1,4 +1,4 @@
-"""Counts of what a measurement on demand observed about packets besides delay and loss: ECN and order. Pure."""
+"""Counts of the ECN marks and of the order of packets that a measurement on demand observed. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
