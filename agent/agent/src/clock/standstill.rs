@@ -14,6 +14,8 @@ pub const TOLERATED_NS: i64 = 25_000_000;
 pub struct Standstill {
     pub least_ns: i64,
     pub most_ns: i64,
+    /// A standstill that was known is subtracted, and the exchange is not as before it.
+    pub is_accounted: bool,
 }
 
 impl Standstill {
@@ -28,6 +30,7 @@ impl Standstill {
         Self {
             least_ns: (-inbound - error_ns) as i64,
             most_ns: (outbound + error_ns) as i64,
+            is_accounted: false,
         }
     }
 
@@ -36,6 +39,7 @@ impl Standstill {
         Self {
             least_ns: self.least_ns.saturating_sub(known_ns),
             most_ns: self.most_ns.saturating_sub(known_ns),
+            is_accounted: true,
         }
     }
 

@@ -49,6 +49,8 @@ pub(super) struct Settlement {
     pub closed: ClosedWindows,
     /// A standstill of our clock that only the peers' clocks show.
     pub stood_still: Option<Found>,
+    /// A standstill that the backend has corrected, and that an exchange proves now.
+    pub confirmed: Option<Found>,
 }
 
 /// Windows that are over.
@@ -280,6 +282,7 @@ impl Client {
             });
         }
         aggregators.record_dated();
+        settlement.confirmed = aggregators.dating.take_confirmed();
         settlement.stood_still = aggregators.dating.wait(now);
         if let Some(found) = &settlement.stood_still {
             self.table.account_standstill(found);

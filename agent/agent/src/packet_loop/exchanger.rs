@@ -272,7 +272,10 @@ impl Exchanger {
         }
         let settlement = self.client.settle(polled_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
-        if let Some(found) = &settlement.stood_still {
+        for found in [&settlement.confirmed, &settlement.stood_still]
+            .into_iter()
+            .flatten()
+        {
             self.event_log.stood_still(found, at_ns);
         }
         self.is_window_due = self.client.has_due_window(at_ns);

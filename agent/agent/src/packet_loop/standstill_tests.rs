@@ -30,6 +30,7 @@ struct World {
     /// Requests by the second in which they truly left, since EPOCH.
     requests: BTreeMap<i64, i32>,
     found: Vec<Found>,
+    shown_later: Vec<Found>,
     unknown: usize,
 }
 
@@ -52,6 +53,7 @@ impl World {
             windows: Vec::new(),
             requests: BTreeMap::new(),
             found: Vec::new(),
+            shown_later: Vec::new(),
             unknown: 0,
         };
         world.ask();
@@ -137,6 +139,7 @@ impl World {
         let settlement = self.client.settle(now, now, backend_ns);
         self.windows.extend(settlement.closed.meshes);
         self.found.extend(settlement.stood_still);
+        self.shown_later.extend(settlement.confirmed);
         for wish in self.client.take_clock_wishes() {
             match wish {
                 ClockWish::Doubt => {
@@ -199,6 +202,13 @@ fn every_window_is_of_its_time_through_pauses_of_any_length_at_any_moment() {
                 assert_eq!(world.found.len(), 1, "{case}");
                 let error_ns = world.found[0].for_ns - pause;
                 assert!(error_ns.abs() <= 2 * ROUND_TRIP, "{case}: {error_ns}");
+                // It is reported once, also if the backend has corrected the clock before an exchange showed it.
+                let by_correction = world.found[0].shown_by == ShownBy::Correction;
+                assert_eq!(
+                    world.shown_later.len(),
+                    usize::from(by_correction),
+                    "{case}"
+                );
                 assert_eq!(world.unknown, 0, "{case}");
             }
         }
@@ -321,4 +331,20 @@ fn a_peer_whose_clock_is_stepped_ahead_moves_no_window() {
     world.run(10);
     assert_eq!(world.found, []);
     world.assert_dated("the peer's step");
+}
+
+#[test]
+fn a_step_of_the_backend_alone_is_no_standstill() {
+    let mut world = World::new(2, 8);
+    world.run(20);
+    // Its answer says 6 s more; the peers' clocks show that ours ran.
+    let (sent_ns, backend_ns) = (world.now - ROUND_TRIP, EPOCH + world.truth() + 6 * S);
+    world.observe(sent_ns, backend_ns);
+    for _ in 0..300 {
+        world.turn();
+        world.now += TICK;
+    }
+    assert_eq!(world.found.len(), 1);
+    assert_eq!(world.found[0].shown_by, ShownBy::Correction);
+    assert_eq!(world.shown_later, []);
 }

@@ -40,6 +40,8 @@ pub(crate) struct Dating {
     seen: RawTime,
     doubt: Option<Doubt>,
     found: Option<Found>,
+    /// A correction by the backend that an exchange has proved.
+    confirmed: Option<Found>,
     asked_at: RawTime,
     /// Outcomes that wait, in order of their settlement.
     undated: Vec<Outcome<ExchangeTag>>,
@@ -105,6 +107,7 @@ impl Default for Dating {
             seen: RawTime(i64::MIN),
             doubt: None,
             found: None,
+            confirmed: None,
             asked_at: RawTime(i64::MIN),
             undated: Vec::new(),
             wishes: Vec::new(),
@@ -204,6 +207,7 @@ impl Dating {
     /// Notes what an exchange with `peer` that started at `start` shows about our clock. Returns the last standstill, if it
     /// turns out to have been earlier.
     pub fn note(&mut self, peer: SocketAddr, start: RawTime, shows: Standstill) -> Option<Found> {
+        self.confirm(start, shows);
         if let Some(doubt) = &mut self.doubt {
             if shows.is_shown() && start > doubt.since {
                 doubt.from = doubt.from.min(start);
@@ -238,6 +242,28 @@ impl Dating {
             self.note(peer, start, shows);
         }
         None
+    }
+
+    /// Notes that an exchange proves a correction by the backend: our clock stood still, and the backend's was not stepped.
+    fn confirm(&mut self, start: RawTime, shows: Standstill) {
+        let is_correction = |found: &&mut Found| found.shown_by == ShownBy::Correction;
+        let Some(found) = self.found.as_mut().filter(is_correction) else {
+            return;
+        };
+        let is_proof = if start >= found.from {
+            shows.is_accounted && shows.is_refuted()
+        } else {
+            shows.is_shown() && start > found.since
+        };
+        if is_proof {
+            found.shown_by = ShownBy::Backend;
+            self.confirmed = Some(*found);
+        }
+    }
+
+    /// Takes the correction by the backend that an exchange has proved since the last call.
+    pub fn take_confirmed(&mut self) -> Option<Found> {
+        self.confirmed.take()
     }
 
     /// Doubts our clock, because this machine was disrupted before `now`.
