@@ -12,7 +12,10 @@ test('a path shows both directions, the round trip and loss over time', async ({
   const delay = page.getByRole('img', { name: /^One-way delay, p50/ })
   await expect(delay).toHaveAccessibleName(/Outbound from [\d.]+ .s to [\d.]+ .s.*Inbound from/)
   await expect(page.getByRole('img', { name: /^Round trip, p50, from/ })).toBeVisible()
-  await expect(page.getByRole('img', { name: /^Loss\. Outbound from 0 % to/ })).toBeVisible()
+  // The packets are real: a busy machine loses some in each of the few windows.
+  await expect(
+    page.getByRole('img', { name: /^Loss\. Outbound from [\d.]+ % to [\d.]+ %.*Inbound from/ }),
+  ).toBeVisible()
 
   const table = page.getByRole('table')
   for (const row of ['min', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max', 'SD', 'Clock error', 'Loss']) {

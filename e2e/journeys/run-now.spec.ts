@@ -38,14 +38,14 @@ test('a pair is measured now: seconds arrive as they are measured, and every exc
   const [header, ...lines] = (await readFile(await (await download).path(), 'utf8')).trim().split('\n')
   const column = header?.split(',').indexOf('round_trip_ns') ?? -1
   // A stalled machine leaves requests out; agents never send more.
-  expect(lines.length).toBeGreaterThan(0.7 * SECONDS * RATE_HZ)
+  expect(lines.length).toBeGreaterThan(0.5 * SECONDS * RATE_HZ)
   expect(lines.length).toBeLessThanOrEqual(SECONDS * RATE_HZ + 4)
   const trips = lines
     .map((line) => line.split(',')[column])
     .filter((value) => value !== '')
     .map(Number)
     .sort((a, b) => a - b)
-  expect(trips.length).toBeGreaterThan(0.9 * lines.length)
+  expect(trips.length).toBeGreaterThan(0.5 * lines.length)
   // The relay of the demonstration delays each direction by 25 µs ± 2 µs; how much a busy machine adds is not known.
   expect(trips[0]).toBeGreaterThan(RELAY_NS)
 })
