@@ -72,7 +72,9 @@ def publish(
 def status(
     client: Terminal,
     artifact: Annotated[str | None, Argument(help="Name or id; the newest release of a name.")] = None,
-    wait: Annotated[bool, Option(help="Wait until every copy is complete.")] = False,
+    wait: Annotated[
+        float, Option(min=0, help="Wait until no copy is incomplete, at most this long, s; else exit with 1.")
+    ] = 0,
 ) -> None:
     """Show the artifacts, or the copies of one: the share on each VM, and from whom it came."""
     if artifact is None:
@@ -85,7 +87,8 @@ def status(
         return
     path = f"/v1/artifacts/{_found(client, artifact)['id']}/copies"
     copies = client.get(path)
-    while wait and any(one["state"] in ("waiting", "fetching") for one in copies["items"]):
+    until = time.monotonic() + wait
+    while _incomplete(copies) and time.monotonic() < until:
         time.sleep(_POLL_S)
         copies = client.get(path)
     rows = [
@@ -102,6 +105,12 @@ def status(
         for one in copies["items"]
     ]
     client.print_result(copies, ("vm", "zone", "state", "share", "rate", "done", "from", "note"), rows)
+    if wait and (left := _incomplete(copies)):
+        raise CommandError(f"{left} of {len(copies['items'])} copies are incomplete after {wait:g} s.")
+
+
+def _incomplete(copies: Any) -> int:
+    return sum(one["state"] in ("waiting", "fetching") for one in copies["items"])
 
 
 @artifacts.command()

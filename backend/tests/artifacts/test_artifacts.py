@@ -15,11 +15,13 @@ import pytest
 from sinemora.artifacts.command import blocks_of
 from sinemora.artifacts.core import access
 from sinemora.artifacts.models import Chunking
+from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.signing import verifies
 from tests.callers import AgentCaller, Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
+from tests.terminal import listening
 
 SECRET = "of the tests"
 
@@ -288,3 +290,14 @@ def test_content_defined_blocks_survive_an_insertion(tmp_path: Path):
         shared[chunking] = sum(size for digest, _, size in cut[1] if digest in known) / 6_000_001
     assert shared[Chunking.FIXED] == 0
     assert shared[Chunking.CONTENT] > 0.9
+
+
+def test_a_script_waits_for_copies_no_longer_than_it_says(
+    owner: Member, mesh: MeshWorld, capsys: pytest.CaptureFixture[str]
+):
+    publish(owner, mesh, b"one" * 50)
+    with listening(owner) as client:
+        code = main(["artifacts", "status", "image", "--wait", "0.2", "--url", client.url, "--key", client.key])
+    output = capsys.readouterr()
+    assert (code, output.err.strip()) == (1, "3 of 3 copies are incomplete after 0.2 s.")
+    assert output.out.count("waiting") == 3

@@ -35037,7 +35037,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "selection": "mesh",
-                     *           "title": "all of demo",
+                     *           "title": "Whole mesh",
                      *           "values": {
                      *             "min": [
                      *               57047,
@@ -35087,20 +35087,20 @@ export interface operations {
                     "application/json": components["schemas"]["ManySeriesRead"];
                     /**
                      * @example at,selection,title,p50_ns,clock_error_ns,loss_ratio,count
-                     *     2026-11-26T08:50:00Z,mesh,all of demo,448512,4852,0.058823529411764705,160
-                     *     2026-11-26T08:50:10Z,mesh,all of demo,569344,4906,0.08888888888888889,164
-                     *     2026-11-26T08:50:20Z,mesh,all of demo,378880,4499,0.07228915662650602,154
-                     *     2026-11-26T08:50:30Z,mesh,all of demo,643072,4501,0.075,148
-                     *     2026-11-26T08:50:40Z,mesh,all of demo,552960,4942,0.08287292817679558,166
+                     *     2026-11-26T08:50:00Z,mesh,Whole mesh,448512,4852,0.058823529411764705,160
+                     *     2026-11-26T08:50:10Z,mesh,Whole mesh,569344,4906,0.08888888888888889,164
+                     *     2026-11-26T08:50:20Z,mesh,Whole mesh,378880,4499,0.07228915662650602,154
+                     *     2026-11-26T08:50:30Z,mesh,Whole mesh,643072,4501,0.075,148
+                     *     2026-11-26T08:50:40Z,mesh,Whole mesh,552960,4942,0.08287292817679558,166
                      */
                     "text/csv": string;
                     /**
-                     * @example {"at": "2026-11-26T08:50:00Z", "selection": "mesh", "title": "all of demo", "p50_ns": 448512, "clock_error_ns": 4852, "loss_ratio": 0.058823529411764705, "count": 160}
-                     *     {"at": "2026-11-26T08:50:10Z", "selection": "mesh", "title": "all of demo", "p50_ns": 569344, "clock_error_ns": 4906, "loss_ratio": 0.08888888888888889, "count": 164}
-                     *     {"at": "2026-11-26T08:50:20Z", "selection": "mesh", "title": "all of demo", "p50_ns": 378880, "clock_error_ns": 4499, "loss_ratio": 0.07228915662650602, "count": 154}
-                     *     {"at": "2026-11-26T08:50:30Z", "selection": "mesh", "title": "all of demo", "p50_ns": 643072, "clock_error_ns": 4501, "loss_ratio": 0.075, "count": 148}
-                     *     {"at": "2026-11-26T08:50:40Z", "selection": "mesh", "title": "all of demo", "p50_ns": 552960, "clock_error_ns": 4942, "loss_ratio": 0.08287292817679558, "count": 166}
-                     *     {"at": "2026-11-26T08:50:50Z", "selection": "mesh", "title": "all of demo", "p50_ns": 350208, "clock_error_ns": 4922, "loss_ratio": 0.08771929824561403, "count": 156}
+                     * @example {"at": "2026-11-26T08:50:00Z", "selection": "mesh", "title": "Whole mesh", "p50_ns": 448512, "clock_error_ns": 4852, "loss_ratio": 0.058823529411764705, "count": 160}
+                     *     {"at": "2026-11-26T08:50:10Z", "selection": "mesh", "title": "Whole mesh", "p50_ns": 569344, "clock_error_ns": 4906, "loss_ratio": 0.08888888888888889, "count": 164}
+                     *     {"at": "2026-11-26T08:50:20Z", "selection": "mesh", "title": "Whole mesh", "p50_ns": 378880, "clock_error_ns": 4499, "loss_ratio": 0.07228915662650602, "count": 154}
+                     *     {"at": "2026-11-26T08:50:30Z", "selection": "mesh", "title": "Whole mesh", "p50_ns": 643072, "clock_error_ns": 4501, "loss_ratio": 0.075, "count": 148}
+                     *     {"at": "2026-11-26T08:50:40Z", "selection": "mesh", "title": "Whole mesh", "p50_ns": 552960, "clock_error_ns": 4942, "loss_ratio": 0.08287292817679558, "count": 166}
+                     *     {"at": "2026-11-26T08:50:50Z", "selection": "mesh", "title": "Whole mesh", "p50_ns": 350208, "clock_error_ns": 4922, "loss_ratio": 0.08771929824561403, "count": 156}
                      */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
@@ -35562,7 +35562,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "selection": "mesh",
-                     *           "title": "all of demo",
+                     *           "title": "Whole mesh",
                      *           "count": 1894,
                      *           "min_ns": 52993,
                      *           "mean_ns": 484769,
@@ -35607,20 +35607,20 @@ export interface operations {
                     "application/json": components["schemas"]["DistributionRead"];
                     /**
                      * @example selection,title,low_ns,high_ns,count,cumulative_share
-                     *     mesh,all of demo,52736,53248,2,0.0010559662090813093
-                     *     mesh,all of demo,56832,57344,2,0.0021119324181626186
-                     *     mesh,all of demo,57856,58368,6,0.005279831045406547
-                     *     mesh,all of demo,60928,61440,5,0.00791974656810982
-                     *     mesh,all of demo,63488,64000,8,0.012143611404435059
+                     *     mesh,Whole mesh,52736,53248,2,0.0010559662090813093
+                     *     mesh,Whole mesh,56832,57344,2,0.0021119324181626186
+                     *     mesh,Whole mesh,57856,58368,6,0.005279831045406547
+                     *     mesh,Whole mesh,60928,61440,5,0.00791974656810982
+                     *     mesh,Whole mesh,63488,64000,8,0.012143611404435059
                      */
                     "text/csv": string;
                     /**
-                     * @example {"selection": "mesh", "title": "all of demo", "low_ns": 52736, "high_ns": 53248, "count": 2, "cumulative_share": 0.0010559662090813093}
-                     *     {"selection": "mesh", "title": "all of demo", "low_ns": 56832, "high_ns": 57344, "count": 2, "cumulative_share": 0.0021119324181626186}
-                     *     {"selection": "mesh", "title": "all of demo", "low_ns": 57856, "high_ns": 58368, "count": 6, "cumulative_share": 0.005279831045406547}
-                     *     {"selection": "mesh", "title": "all of demo", "low_ns": 60928, "high_ns": 61440, "count": 5, "cumulative_share": 0.00791974656810982}
-                     *     {"selection": "mesh", "title": "all of demo", "low_ns": 63488, "high_ns": 64000, "count": 8, "cumulative_share": 0.012143611404435059}
-                     *     {"selection": "mesh", "title": "all of demo", "low_ns": 66560, "high_ns": 67584, "count": 7, "cumulative_share": 0.01583949313621964}
+                     * @example {"selection": "mesh", "title": "Whole mesh", "low_ns": 52736, "high_ns": 53248, "count": 2, "cumulative_share": 0.0010559662090813093}
+                     *     {"selection": "mesh", "title": "Whole mesh", "low_ns": 56832, "high_ns": 57344, "count": 2, "cumulative_share": 0.0021119324181626186}
+                     *     {"selection": "mesh", "title": "Whole mesh", "low_ns": 57856, "high_ns": 58368, "count": 6, "cumulative_share": 0.005279831045406547}
+                     *     {"selection": "mesh", "title": "Whole mesh", "low_ns": 60928, "high_ns": 61440, "count": 5, "cumulative_share": 0.00791974656810982}
+                     *     {"selection": "mesh", "title": "Whole mesh", "low_ns": 63488, "high_ns": 64000, "count": 8, "cumulative_share": 0.012143611404435059}
+                     *     {"selection": "mesh", "title": "Whole mesh", "low_ns": 66560, "high_ns": 67584, "count": 7, "cumulative_share": 0.01583949313621964}
                      */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
@@ -36234,7 +36234,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "selection": "mesh",
-                     *           "title": "all of demo",
+                     *           "title": "Whole mesh",
                      *           "intervals": [
                      *             {
                      *               "interval": "1m",
@@ -36296,20 +36296,20 @@ export interface operations {
                     "application/json": components["schemas"]["VariabilityRead"];
                     /**
                      * @example selection,title,interval,low_ns,high_ns,count,cumulative_share
-                     *     mesh,all of demo,1m,62976,63488,1,0.016666666666666666
-                     *     mesh,all of demo,1m,68608,69632,1,0.03333333333333333
-                     *     mesh,all of demo,1m,96256,97280,1,0.05
-                     *     mesh,all of demo,1m,111616,112640,1,0.06666666666666667
-                     *     mesh,all of demo,1m,119808,120832,1,0.08333333333333333
+                     *     mesh,Whole mesh,1m,62976,63488,1,0.016666666666666666
+                     *     mesh,Whole mesh,1m,68608,69632,1,0.03333333333333333
+                     *     mesh,Whole mesh,1m,96256,97280,1,0.05
+                     *     mesh,Whole mesh,1m,111616,112640,1,0.06666666666666667
+                     *     mesh,Whole mesh,1m,119808,120832,1,0.08333333333333333
                      */
                     "text/csv": string;
                     /**
-                     * @example {"selection": "mesh", "title": "all of demo", "interval": "1m", "low_ns": 62976, "high_ns": 63488, "count": 1, "cumulative_share": 0.016666666666666666}
-                     *     {"selection": "mesh", "title": "all of demo", "interval": "1m", "low_ns": 68608, "high_ns": 69632, "count": 1, "cumulative_share": 0.03333333333333333}
-                     *     {"selection": "mesh", "title": "all of demo", "interval": "1m", "low_ns": 96256, "high_ns": 97280, "count": 1, "cumulative_share": 0.05}
-                     *     {"selection": "mesh", "title": "all of demo", "interval": "1m", "low_ns": 111616, "high_ns": 112640, "count": 1, "cumulative_share": 0.06666666666666667}
-                     *     {"selection": "mesh", "title": "all of demo", "interval": "1m", "low_ns": 119808, "high_ns": 120832, "count": 1, "cumulative_share": 0.08333333333333333}
-                     *     {"selection": "mesh", "title": "all of demo", "interval": "1m", "low_ns": 126976, "high_ns": 128000, "count": 1, "cumulative_share": 0.1}
+                     * @example {"selection": "mesh", "title": "Whole mesh", "interval": "1m", "low_ns": 62976, "high_ns": 63488, "count": 1, "cumulative_share": 0.016666666666666666}
+                     *     {"selection": "mesh", "title": "Whole mesh", "interval": "1m", "low_ns": 68608, "high_ns": 69632, "count": 1, "cumulative_share": 0.03333333333333333}
+                     *     {"selection": "mesh", "title": "Whole mesh", "interval": "1m", "low_ns": 96256, "high_ns": 97280, "count": 1, "cumulative_share": 0.05}
+                     *     {"selection": "mesh", "title": "Whole mesh", "interval": "1m", "low_ns": 111616, "high_ns": 112640, "count": 1, "cumulative_share": 0.06666666666666667}
+                     *     {"selection": "mesh", "title": "Whole mesh", "interval": "1m", "low_ns": 119808, "high_ns": 120832, "count": 1, "cumulative_share": 0.08333333333333333}
+                     *     {"selection": "mesh", "title": "Whole mesh", "interval": "1m", "low_ns": 126976, "high_ns": 128000, "count": 1, "cumulative_share": 0.1}
                      */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
@@ -36512,7 +36512,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "selection": "mesh",
-                     *           "title": "all of demo",
+                     *           "title": "Whole mesh",
                      *           "sent": [
                      *             2052
                      *           ],
@@ -36558,10 +36558,10 @@ export interface operations {
                     "application/json": components["schemas"]["LossRead"];
                     /**
                      * @example at,selection,title,sent,lost,loss_ratio
-                     *     2026-11-26T08:00:00Z,mesh,all of demo,2052,158,0.0769980506822612
+                     *     2026-11-26T08:00:00Z,mesh,Whole mesh,2052,158,0.0769980506822612
                      */
                     "text/csv": string;
-                    /** @example {"at": "2026-11-26T08:00:00Z", "selection": "mesh", "title": "all of demo", "sent": 2052, "lost": 158, "loss_ratio": 0.0769980506822612} */
+                    /** @example {"at": "2026-11-26T08:00:00Z", "selection": "mesh", "title": "Whole mesh", "sent": 2052, "lost": 158, "loss_ratio": 0.0769980506822612} */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;

@@ -52,7 +52,7 @@ def vm_keys_of(mesh: MeshState, selected: Sequence[SelectedPaths]) -> list[int] 
 def _paths(mesh: MeshState, selection: str) -> SelectedPaths:
     size = len(mesh.members)
     if selection == WHOLE:
-        return SelectedPaths(selection, f"all of {mesh.name}", np.ones(size, bool), np.ones(size, bool))
+        return SelectedPaths(selection, "Whole mesh", np.ones(size, bool), np.ones(size, bool))
     kind, _, rest = selection.partition(":")
     try:
         ids = [UUID(part) for part in rest.split(":")]

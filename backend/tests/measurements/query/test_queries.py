@@ -108,7 +108,7 @@ def test_series_of_paths_zones_and_mesh(truth, mesh):
     statistics = ["min", "p50", "p99", "p999", "max", "mean", "sd"]
     result = truth.ask("series", selections=selections, statistics=statistics)
     assert (result["resolution_s"], len(result["points_at"]), result["unit"]) == (10, 12, "ns")
-    assert [item["title"] for item in result["items"]] == ["b-1 → a-1", "a → c", "all of demo"]
+    assert [item["title"] for item in result["items"]] == ["b-1 → a-1", "a → c", "Whole mesh"]
     for step in range(12):
         at = truth.start + 10 * step
         single = [delay for t, raw, d in truth.values[b.vm_key, a.vm_key] if t == at for delay in raw.delays_ns[d]]

@@ -365,7 +365,7 @@ export const strings = {
   timesSeen: 'Times seen',
   aboutIncident: (title: string, about: string) => `${title} (${about})`,
   waitsUntil: (state: string, time: string) => `${state} until ${time}`,
-  heldUntil: (time: string) => `Held until ${time}`,
+  heldUntil: (time: string) => `Held until ${time}, to be sent with later ones like it`,
   sentTogether: (state: string) => `${state} with others`,
   occurrences: 'When it was seen',
   occurrencesLead: (shown: number, all: number) =>
