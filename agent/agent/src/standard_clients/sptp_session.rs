@@ -29,9 +29,20 @@ pub(super) struct SptpSession {
     requester: PortIdentity,
     began: RawTime,
     answered: bool,
-    /// Sequence ids and t4 of Syncs, oldest first.
-    syncs: VecDeque<(u16, i64)>,
+    /// Oldest first.
+    syncs: VecDeque<ReceivedSync>,
     early: Vec<Message>,
+}
+
+/// A Sync, and what came after it with its sequence id.
+#[derive(Debug)]
+struct ReceivedSync {
+    sequence_id: u16,
+    t4_ns: i64,
+    /// Its Announce has arrived.
+    has_t1: bool,
+    /// Another Sync with its sequence id has arrived: an Announce may carry the departure of either.
+    is_repeated: bool,
 }
 
 impl SptpSession {
@@ -60,11 +71,9 @@ impl SptpSession {
     pub fn receive(&mut self, message: &Message) -> Vec<Message> {
         self.answered = true;
         match message.body {
-            Body::Sync { origin_ns: t4, .. } => {
-                if self.syncs.len() == REMEMBERED {
-                    self.syncs.pop_front();
-                }
-                self.syncs.push_back((message.sequence_id, t4));
+            Body::Sync {
+                origin_ns: t4_ns, ..
+            } => {
                 let sync = Message {
                     body: Body::Sync {
                         two_step: true,
@@ -72,26 +81,41 @@ impl SptpSession {
                     },
                     ..*message
                 };
-                let times = self
-                    .take_early(message.sequence_id)
-                    .map(|early| self.times(&early, t4));
+                if let Some(known) = self.find(message.sequence_id) {
+                    known.is_repeated = true;
+                    return vec![sync];
+                }
+                if self.syncs.len() == REMEMBERED {
+                    self.syncs.pop_front();
+                }
+                let early = self.take_early(message.sequence_id);
+                self.syncs.push_back(ReceivedSync {
+                    sequence_id: message.sequence_id,
+                    t4_ns,
+                    has_t1: early.is_some(),
+                    is_repeated: false,
+                });
+                let times = early.map(|early| self.times(&early, t4_ns));
                 std::iter::once(sync)
                     .chain(times.into_iter().flatten())
                     .collect()
             }
-            Body::Announce { .. } => {
-                let mut newest_first = self.syncs.iter().rev();
-                let sync = newest_first
-                    .find(|(id, _)| *id == message.sequence_id)
-                    .copied();
-                match sync {
-                    Some((_, t4)) => self.times(message, t4).into(),
-                    None => {
-                        self.keep_early(*message);
-                        Vec::new()
-                    }
+            Body::Announce { .. } => match self.find(message.sequence_id) {
+                Some(sync) if sync.is_repeated && !sync.has_t1 => Vec::new(),
+                Some(sync) => {
+                    sync.has_t1 = true;
+                    let t4_ns = sync.t4_ns;
+                    self.times(message, t4_ns).into()
                 }
-            }
+                None => {
+                    // ptp4u builds its answers in one buffer: a request that comes while it answers another one gives the
+                    // Announce of that one its own sequence id. The Sync before it then has no Announce.
+                    if self.syncs.back().is_none_or(|newest| newest.has_t1) {
+                        self.keep_early(*message);
+                    }
+                    Vec::new()
+                }
+            },
             _ => Vec::new(),
         }
     }
@@ -127,7 +151,13 @@ impl SptpSession {
         })
     }
 
-    /// Removes the newest Announce of a sequence id: ptp4u may send one with the departure of another Sync before it.
+    /// Returns the Sync of a sequence id.
+    fn find(&mut self, sequence_id: u16) -> Option<&mut ReceivedSync> {
+        let mut newest_first = self.syncs.iter_mut().rev();
+        newest_first.find(|sync| sync.sequence_id == sequence_id)
+    }
+
+    /// Removes the newest Announce of a sequence id, which has overtaken its Sync.
     fn take_early(&mut self, sequence_id: u16) -> Option<Message> {
         let place = self
             .early
@@ -221,6 +251,84 @@ mod tests {
         assert_eq!(times(&read), [(7, 0, 30), (7, 3 * S, 20), (7, 5 * S, 0)]);
         (0..100).for_each(|id| assert_eq!(session.receive(&announce(id + 100, 0)), []));
         assert_eq!(session.early.len(), MOST_EARLY);
+    }
+
+    /// A step of ptp4u with two requests that come close together: it receives the second one, whose numbers go to the Sync
+    /// and then to the Announce in its buffer, and it sends.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum Step {
+        NumberSync,
+        NumberAnnounce,
+        SendSync,
+        SendAnnounce,
+    }
+
+    /// Returns the orders of both steps of the receiver among those of the sender, which answers twice.
+    fn orders() -> Vec<Vec<Step>> {
+        use Step::{NumberAnnounce, NumberSync, SendAnnounce, SendSync};
+        let sends = [SendSync, SendAnnounce, SendSync, SendAnnounce];
+        let mut orders = Vec::new();
+        // The second request is answered after it was received.
+        for sync_at in 0..=2 {
+            for announce_at in sync_at..=2 {
+                let mut order = sends.to_vec();
+                order.insert(announce_at, NumberAnnounce);
+                order.insert(sync_at, NumberSync);
+                orders.push(order);
+            }
+        }
+        orders
+    }
+
+    /// Returns the departure of the first Sync of each sequence id, and the first t1 that a session reads of it.
+    fn t1_by_exchange(order: &[Step]) -> Vec<(u16, i64, Option<i64>)> {
+        let mut session = SptpSession::new(CLIENT, RawTime(0));
+        // The exchange before is complete.
+        session.receive(&sync(6, 0));
+        session.receive(&announce(6, 37 * S));
+        let (mut sync_id, mut announce_id, mut left) = (7, 7, 40 * S);
+        let mut exchanges: Vec<(u16, i64, Option<i64>)> = Vec::new();
+        for step in order {
+            let parts = match step {
+                Step::NumberSync => {
+                    sync_id = 8;
+                    continue;
+                }
+                Step::NumberAnnounce => {
+                    announce_id = 8;
+                    continue;
+                }
+                Step::SendSync => {
+                    left += S;
+                    if exchanges.iter().all(|(id, ..)| *id != sync_id) {
+                        exchanges.push((sync_id, left, None));
+                    }
+                    session.receive(&sync(sync_id, 40 * S))
+                }
+                Step::SendAnnounce => session.receive(&announce(announce_id, left)),
+            };
+            for part in parts {
+                let of = exchanges
+                    .iter_mut()
+                    .find(|(id, ..)| *id == part.sequence_id);
+                if let (Body::FollowUp { origin_ns }, Some(of)) = (part.body, of) {
+                    of.2.get_or_insert(origin_ns + 37 * S);
+                }
+            }
+        }
+        exchanges
+    }
+
+    #[test]
+    fn no_t1_is_that_of_another_sync_in_any_order_of_close_requests() {
+        let mut measured = 0;
+        for order in orders() {
+            for (id, left, t1) in t1_by_exchange(&order) {
+                assert!(t1.is_none_or(|t1| t1 == left), "{order:?}: {id} {t1:?}");
+                measured += i32::from(t1.is_some());
+            }
+        }
+        assert_eq!(measured, 7, "what is certain is measured");
     }
 
     #[test]
