@@ -62,3 +62,27 @@ def test_every_due_window_is_evaluated(watched: Watched):
     watched.report()
     tasks.evaluate()
     assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]
+
+
+def test_an_event_mesh_measures_the_paths_of_an_incident_in_every_window_until_it_ends(watched: Watched):
+    mesh = f"/v1/meshes/{watched.world.id}"
+    watched.owner.patch(mesh, json={"strategy": "event", "period_windows": 5})
+    names = [agent.name for agent in watched.world.agents]
+
+    def always_measured(agent: int) -> set[str]:
+        """Return the peers that an agent measures in every window, by its plan."""
+        (of_mesh,) = watched.world.agents[agent].get("/v1/agents/self/plan").json()["meshes"]
+        return {peer["name"] for peer in of_mesh["peers"] if peer["turns"] is None}
+
+    usual = always_measured(0)
+    assert len(usual) < len(names) - 1
+    watched.slow = egress(watched, 0)
+    watched.windows(3)
+    (incident,) = watched.incidents()
+    assert incident["culprit"]["suspect"] == "egress"
+    assert always_measured(0) == set(names[1:])
+    assert names[0] in always_measured(1)
+    watched.slow = {}
+    watched.windows(30)
+    assert watched.incidents()[0]["state"] == "resolved"
+    assert always_measured(0) == usual
