@@ -49,6 +49,8 @@ pub struct Counters {
     pub peers: AtomicU64,
 
     pub reports_sent: AtomicU64,
+    /// Of these, reports that a gateway had queued on its disk and the backend had not stored yet.
+    pub reports_queued: AtomicU64,
     /// Reports dropped because the spool was full.
     pub reports_dropped: AtomicU64,
     /// Reports that the backend refused.

@@ -16,6 +16,8 @@ pub struct Answer {
     pub time_ns: Option<i64>,
     pub timing: Timing,
     pub location: Option<String>,
+    /// The `Sinemora-Acknowledged` header of a gateway: `queued` on its disk, or `stored` by the backend.
+    pub acknowledged: Option<String>,
     /// The body is JSON. A portal or the maintenance page of a proxy answers HTML in place of the backend.
     pub is_json: bool,
     pub body: Vec<u8>,

@@ -16,6 +16,8 @@ use crate::timestamp::boot_now_ns;
 const ANSWER_LIMIT_BYTES: u64 = 8 << 20;
 const TIME_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-time-ns");
 const HELD_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-held-ns");
+const ACKNOWLEDGED_HEADER: header::HeaderName =
+    header::HeaderName::from_static("sinemora-acknowledged");
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Files in which distributions keep the authorities they trust. The first one that exists is used.
@@ -233,6 +235,7 @@ fn read(response: ureq::http::Response<ureq::Body>, sent_ns: i64) -> Result<Answ
             held_ns: text(HELD_HEADER).and_then(|t| t.parse().ok()).unwrap_or(0),
         },
         location: text(header::LOCATION),
+        acknowledged: text(ACKNOWLEDGED_HEADER),
         is_json: text(header::CONTENT_TYPE).is_some_and(|t| t.contains("json")),
         body: body.with_config().limit(ANSWER_LIMIT_BYTES).read_to_vec()?,
     })

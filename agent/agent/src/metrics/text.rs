@@ -65,8 +65,13 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         ),
         (
             "reports_sent",
-            "Reports the backend acknowledged",
+            "Reports acknowledged, by the backend or by a gateway",
             of(&c.reports_sent),
+        ),
+        (
+            "reports_queued",
+            "Of these, reports that a gateway had queued on its disk",
+            of(&c.reports_queued),
         ),
         (
             "reports_dropped",

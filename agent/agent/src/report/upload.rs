@@ -62,7 +62,7 @@ enum Outcome {
 impl Uploader {
     /// Sends reports and events until stopped. Reports without an acknowledgement remain in the spool.
     pub fn run(mut self) {
-        let mut failures = FailureLog::default();
+        let mut failures = UploadLog::default();
         let mut behind = self.spool.size().1 > 0;
         while !self.stop.is_set() {
             if let Outcome::Pause(pause) = self.send_events(&mut failures) {
@@ -83,7 +83,7 @@ impl Uploader {
         }
     }
 
-    fn send_oldest(&mut self, failures: &mut FailureLog) -> Outcome {
+    fn send_oldest(&mut self, failures: &mut UploadLog) -> Outcome {
         let Some((sequence, report)) = self.spool.oldest() else {
             return Outcome::Done;
         };
@@ -93,8 +93,13 @@ impl Uploader {
             Body::Report(&report),
             REPORT_LIMIT,
         );
+        let mut is_queued = false;
         if let Ok(answer) = &answer {
             follow_clock(&self.backend_clock, answer, answer.time_ns);
+            is_queued = answer.acknowledged.as_deref() == Some("queued");
+            if answer.status == 204 {
+                failures.acknowledged(is_queued);
+            }
         }
         let outcome = self.apply_verdict(
             answer.map(|a| a.verdict()),
@@ -104,9 +109,13 @@ impl Uploader {
                     uploader.counters.reports_sent.fetch_add(1, Relaxed);
                     uploader
                         .counters
+                        .reports_queued
+                        .fetch_add(is_queued.into(), Relaxed);
+                    uploader
+                        .counters
                         .last_report_at_s
                         .store(calendar::now_s(), Relaxed);
-                    tracing::debug!(sequence, "report acknowledged");
+                    tracing::debug!(sequence, is_queued, "report acknowledged");
                 }
                 Some(why) => uploader.set_aside(sequence, &report, why),
             },
@@ -120,7 +129,7 @@ impl Uploader {
         outcome
     }
 
-    fn send_events(&mut self, failures: &mut FailureLog) -> Outcome {
+    fn send_events(&mut self, failures: &mut UploadLog) -> Outcome {
         let waiting = self.counters.events.take(events::MOST_AT_ONCE);
         if waiting.is_empty() {
             return Outcome::Done;
@@ -141,7 +150,7 @@ impl Uploader {
     fn apply_verdict(
         &mut self,
         verdict: Result<Verdict, CallError>,
-        failures: &mut FailureLog,
+        failures: &mut UploadLog,
         settle: impl FnOnce(&mut Self, Option<&str>),
     ) -> Outcome {
         let (retry_after, why) = match verdict {
@@ -188,20 +197,34 @@ impl Uploader {
     }
 }
 
-/// Log of failures to reach the backend: the first one, then one per interval, and the recovery.
-struct FailureLog {
+/// Log of uploads. Of failures it has the first one, then one per interval, and the recovery; of acknowledgements each
+/// change of their meaning.
+struct UploadLog {
     throttle: LogThrottle,
+    is_queued: bool,
 }
 
-impl Default for FailureLog {
+impl Default for UploadLog {
     fn default() -> Self {
         Self {
             throttle: LogThrottle::new(LOG_INTERVAL),
+            is_queued: false,
         }
     }
 }
 
-impl FailureLog {
+impl UploadLog {
+    fn acknowledged(&mut self, is_queued: bool) {
+        if is_queued != self.is_queued {
+            self.is_queued = is_queued;
+            if is_queued {
+                tracing::info!("a gateway acknowledges reports once they are queued on its disk");
+            } else {
+                tracing::info!("reports are acknowledged once the backend has stored them");
+            }
+        }
+    }
+
     fn failed(&mut self, why: &str, spool: &Spool) {
         if self.throttle.due(Instant::now()) {
             let (bytes, reports) = spool.size();

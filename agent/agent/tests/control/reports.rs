@@ -84,6 +84,22 @@ fn reports_go_oldest_first_and_leave_the_spool_when_acknowledged() {
 }
 
 #[test]
+fn a_report_that_a_gateway_has_queued_is_counted_apart() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        let how = if asked == 2 { "stored" } else { "queued" };
+        reply(204).with("Sinemora-Acknowledged", how)
+    });
+    let mut world = World::new(&backend, &[(1, "one"), (2, "two"), (3, "three")]);
+    (0..3).for_each(|_| drop(backend.next()));
+    world.finish();
+    assert_eq!(world.spool.size(), (0, 0));
+    assert_eq!(world.counters.reports_sent.load(Relaxed), 3);
+    assert_eq!(world.counters.reports_queued.load(Relaxed), 2);
+}
+
+#[test]
 fn a_page_in_place_of_the_backend_costs_no_report() {
     let mut asked = 0;
     let backend = FakeBackend::start(move |_| {
