@@ -92,6 +92,10 @@ IMPORTED = {
         "sinemora.capacity.command",
         "Predict what the backend needs for a number of VMs, and what probing costs.",
     ),
+    "gateway": (
+        "sinemora.gateway.command",
+        "Run an ingest gateway near agents: it forwards their requests and can queue their reports on disk.",
+    ),
     "simulate": ("sinemora.simulation.command", "Compare placement policies through time."),
     "up": (_EMBEDDED, "Run everything here in the foreground until Ctrl-C."),
     "down": (_EMBEDDED, "Stop the running product, from another terminal."),

@@ -49,6 +49,7 @@ from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.kit.http.routes import operation_id
+from sinemora.kit.http.trusted_proxies import forwarding
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.learning import routes as learning
@@ -243,15 +244,6 @@ class Server(uvicorn.Server):
         await self.app.state.plan_watch.close()
         await self.app.state.job_watch.close()
         await super().shutdown(sockets)
-
-
-def forwarding() -> dict[str, Any]:
-    """Return Uvicorn's options about `X-Forwarded-For` and `X-Forwarded-Proto`: only configured proxies are believed.
-
-    Uvicorn by itself believes every program of this machine.
-    """
-    proxies = [str(network) for network in settings().proxies]
-    return {"proxy_headers": bool(proxies), "forwarded_allow_ips": proxies}
 
 
 def server() -> Server:

@@ -82,6 +82,7 @@ WITHOUT_RESULT = {
     ("up",),
     ("wait",),
     ("demo",),
+    ("gateway",),
     ("logs",),
     ("run",),
     ("advise", "burst-receiver"),

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from sinemora import main
 from sinemora.kit import config
+from sinemora.kit.http.trusted_proxies import forwarding
 
 
 def seen(client: str, **headers: str) -> tuple[str, str]:
@@ -20,7 +20,7 @@ def seen(client: str, **headers: str) -> tuple[str, str]:
     async def nothing(*_: Any) -> Any:
         return {}
 
-    server = uvicorn.Config(application, log_config=None, interface="asgi3", **main.forwarding())
+    server = uvicorn.Config(application, log_config=None, interface="asgi3", **forwarding())
     server.load()
     raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "client": (client, 1), "scheme": "http", "headers": raw}

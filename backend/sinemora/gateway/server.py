@@ -1,0 +1,88 @@
+"""Server of a gateway: one process, with TLS whose certificate is read again when it was renewed."""
+
+import asyncio
+import socket
+import ssl
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import structlog
+import uvicorn
+
+from sinemora.gateway.app import create_app
+from sinemora.gateway.options import GatewayError, Options, Tls
+from sinemora.kit.http.trusted_proxies import forwarding
+
+log = structlog.get_logger(__name__)
+
+_LOOK_S = 30.0
+
+
+class Server(uvicorn.Server):
+    """Server that follows a renewed certificate: new connections get it, open ones stay."""
+
+    def __init__(self, config: uvicorn.Config, tls: Tls | None) -> None:
+        super().__init__(config)
+        self._tls = tls
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until a signal stops it."""
+        looking = asyncio.create_task(self._follow_certificate())
+        try:
+            await super().serve(sockets)
+        finally:
+            looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await looking
+
+    async def _follow_certificate(self) -> None:
+        if self._tls is None:
+            return
+        files = (self._tls.certificate, self._tls.key)
+        before = _changed_at(files)
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            now = _changed_at(files)
+            if now == before or self.config.ssl is None:
+                continue
+            try:
+                self.config.ssl.load_cert_chain(*files)
+            except (OSError, ssl.SSLError) as error:
+                # The key may follow in a moment; the certificate in use stays.
+                log.warning("the renewed certificate cannot be used", error=str(error))
+                continue
+            before = now
+            log.info("the renewed certificate is in use")
+
+
+def _changed_at(files: Sequence[Path]) -> list[int]:
+    return [path.stat().st_mtime_ns if path.exists() else 0 for path in files]
+
+
+def run(options: Options) -> None:
+    """Run a gateway in the foreground until a signal stops it. Raises GatewayError; exits with 3 without its port."""
+    app = create_app(options)
+    config = uvicorn.Config(
+        app,
+        host=options.host,
+        port=options.port,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        **forwarding(),
+        timeout_graceful_shutdown=3,  # long polls
+        timeout_keep_alive=75,
+        ssl_certfile=None if options.tls is None else options.tls.certificate,
+        ssl_keyfile=None if options.tls is None else options.tls.key,
+    )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise GatewayError(f"--tls-certificate, --tls-key: {error}") from error
+    server = Server(config, options.tls)
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(3)

@@ -1,0 +1,66 @@
+"""Processes of a region: the API of a backend and gateways in front of it, each on a fixed port of loopback."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from tests.patience import until
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+class Server:
+    """A process of the command line that serves HTTP on one port, also after it is started again."""
+
+    def __init__(self, log: Path, address: str, *command: str | Path, env: dict[str, str] | None = None) -> None:
+        self.url = address
+        self._log = log
+        self._command = [sys.executable, "-m", "sinemora.cli", *map(str, command)]
+        self._env = env
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, verify: Any = True) -> None:
+        """Start it and wait until it answers."""
+        with self._log.open("ab") as log:
+            process = self._process = subprocess.Popen(self._command, stdout=log, stderr=log, env=self._env)
+
+        def answers() -> bool:
+            assert process.poll() is None, self.output()
+            try:
+                return httpx2.get(f"{self.url}/healthz", timeout=5, verify=verify).status_code == 200
+            except httpx2.TransportError:
+                return False
+
+        until(answers, self.output)
+
+    def stop(self) -> None:
+        """End it by SIGTERM, if it runs."""
+        self._end(hard=False)
+
+    def kill(self) -> None:
+        """End it by SIGKILL."""
+        self._end(hard=True)
+
+    def _end(self, *, hard: bool) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill() if hard else self._process.terminate()
+            self._process.wait()
+
+    def output(self) -> str:
+        """Return its log."""
+        return self._log.read_text("utf-8")
+
+    def metric(self, name: str) -> float:
+        """Return the sum of a metric over its labels."""
+        text = httpx2.get(f"{self.url}/metrics", timeout=30).text
+        lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+        return sum(float(value) for full, _, value in lines if full.partition("{")[0] == name)
