@@ -104,8 +104,13 @@ class Fleet:
         self.folder.mkdir()
         self._agents = 0
         self._seen: dict[str, Report] = {}
-        server = lab.start([sys.executable, HERE / "plan_server.py", lab.gateway, "8420", self.folder], "plan-server")
-        server.require("the plan server", "serving")
+        self.start_server()
+
+    def start_server(self) -> None:
+        """Start the server, again after it was stopped."""
+        command: list[str | Path] = [sys.executable, HERE / "plan_server.py", self.lab.gateway, "8420", self.folder]
+        self.server = self.lab.start(command, "plan-server")
+        self.server.require("the plan server", "serving")
 
     def agent(
         self,
