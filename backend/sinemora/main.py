@@ -57,6 +57,7 @@ from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.aged import routes as aged
 from sinemora.measurements.ingest import pipeline
+from sinemora.measurements.ingest.connection import ReportConnection
 from sinemora.measurements.ingest.dispatch import ReportDispatch
 from sinemora.measurements.on_demand import routes as on_demand
 from sinemora.measurements.pins import routes as pins
@@ -169,16 +170,16 @@ class Api(FastAPI):
             "body_limit_bytes": settings().body_limit_bytes,
         }
         self.add_middleware(HttpMiddleware, **http)
-        self._reports = ReportDispatch(measurements.report_route)
-        self._answer_report = HttpMiddleware(self._reports, **http)
+        self.reports = ReportDispatch(measurements.report_route)
+        self.answer_report = HttpMiddleware(self.reports, **http)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request, or the lifespan."""
-        if tracing.is_on() or not self._reports.takes(scope):
+        if tracing.is_on() or not self.reports.takes(scope):
             await super().__call__(scope, receive, send)
             return
         scope["app"] = self
-        await self._answer_report(scope, receive, send)
+        await self.answer_report(scope, receive, send)
 
 
 def create_app() -> FastAPI:
@@ -251,6 +252,7 @@ def server() -> Server:
     app = create_app()
     config = uvicorn.Config(
         app,
+        http=ReportConnection,
         host=settings().host,
         port=settings().port,
         access_log=False,

@@ -16,6 +16,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Scope
 
 from sinemora.inventory import queries
 from sinemora.inventory.models import Agent, Vm
@@ -40,6 +41,7 @@ __all__ = [
     "ReportNote",
     "enrol_agent",
     "identify",
+    "known_agent",
     "note_reports",
     "revoke",
 ]
@@ -80,9 +82,9 @@ async def authenticate(request: Request) -> AgentIdentity:
 
     ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401), `too_many_requests` (429).
     """
-    scheme, credential = get_authorization_scheme_param(text_of(request.scope, b"authorization"))
+    credential = _credential_of(request.scope)
     try:
-        if scheme.lower() != "bearer" or not credential:
+        if not credential:
             raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
         identity = await identify(credential)
     except ProductError as error:
@@ -98,6 +100,17 @@ async def authenticate(request: Request) -> AgentIdentity:
     return identity
 
 
+def known_agent(scope: Scope) -> AgentIdentity | None:
+    """Return the agent of a request if its credential was looked up lately; None where `authenticate` has to."""
+    return _kept(digest(_credential_of(scope)))
+
+
+def _credential_of(scope: Scope) -> str:
+    """Return the credential in a request's headers; empty without one."""
+    scheme, credential = get_authorization_scheme_param(text_of(scope, b"authorization"))
+    return credential if scheme.lower() == "bearer" else ""
+
+
 async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:
     """Return the agent of this request, whom `authenticate` has found before the body was read."""
     identity: AgentIdentity = request.state.agent
@@ -110,12 +123,16 @@ before_body(agent_signed_in, authenticate)
 async def identify(credential: str) -> AgentIdentity:
     """Return the agent behind a credential. ProductError `agent_credential_unknown`, `agent_revoked` (401)."""
     key = digest(credential)
-    cached = _identities.get(key)
-    if cached is not None and time.monotonic() - cached[0] < CACHED_S:
-        return cached[1]
+    if (kept := _kept(key)) is not None:
+        return kept
     identity = await _lookups.find(key)
     _identities.put(key, (time.monotonic(), identity))
     return identity
+
+
+def _kept(key: bytes) -> AgentIdentity | None:
+    cached = _identities.get(key)
+    return cached[1] if cached is not None and time.monotonic() - cached[0] < CACHED_S else None
 
 
 class _IdentityLookups:

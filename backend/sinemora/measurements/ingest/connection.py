@@ -1,0 +1,125 @@
+"""HTTP connections of the API: the report of a known agent is stored without ASGI, once its last byte is here.
+
+Uvicorn starts a task after the headers, and passes request and response through ASGI and middleware, which costs
+a third of the time for a report. All that can end otherwise takes that way: requests of other routes, agents that are
+to be looked up, bodies without a length, traced processes, and refusals, which `ReportDispatch` turns into responses.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from sinemora.inventory.agents import AgentIdentity, known_agent
+from sinemora.kit.http.middleware import content_length, refusal_of
+from sinemora.kit.observability import tracing
+from sinemora.measurements.ingest.dispatch import REFUSAL, form_of, headers_of
+
+BODY_BYTES_MAX = 512 << 10
+"""Longest body that is received whole before anything is done about it. Longer ones are read at the pace of ASGI."""
+
+
+@dataclass(slots=True)
+class _Arriving:
+    """A report whose headers are here: its agent, when it came (monotonic, ns), and its body so far."""
+
+    cycle: RequestResponseCycle
+    app: Any
+    agent: AgentIdentity
+    arrived_ns: int
+    pieces: list[bytes] = field(default_factory=list)
+
+
+class ReportConnection(HttpToolsProtocol):
+    """Connection that stores reports by itself and leaves everything else to Uvicorn."""
+
+    _in_headers = False
+    _arriving: _Arriving | None = None
+
+    def on_headers_complete(self) -> None:
+        """Handle the end of the headers of a request."""
+        self._in_headers = True
+        try:
+            super().on_headers_complete()
+        finally:
+            self._in_headers = False
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Start a request, unless it is a report whose body can be awaited here."""
+        # A pipelined request starts later, and part of its body may have arrived by then.
+        if self._in_headers and app is self.config.loaded_app and (agent := self._sender(cycle)) is not None:
+            self._arriving = _Arriving(cycle, app, agent, time.monotonic_ns())
+        else:
+            super()._start_asgi_task(cycle, app)
+
+    def _sender(self, cycle: RequestResponseCycle) -> AgentIdentity | None:
+        """Return the agent of a report that nothing in its headers refuses; None for all other requests."""
+        scope: Any = cycle.scope
+        if not self._api.reports.takes(scope) or cycle.waiting_for_100_continue:
+            return None
+        if tracing.is_on() or self.config.access_log:
+            return None
+        if not 0 < content_length(scope) <= min(BODY_BYTES_MAX, self._api.reports.limit_bytes) or refusal_of(scope):
+            return None
+        return known_agent(scope)
+
+    @property
+    def _api(self) -> Any:
+        return self.config.app
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a piece of a body."""
+        if self._arriving is not None:
+            self._arriving.pieces.append(body)
+        else:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Handle the end of a request."""
+        if (arriving := self._arriving) is None:
+            super().on_message_complete()
+            return
+        self._arriving = None
+        task = self.loop.create_task(self._store(arriving))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the connection. A report that has not arrived whole is answered, and counted, as by Uvicorn."""
+        super().connection_lost(exc)
+        if (arriving := self._arriving) is not None:
+            self._arriving = None
+            super()._start_asgi_task(arriving.cycle, arriving.app)
+
+    async def _store(self, report: _Arriving) -> None:
+        """Store a report and respond once it is committed."""
+        cycle = report.cycle
+        scope: Any = cycle.scope
+        body = report.pieces[0] if len(report.pieces) == 1 else b"".join(report.pieces)
+        try:
+            skipped = await self._api.state.ingest.take(report.agent, body, *form_of(scope))
+        except Exception as refusal:
+            scope["state"][REFUSAL] = refusal
+            await cycle.run_asgi(report.app)
+            return
+        scope["route"] = self._api.reports.route
+        seconds = (time.monotonic_ns() - report.arrived_ns) / 1e9
+        headers = headers_of(skipped, report.arrived_ns)
+        head = self._api.answer_report.head_of(scope, 204, headers, seconds)
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        if not cycle.disconnected:
+            self._respond(cycle, head)
+
+    def _respond(self, cycle: RequestResponseCycle, head: Sequence[tuple[bytes, bytes]]) -> None:
+        content = [STATUS_LINE[204]]
+        for name, value in (*self.server_state.default_headers, *head):
+            content += (name, b": ", value, b"\r\n")
+        content.append(b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n")
+        self.transport.write(b"".join(content))
+        cycle.response_started = cycle.response_complete = True
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()

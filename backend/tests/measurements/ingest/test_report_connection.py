@@ -1,0 +1,347 @@
+"""Reports over real connections: stored without ASGI or through it, their responses and counts are the same."""
+
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import zstandard
+
+from sinemora.kit import config
+from sinemora.kit.observability import tracing
+from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
+from sinemora.main import Server, server
+from sinemora.measurements import metrics
+from sinemora.measurements.ingest.connection import BODY_BYTES_MAX
+from sinemora.measurements.ingest.dispatch import ReportDispatch
+from tests.callers import AgentCaller, MeshWorld
+from tests.conftest import Servers
+from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_start
+from tests.measurements.worlds import simple
+from tests.patience import PATIENCE_S, until
+
+REPORTS = "/v1/agents/self/reports"
+# Differ between two responses to the same request.
+OWN = {"date", "sinemora-held-ns", "sinemora-time-ns", "x-request-id"}
+
+
+@pytest.fixture(scope="module")
+def running(servers: Servers) -> Iterator[tuple[Server, tuple[str, int]]]:
+    started = server()
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(started.run, [listening])
+        until(lambda: started.started, "the start of the server")
+        try:
+            yield started, listening.getsockname()
+        finally:
+            started.should_exit = True
+            ended.result()
+
+
+@pytest.fixture
+def address(running: tuple[Server, tuple[str, int]]) -> tuple[str, int]:
+    return running[1]
+
+
+@pytest.fixture
+def mesh(owner: Any, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
+    return make_mesh(owner, 2)
+
+
+@pytest.fixture
+def dispatched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the path of each request that goes through ASGI to the dispatch of reports."""
+    paths: list[str] = []
+    original = ReportDispatch.__call__
+
+    async def noted(self: ReportDispatch, scope: Any, receive: Any, send: Any) -> None:
+        paths.append(scope["path"])
+        await original(self, scope, receive, send)
+
+    monkeypatch.setattr(ReportDispatch, "__call__", noted)
+    return paths
+
+
+def body_for(mesh: MeshWorld, mesh_key: int | None = None, windows_ago: int = 1) -> bytes:
+    peers = {mesh.agents[1].vm_key: simple(50_000)}
+    report = report_of(mesh.key if mesh_key is None else mesh_key, peers, window_start(windows_ago))
+    return report.SerializeToString()
+
+
+def head_of(headers: dict[str, str], version: str = "1.1") -> bytes:
+    lines = [f"POST {REPORTS} HTTP/{version}", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def named(agent: AgentCaller, **more: str) -> dict[str, str]:
+    """Return the headers of a report: `more` by names with underscores."""
+    given = {name.replace("_", "-"): value for name, value in more.items()}
+    return {"Host": "api.example", **agent.headers, **PROTOBUF, **given}
+
+
+def with_length(headers: dict[str, str], body: bytes) -> bytes:
+    return head_of({**headers, "Content-Length": str(len(body))}) + body
+
+
+def chunked(headers: dict[str, str], body: bytes) -> bytes:
+    """Return the same request without a length in its head, which goes through ASGI."""
+    chunk = b"%x\r\n%s\r\n" % (len(body), body) if body else b""
+    return head_of({**headers, "Transfer-Encoding": "chunked"}) + chunk + b"0\r\n\r\n"
+
+
+class Connection:
+    """A connection that reads whole responses."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self.socket = socket.create_connection(address, PATIENCE_S)
+        self.buffer = b""
+
+    def read(self) -> tuple[str, list[tuple[str, str]], bytes]:
+        """Return status line, headers and body of the next response."""
+        head, rest = self._until(lambda: b"\r\n\r\n" in self.buffer and self.buffer.split(b"\r\n\r\n", 1))
+        status, *lines = head.decode("latin-1").split("\r\n")
+        headers = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+        size = int(dict(headers).get("content-length", 0))
+        self.buffer = rest
+        self._until(lambda: len(self.buffer) >= size)
+        body, self.buffer = self.buffer[:size], self.buffer[size:]
+        return status, headers, body
+
+    def _until(self, found: Callable[[], Any]) -> Any:
+        while not (result := found()):
+            piece = self.socket.recv(65_536)
+            assert piece, "the server closed the connection"
+            self.buffer += piece
+        return result
+
+    def ends(self) -> bool:
+        return self.buffer == b"" and self.socket.recv(1) == b""
+
+
+@contextmanager
+def connected(address: tuple[str, int]) -> Iterator[Connection]:
+    connection = Connection(address)
+    with connection.socket:
+        yield connection
+
+
+def asked(address: tuple[str, int], request: bytes) -> tuple[str, list[tuple[str, str]], bytes]:
+    with connected(address) as connection:
+        connection.socket.sendall(request)
+        return connection.read()
+
+
+def steady(response: tuple[str, list[tuple[str, str]], bytes]) -> tuple[str, list[tuple[str, str | None]], bytes]:
+    """Return a response without what differs each time; the names of such headers stay, in their places."""
+    status, headers, body = response
+    own_id = dict(headers)["x-request-id"].encode()
+    return status, [(name, None if name in OWN else value) for name, value in headers], body.replace(own_id, b"")
+
+
+def known(address: tuple[str, int], mesh: MeshWorld) -> AgentCaller:
+    """Return an agent whose credential the server has looked up."""
+    agent = mesh.agents[0]
+    assert asked(address, with_length(named(agent), body_for(mesh, windows_ago=30)))[0].split()[1] == "204"
+    return agent
+
+
+def test_a_stored_report_has_the_response_of_asgi(
+    address: tuple[str, int], mesh: MeshWorld, dispatched: list[str]
+) -> None:
+    agent = known(address, mesh)
+    dispatched.clear()
+    body = body_for(mesh)
+    for form in (body, zstandard.compress(body)):
+        headers = named(agent) | (ZSTD if form is not body else {})
+        direct = asked(address, with_length(headers, form))
+        assert dispatched == []
+        through_asgi = asked(address, chunked(headers, form))
+        assert dispatched.pop() == REPORTS
+        assert steady(direct) == steady(through_asgi)
+        assert direct[0] == "HTTP/1.1 204 No Content"
+    own_id = dict(asked(address, with_length(named(agent, X_Request_Id="mine-12345"), body))[1])["x-request-id"]
+    assert own_id == "mine-12345"
+    assert dispatched == []
+
+
+def test_skipped_windows_are_counted_in_the_response(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent = known(address, mesh)
+    peers = {mesh.agents[1].vm_key: simple(50_000)}
+    report = report_of(mesh.key, peers)
+    report.windows.add().CopyFrom(report.windows[0])
+    report.windows[1].mesh_key = 2**31 - 1
+    body = report.SerializeToString()
+    direct, through_asgi = (asked(address, form(named(agent), body)) for form in (with_length, chunked))
+    assert steady(direct) == steady(through_asgi)
+    assert dict(direct[1])["sinemora-skipped-windows"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("status", "more", "body"),
+    [
+        (401, {"Authorization": "Bearer sma_nobody"}, None),
+        (401, {"Authorization": "Basic eDp5"}, None),
+        (401, {"Authorization": ""}, None),
+        (415, {"Content-Type": "text/plain"}, None),
+        (415, {"Content-Encoding": "gzip"}, None),
+        (422, {}, b"\xff\xff\xff"),
+        (422, {"Content-Encoding": "zstd"}, b"not zstd"),
+        (422, {"Content-Type": "application/json"}, b"{"),
+        (413, {"Content-Encoding": "zstd"}, zstandard.compress(b"\0" * (100 << 20))),
+        (422, {}, b"\x08\x00" * 200_000),
+        (400, {"Host": "a host"}, None),
+    ],
+)
+def test_a_refusal_is_that_of_asgi(
+    address: tuple[str, int], mesh: MeshWorld, status: int, more: dict[str, str], body: bytes | None
+) -> None:
+    headers = named(known(address, mesh)) | more
+    content = body_for(mesh) if body is None else body
+    direct, through_asgi = (asked(address, form(headers, content)) for form in (with_length, chunked))
+    assert direct[0].split()[1] == str(status)
+    assert dict(direct[1])["content-type"] == "application/problem+json"
+    assert steady(direct) == steady(through_asgi)
+
+
+def test_refusals_by_mesh_and_time_are_those_of_asgi(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent = known(address, mesh)
+    for body, status in ((body_for(mesh, 2**31 - 1), "404"), (body_for(mesh, windows_ago=10_000_000), "422")):
+        direct, through_asgi = (asked(address, form(named(agent), body)) for form in (with_length, chunked))
+        assert direct[0].split()[1] == status
+        assert steady(direct) == steady(through_asgi)
+
+
+def test_a_report_counts_once_against_the_rate_of_its_agent(
+    address: tuple[str, int], mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config.settings(), "agent_reports_per_minute", 3)
+    agent = known(address, mesh)
+    # Two are left. One that is refused takes one, although it meets the dispatch as well.
+    statuses = [asked(address, with_length(named(agent), body)) for body in (b"\xff", body_for(mesh), body_for(mesh))]
+    assert [status.split()[1] for status, _, _ in statuses] == ["422", "204", "429"]
+    assert int(dict(statuses[2][1])["retry-after"]) > 0
+    assert b'"reports_too_many"' in statuses[2][2]
+
+
+def test_a_failure_is_a_problem_and_the_connection_stays(
+    address: tuple[str, int],
+    mesh: MeshWorld,
+    running: tuple[Server, tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = known(address, mesh)
+
+    async def broken(*_: Any) -> int:
+        raise RuntimeError("no store")
+
+    with connected(address) as connection:
+        with monkeypatch.context() as patched:
+            patched.setattr(running[0].app.state.ingest, "take", broken)
+            connection.socket.sendall(with_length(named(agent), body_for(mesh)))
+            status, headers, body = connection.read()
+        assert status.split()[1] == "500"
+        assert dict(headers)["content-type"] == "application/problem+json"
+        assert b'"internal' in body
+        connection.socket.sendall(with_length(named(agent), body_for(mesh)))
+        assert connection.read()[0].split()[1] == "204"
+
+
+def test_an_unknown_agent_is_refused_before_its_body_arrives(address: tuple[str, int], mesh: MeshWorld) -> None:
+    head = head_of({**named(mesh.agents[0]), "Authorization": "Bearer sma_nobody", "Content-Length": "1000"})
+    assert asked(address, head)[0].split()[1] == "401"
+    agent = known(address, mesh)
+    too_long = head_of({**named(agent), "Content-Length": str(1 << 30)})
+    assert asked(address, too_long)[0].split()[1] == "413"
+
+
+def test_a_revoked_agent_is_refused_at_once(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent = known(address, mesh)
+    mesh.owner.post(f"/v1/agents/{agent.agent_id}/revoke")
+    status, _, body = asked(address, with_length(named(agent), body_for(mesh)))
+    assert status.split()[1] == "401"
+    assert b'"agent_revoked"' in body
+
+
+def test_pieces_pipelines_and_long_bodies(address: tuple[str, int], mesh: MeshWorld, dispatched: list[str]) -> None:
+    agent = known(address, mesh)
+    request = with_length(named(agent), body_for(mesh))
+    dispatched.clear()
+    with connected(address) as connection:
+        for cut in (10, len(request) - 5):
+            connection.socket.sendall(request[:cut])
+            connection.socket.sendall(request[cut:])
+            assert connection.read()[0].split()[1] == "204"
+        assert dispatched == []
+        other = b"GET /healthz HTTP/1.1\r\nHost: api.example\r\n\r\n"
+        connection.socket.sendall(request + request + other + request)
+        assert [connection.read()[0].split()[1] for _ in range(4)] == ["204", "204", "200", "204"]
+        long = b"\x08\x00" * (BODY_BYTES_MAX // 2 + 1)
+        connection.socket.sendall(with_length(named(agent), long))
+        assert connection.read()[0].split()[1] == "422"
+
+
+def test_a_connection_is_closed_when_the_agent_asks_for_it(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent = known(address, mesh)
+    body = body_for(mesh)
+    length = {"Content-Length": str(len(body))}
+    for head in (
+        head_of({**named(agent), **length, "Connection": "close"}),
+        head_of({**named(agent), **length}, version="1.0"),
+    ):
+        with connected(address) as connection:
+            connection.socket.sendall(head + body)
+            status, headers, _ = connection.read()
+            assert status.split()[1] == "204"
+            assert dict(headers)["connection"] == "close"
+            assert connection.ends()
+
+
+def test_an_agent_that_awaits_100_continue_gets_it(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent, body = known(address, mesh), body_for(mesh)
+    with connected(address) as connection:
+        connection.socket.sendall(head_of({**named(agent, Expect="100-continue"), "Content-Length": str(len(body))}))
+        assert connection.read()[0].split()[1] == "100"
+        connection.socket.sendall(body)
+        assert connection.read()[0].split()[1] == "204"
+
+
+def test_reports_are_counted_and_timed_by_their_route(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent = known(address, mesh)
+
+    def counts() -> tuple[float, float, float]:
+        timed = next(
+            sample.value
+            for sample in REQUEST_SECONDS.labels("POST", REPORTS)._child_samples()
+            if sample.name == "_count"
+        )
+        return (
+            REQUESTS.labels("POST", REPORTS, "204")._value.get(),
+            timed,
+            metrics.REPORTS.labels("stored")._value.get(),
+        )
+
+    before = counts()
+    asked(address, with_length(named(agent), body_for(mesh)))
+    assert [after - value for after, value in zip(counts(), before, strict=True)] == [1, 1, 1]
+
+
+def test_a_report_whose_agent_leaves_is_counted_as_by_asgi(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent, body = known(address, mesh), body_for(mesh)
+    refused = REQUESTS.labels("POST", REPORTS, "400")
+    before = refused._value.get()
+    with connected(address) as connection:
+        connection.socket.sendall(with_length(named(agent), body)[:-5])
+    until(lambda: refused._value.get() == before + 1, "the count of the report that did not arrive")
+
+
+def test_a_traced_process_sends_reports_through_its_middleware(
+    address: tuple[str, int], mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = known(address, mesh)
+    passed: list[dict[str, Any]] = []
+    monkeypatch.setattr(tracing, "is_on", lambda: True)
+    monkeypatch.setattr(tracing, "set_attributes", lambda **attributes: passed.append(attributes))
+    assert asked(address, with_length(named(agent), body_for(mesh)))[0].split()[1] == "204"
+    assert [list(attributes) for attributes in passed[:1]] == [["sinemora.request_id"]]
