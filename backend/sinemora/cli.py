@@ -37,6 +37,10 @@ IMPORTED = {
         "sinemora.operations.aged_commands",
         "List, write and restore aged measurements in object storage.",
     ),
+    "bucket-exports": (
+        "sinemora.bucket_exports.command",
+        "List, test and run exports to buckets of the tenant (API key).",
+    ),
     "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
     "delay-tables": (
         _MEASUREMENTS,

@@ -35,6 +35,7 @@ from sinemora.api_keys.scopes import describe_scopes
 from sinemora.applications import routes as applications
 from sinemora.archives import routes as archives
 from sinemora.artifacts import routes as artifacts
+from sinemora.bucket_exports import routes as bucket_exports
 from sinemora.curves import routes as curves
 from sinemora.demonstration import routes as demonstration
 from sinemora.device_login import routes as device_login
@@ -95,6 +96,7 @@ ROUTERS = (
     invitations.public_router,
     invitations.router,
     archives.router,
+    bucket_exports.router,
     meshes.enrolment_router,
     meshes.agent_router,
     on_demand.agent_router,

@@ -6,6 +6,7 @@ from sinemora.annotations import models as annotations
 from sinemora.api_keys import models as api_keys
 from sinemora.applications import models as applications
 from sinemora.artifacts import models as artifacts
+from sinemora.bucket_exports import models as bucket_exports
 from sinemora.curves import models as curves
 from sinemora.embeds import models as embeds
 from sinemora.inventory import models as inventory
@@ -43,6 +44,7 @@ FEATURES = (
     pins,
     token_buckets,
     artifacts,
+    bucket_exports,
     curves,
     applications,
     recommendations,

@@ -10,6 +10,7 @@ from sinemora.advisors.tail_lab import job as tail_lab
 from sinemora.alerts.detection import backtest
 from sinemora.alerts.detection import tasks as alerts
 from sinemora.archives import deletion, export_job
+from sinemora.bucket_exports import tasks as bucket_exports
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import outbox
@@ -69,6 +70,12 @@ SCHEDULE["measurements.age"] = {
     "task": measurements.age.name,
     "schedule": crontab(minute="45"),
     "options": {"expires": 1800},
+}
+
+SCHEDULE["bucket_exports.start_due"] = {
+    "task": bucket_exports.start_due.name,
+    "schedule": 30.0,
+    "options": {"expires": 30},
 }
 
 SCHEDULE["recommendations.follow"] = {

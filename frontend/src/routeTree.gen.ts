@@ -22,6 +22,7 @@ import { Route as AppAccountRouteImport } from './routes/_app.account'
 import { Route as AppAnnotationsRouteImport } from './routes/_app.annotations'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppAuditRouteImport } from './routes/_app.audit'
+import { Route as AppBucketExportsRouteImport } from './routes/_app.bucket-exports'
 import { Route as AppDeviceRouteImport } from './routes/_app.device'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppMembersRouteImport } from './routes/_app.members'
@@ -132,6 +133,11 @@ const AppApiKeysRoute = AppApiKeysRouteImport.update({
 const AppAuditRoute = AppAuditRouteImport.update({
   id: '/audit',
   path: '/audit',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppBucketExportsRoute = AppBucketExportsRouteImport.update({
+  id: '/bucket-exports',
+  path: '/bucket-exports',
   getParentRoute: () => AppRoute,
 } as any)
 const AppDeviceRoute = AppDeviceRouteImport.update({
@@ -388,6 +394,7 @@ export interface FileRoutesByFullPath {
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/audit': typeof AppAuditRoute
+  '/bucket-exports': typeof AppBucketExportsRoute
   '/device': typeof AppDeviceRoute
   '/jobs': typeof AppJobsRoute
   '/members': typeof AppMembersRoute
@@ -448,6 +455,7 @@ export interface FileRoutesByTo {
   '/annotations': typeof AppAnnotationsRoute
   '/api-keys': typeof AppApiKeysRoute
   '/audit': typeof AppAuditRoute
+  '/bucket-exports': typeof AppBucketExportsRoute
   '/device': typeof AppDeviceRoute
   '/jobs': typeof AppJobsRoute
   '/members': typeof AppMembersRoute
@@ -510,6 +518,7 @@ export interface FileRoutesById {
   '/_app/annotations': typeof AppAnnotationsRoute
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/audit': typeof AppAuditRoute
+  '/_app/bucket-exports': typeof AppBucketExportsRoute
   '/_app/device': typeof AppDeviceRoute
   '/_app/jobs': typeof AppJobsRoute
   '/_app/members': typeof AppMembersRoute
@@ -574,6 +583,7 @@ export interface FileRouteTypes {
     | '/annotations'
     | '/api-keys'
     | '/audit'
+    | '/bucket-exports'
     | '/device'
     | '/jobs'
     | '/members'
@@ -634,6 +644,7 @@ export interface FileRouteTypes {
     | '/annotations'
     | '/api-keys'
     | '/audit'
+    | '/bucket-exports'
     | '/device'
     | '/jobs'
     | '/members'
@@ -695,6 +706,7 @@ export interface FileRouteTypes {
     | '/_app/annotations'
     | '/_app/api-keys'
     | '/_app/audit'
+    | '/_app/bucket-exports'
     | '/_app/device'
     | '/_app/jobs'
     | '/_app/members'
@@ -845,6 +857,13 @@ declare module '@tanstack/react-router' {
       path: '/audit'
       fullPath: '/audit'
       preLoaderRoute: typeof AppAuditRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/bucket-exports': {
+      id: '/_app/bucket-exports'
+      path: '/bucket-exports'
+      fullPath: '/bucket-exports'
+      preLoaderRoute: typeof AppBucketExportsRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/device': {
@@ -1204,6 +1223,7 @@ interface AppRouteChildren {
   AppAnnotationsRoute: typeof AppAnnotationsRoute
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppAuditRoute: typeof AppAuditRoute
+  AppBucketExportsRoute: typeof AppBucketExportsRoute
   AppDeviceRoute: typeof AppDeviceRoute
   AppJobsRoute: typeof AppJobsRoute
   AppMembersRoute: typeof AppMembersRoute
@@ -1257,6 +1277,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppAnnotationsRoute: AppAnnotationsRoute,
   AppApiKeysRoute: AppApiKeysRoute,
   AppAuditRoute: AppAuditRoute,
+  AppBucketExportsRoute: AppBucketExportsRoute,
   AppDeviceRoute: AppDeviceRoute,
   AppJobsRoute: AppJobsRoute,
   AppMembersRoute: AppMembersRoute,

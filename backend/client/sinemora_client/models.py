@@ -679,6 +679,80 @@ class BucketEvidence(TypedDict):
     empty_in_s: float | None
 
 
+class BucketExportCreate(TypedDict):
+    """Bucket, what is exported to it, and when."""
+
+    name: str
+    # Address of the storage; empty for Amazon S3
+    endpoint: NotRequired[str]
+    region: NotRequired[str]
+    bucket: str
+    # Beginning of all names; may be empty
+    prefix: NotRequired[str]
+    access_key: str
+    # Secret of the access key; never in a response
+    secret: str
+    schedule: NotRequired[Schedule]
+    # Hour of the day of a daily export, UTC
+    hour: NotRequired[int]
+    tables: NotRequired[list[ExportTable]]
+    paused: NotRequired[bool]
+
+
+class BucketExportRead(TypedDict):
+    """Bucket export without its secret.
+
+    `failures`: failed runs since the newest success, and `error` the reason of the newest. `days`, `rows` and
+    `bytes`: what the bucket has.
+    """
+
+    id: str
+    name: str
+    endpoint: str
+    region: str
+    bucket: str
+    prefix: str
+    access_key: str
+    schedule: Schedule
+    hour: int
+    tables: list[ExportTable]
+    paused: bool
+    state: BucketExportState
+    # Next run or attempt; null while it is paused
+    next_at: str | None
+    # Job of the newest run, while jobs are kept
+    job_id: str | None
+    succeeded_at: str | None
+    failed_at: str | None
+    failures: int
+    error: str | None
+    days: int
+    rows: int
+    bytes: int
+    version: int
+    created_at: str
+
+
+BucketExportState: TypeAlias = Literal["waiting", "running", "succeeded", "failing", "paused"]
+"""State of an export: never run, running, up to date with its schedule, failing, or paused."""
+
+
+class BucketExportUpdate(TypedDict):
+    """Changes. Omitted fields stay as they are, the secret too; another place begins again with all days."""
+
+    name: NotRequired[str | None]
+    endpoint: NotRequired[str | None]
+    region: NotRequired[str | None]
+    bucket: NotRequired[str | None]
+    prefix: NotRequired[str | None]
+    access_key: NotRequired[str | None]
+    secret: NotRequired[str | None]
+    schedule: NotRequired[Schedule | None]
+    hour: NotRequired[int | None]
+    tables: NotRequired[list[ExportTable] | None]
+    paused: NotRequired[bool | None]
+
+
 class BucketRead(TypedDict):
     """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
 
@@ -693,6 +767,13 @@ class BucketRead(TypedDict):
     loss: float | None
     upper: UpperBucketRead | None
     metered: Unit | None
+
+
+class BucketTestRead(TypedDict):
+    """Result of a test, which wrote one object and deleted it. `error` is null when both succeeded."""
+
+    object_key: str
+    error: str | None
 
 
 BulkKind: TypeAlias = Literal["trial", "transfers"]
@@ -1813,6 +1894,10 @@ class ExpectedRead(TypedDict):
     low: float
     high: float
     windows: int
+
+
+ExportTable: TypeAlias = Literal["zones_1m", "vms_1m", "zones_15m", "vms_15m", "zones_1h", "vms_1h", "zones_1d", "vms_1d"]
+"""Merged measurements by ends and step: between zones or VMs, by minute, quarter of an hour, hour or day."""
 
 
 class FairnessEvidence(TypedDict):
@@ -3134,6 +3219,14 @@ class PageAuditEntryRead(TypedDict):
     next_cursor: str | None
 
 
+class PageBucketExportRead(TypedDict):
+    """PageBucketExportRead."""
+
+    items: list[BucketExportRead]
+    # Cursor of the next page; null on the last one
+    next_cursor: str | None
+
+
 class PageBulkRunSummary(TypedDict):
     """PageBulkRunSummary."""
 
@@ -4400,6 +4493,10 @@ class ScenarioUpdate(TypedDict):
     statistic: NotRequired[Percentile | None]
     minutes: NotRequired[int | None]
     place_waiting: NotRequired[bool | None]
+
+
+Schedule: TypeAlias = Literal["hourly", "daily"]
+"""Schedule of an export, UTC: `daily` exports finished days, `hourly` also rewrites the day in progress."""
 
 
 class ScheduleRead(TypedDict):

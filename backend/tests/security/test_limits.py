@@ -49,6 +49,7 @@ BOUNDED_OTHERWISE = {
     *("Delivery", "RecommendationSchedule", "MetricPath", "MetricProgress", "MetricPoint", "Edge", "ApplicationZone"),
     *("Separation", "VmCapacity", "OutgoingMail", "MeshFocus", "OnDemandWindow"),
     *("ArtifactSettings", "ArtifactBlock", "ArtifactCopy", "ArtifactPeer", "PriceBasis"),
+    *("BucketExportProgress", "ExportedDay"),
 }
 
 

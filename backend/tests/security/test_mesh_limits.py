@@ -36,6 +36,7 @@ HIDDEN = "obscura"
 # Parameters of paths that name what belongs to the whole tenant or to a person, and why a limited caller may know it.
 OF_THE_TENANT = {
     "api_key_id": "credentials of the tenant",
+    "bucket_export_id": "buckets of the tenant",
     "curve_id": "the catalogue of curves",
     "digest": "the content of a block, which the caller already has",
     "invitation_id": "administrators only",
@@ -57,6 +58,8 @@ NO_MESH = {
     "api_keys",
     "artifact_blocks",
     "audit_entries",
+    "bucket_export_progress",
+    "bucket_exports",
     "curve_versions",
     "curves",
     "idempotency_keys",

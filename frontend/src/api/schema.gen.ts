@@ -1162,6 +1162,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/bucket-exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Bucket Exports
+         * @description List exports to buckets by name, without their secrets.
+         */
+        get: operations["list_bucket_exports"];
+        put?: never;
+        /**
+         * Create Bucket Export
+         * @description Create an export of merged measurements to a bucket, as Parquet files, on a schedule.
+         */
+        post: operations["create_bucket_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/bucket-exports/{bucket_export_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Bucket Export
+         * @description Read one export with its state, without its secret.
+         */
+        get: operations["read_bucket_export"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Bucket Export
+         * @description Delete an export and its secret. Objects in the bucket stay.
+         */
+        delete: operations["delete_bucket_export"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Bucket Export
+         * @description Change an export; an omitted secret stays. At another place all days are exported again.
+         */
+        patch: operations["update_bucket_export"];
+        trace?: never;
+    };
+    "/v1/bucket-exports/{bucket_export_id}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Bucket Export
+         * @description Test the bucket: write one object and delete it.
+         */
+        post: operations["test_bucket_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/bucket-exports/{bucket_export_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Bucket Export
+         * @description Run an export now, as a job; a run that is queued or running is returned instead of a second one.
+         */
+        post: operations["run_bucket_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/enrol": {
         parameters: {
             query?: never;
@@ -6211,6 +6303,154 @@ export interface components {
             empty_in_s: number | null;
         };
         /**
+         * BucketExportCreate
+         * @description Bucket, what is exported to it, and when.
+         */
+        BucketExportCreate: {
+            /** Name */
+            name: string;
+            /**
+             * Endpoint
+             * @description Address of the storage; empty for Amazon S3
+             * @default
+             */
+            endpoint: string;
+            /**
+             * Region
+             * @default us-east-1
+             */
+            region: string;
+            /** Bucket */
+            bucket: string;
+            /**
+             * Prefix
+             * @description Beginning of all names; may be empty
+             * @default sinemora
+             */
+            prefix: string;
+            /** Access Key */
+            access_key: string;
+            /**
+             * Secret
+             * Format: password
+             * @description Secret of the access key; never in a response
+             */
+            secret: string;
+            /** @default daily */
+            schedule: components["schemas"]["Schedule"];
+            /**
+             * Hour
+             * @description Hour of the day of a daily export, UTC
+             * @default 1
+             */
+            hour: number;
+            /** Tables */
+            tables?: components["schemas"]["ExportTable"][];
+            /**
+             * Paused
+             * @default false
+             */
+            paused: boolean;
+        };
+        /**
+         * BucketExportRead
+         * @description Bucket export without its secret.
+         *
+         *     `failures`: failed runs since the newest success, and `error` the reason of the newest. `days`, `rows` and `bytes`:
+         *     what the bucket has.
+         */
+        BucketExportRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Endpoint */
+            endpoint: string;
+            /** Region */
+            region: string;
+            /** Bucket */
+            bucket: string;
+            /** Prefix */
+            prefix: string;
+            /** Access Key */
+            access_key: string;
+            schedule: components["schemas"]["Schedule"];
+            /** Hour */
+            hour: number;
+            /** Tables */
+            tables: components["schemas"]["ExportTable"][];
+            /** Paused */
+            paused: boolean;
+            state: components["schemas"]["BucketExportState"];
+            /**
+             * Next At
+             * @description Next run or attempt; null while it is paused
+             */
+            next_at: string | null;
+            /**
+             * Job Id
+             * @description Job of the newest run, while jobs are kept
+             */
+            job_id: string | null;
+            /** Succeeded At */
+            succeeded_at: string | null;
+            /** Failed At */
+            failed_at: string | null;
+            /** Failures */
+            failures: number;
+            /** Error */
+            error: string | null;
+            /** Days */
+            days: number;
+            /** Rows */
+            rows: number;
+            /** Bytes */
+            bytes: number;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * BucketExportState
+         * @description State of an export: never run, running, up to date with its schedule, failing, or paused.
+         * @enum {string}
+         */
+        BucketExportState: "waiting" | "running" | "succeeded" | "failing" | "paused";
+        /**
+         * BucketExportUpdate
+         * @description Changes. Omitted fields stay as they are, the secret too; another place begins again with all days.
+         */
+        BucketExportUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Endpoint */
+            endpoint?: string | null;
+            /** Region */
+            region?: string | null;
+            /** Bucket */
+            bucket?: string | null;
+            /** Prefix */
+            prefix?: string | null;
+            /** Access Key */
+            access_key?: string | null;
+            /** Secret */
+            secret?: string | null;
+            schedule?: components["schemas"]["Schedule"] | null;
+            /** Hour */
+            hour?: number | null;
+            /** Tables */
+            tables?: components["schemas"]["ExportTable"][] | null;
+            /** Paused */
+            paused?: boolean | null;
+        };
+        /**
          * BucketRead
          * @description Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
          *
@@ -6229,6 +6469,16 @@ export interface components {
             loss: number | null;
             upper: components["schemas"]["UpperBucketRead"] | null;
             metered: components["schemas"]["Unit"] | null;
+        };
+        /**
+         * BucketTestRead
+         * @description Result of a test, which wrote one object and deleted it. `error` is null when both succeeded.
+         */
+        BucketTestRead: {
+            /** Object Key */
+            object_key: string;
+            /** Error */
+            error: string | null;
         };
         /**
          * BulkKind
@@ -8417,6 +8667,12 @@ export interface components {
              */
             measurements: boolean;
         };
+        /**
+         * ExportTable
+         * @description Merged measurements by ends and step: between zones or VMs, by minute, quarter of an hour, hour or day.
+         * @enum {string}
+         */
+        ExportTable: "zones_1m" | "vms_1m" | "zones_15m" | "vms_15m" | "zones_1h" | "vms_1h" | "zones_1d" | "vms_1d";
         /**
          * Factor
          * @description Second factor that a sign-in can ask for.
@@ -10922,6 +11178,16 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** Page[BucketExportRead] */
+        Page_BucketExportRead_: {
+            /** Items */
+            items: components["schemas"]["BucketExportRead"][];
+            /**
+             * Next Cursor
+             * @description Cursor of the next page; null on the last one
+             */
+            next_cursor: string | null;
+        };
         /** Page[BulkRunSummary] */
         Page_BulkRunSummary_: {
             /** Items */
@@ -13387,6 +13653,12 @@ export interface components {
             /** Place Waiting */
             place_waiting?: boolean | null;
         };
+        /**
+         * Schedule
+         * @description Schedule of an export, UTC: `daily` exports finished days, `hourly` also rewrites the day in progress.
+         * @enum {string}
+         */
+        Schedule: "hourly" | "daily";
         /**
          * ScheduleRead
          * @description Scheduled request of a mesh and the time of its last run.
@@ -24019,6 +24291,984 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_bucket_exports: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Opaque; valid for the same list with the same filters. Any other text is refused: 422 `cursor_invalid` */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "4f76138a-5405-4081-974e-ec725e42ddb5",
+                     *           "name": "admin",
+                     *           "endpoint": "",
+                     *           "region": "us-east-1",
+                     *           "bucket": "measurements",
+                     *           "prefix": "admin",
+                     *           "access_key": "AK",
+                     *           "schedule": "daily",
+                     *           "hour": 1,
+                     *           "tables": [
+                     *             "zones_1m",
+                     *             "vms_1h"
+                     *           ],
+                     *           "paused": false,
+                     *           "state": "waiting",
+                     *           "next_at": "2026-11-28T01:10:00Z",
+                     *           "job_id": null,
+                     *           "succeeded_at": null,
+                     *           "failed_at": null,
+                     *           "failures": 0,
+                     *           "error": null,
+                     *           "days": 0,
+                     *           "rows": 0,
+                     *           "bytes": 0,
+                     *           "version": 1,
+                     *           "created_at": "2026-11-27T09:02:54.949572Z"
+                     *         },
+                     *         {
+                     *           "id": "a6b2b0b1-8292-4c6a-8bb4-fc44e90f38fd",
+                     *           "name": "warehouse",
+                     *           "endpoint": "",
+                     *           "region": "us-east-1",
+                     *           "bucket": "measurements",
+                     *           "prefix": "sinemora",
+                     *           "access_key": "AK",
+                     *           "schedule": "daily",
+                     *           "hour": 1,
+                     *           "tables": [
+                     *             "zones_1m",
+                     *             "vms_1h"
+                     *           ],
+                     *           "paused": false,
+                     *           "state": "waiting",
+                     *           "next_at": "2026-11-28T01:10:00Z",
+                     *           "job_id": null,
+                     *           "succeeded_at": null,
+                     *           "failed_at": null,
+                     *           "failures": 0,
+                     *           "error": null,
+                     *           "days": 0,
+                     *           "rows": 0,
+                     *           "bytes": 0,
+                     *           "version": 1,
+                     *           "created_at": "2026-11-27T09:02:54.190738Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_BucketExportRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_bucket_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "warehouse",
+                 *       "endpoint": "https://sinemora.example",
+                 *       "bucket": "measurements",
+                 *       "prefix": "bucket-84aa4c7f",
+                 *       "access_key": "179869dcc8a0092c",
+                 *       "secret": "sm_example",
+                 *       "tables": [
+                 *         "vms_1m"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BucketExportCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "648a6c60-7a0b-4a8b-86b4-2f012162f4ba",
+                     *       "name": "warehouse",
+                     *       "endpoint": "https://sinemora.example",
+                     *       "region": "us-east-1",
+                     *       "bucket": "measurements",
+                     *       "prefix": "bucket-84aa4c7f",
+                     *       "access_key": "179869dcc8a0092c",
+                     *       "schedule": "daily",
+                     *       "hour": 1,
+                     *       "tables": [
+                     *         "vms_1m"
+                     *       ],
+                     *       "paused": false,
+                     *       "state": "waiting",
+                     *       "next_at": "2026-11-28T01:10:00Z",
+                     *       "job_id": null,
+                     *       "succeeded_at": null,
+                     *       "failed_at": null,
+                     *       "failures": 0,
+                     *       "error": null,
+                     *       "days": 0,
+                     *       "rows": 0,
+                     *       "bytes": 0,
+                     *       "version": 1,
+                     *       "created_at": "2026-11-27T09:03:08.645900Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BucketExportRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_bucket_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bucket_export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "72c5d753-2697-40ab-ad88-ca6068057309",
+                     *       "name": "warehouse",
+                     *       "endpoint": "https://sinemora.example",
+                     *       "region": "us-east-1",
+                     *       "bucket": "measurements",
+                     *       "prefix": "bucket-ff3b02fd",
+                     *       "access_key": "179869dcc8a0092c",
+                     *       "schedule": "daily",
+                     *       "hour": 1,
+                     *       "tables": [
+                     *         "zones_1m",
+                     *         "vms_1m"
+                     *       ],
+                     *       "paused": false,
+                     *       "state": "succeeded",
+                     *       "next_at": "2026-11-28T01:10:00Z",
+                     *       "job_id": "d423192e-24b6-4dd2-85d6-23fd87afc626",
+                     *       "succeeded_at": "2026-11-27T09:03:33.250641Z",
+                     *       "failed_at": "2026-11-27T09:03:32.885542Z",
+                     *       "failures": 0,
+                     *       "error": null,
+                     *       "days": 8,
+                     *       "rows": 2489,
+                     *       "bytes": 78998,
+                     *       "version": 2,
+                     *       "created_at": "2026-11-27T09:03:32.563203Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BucketExportRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_bucket_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the version to change; `*` overwrites any */
+                "if-match"?: string | null;
+            };
+            path: {
+                bucket_export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_bucket_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the version to change; `*` overwrites any */
+                "if-match"?: string | null;
+            };
+            path: {
+                bucket_export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "bucket": "measurements"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BucketExportUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "72c5d753-2697-40ab-ad88-ca6068057309",
+                     *       "name": "warehouse",
+                     *       "endpoint": "https://sinemora.example",
+                     *       "region": "us-east-1",
+                     *       "bucket": "measurements",
+                     *       "prefix": "bucket-ff3b02fd",
+                     *       "access_key": "179869dcc8a0092c",
+                     *       "schedule": "daily",
+                     *       "hour": 1,
+                     *       "tables": [
+                     *         "zones_1m",
+                     *         "vms_1m"
+                     *       ],
+                     *       "paused": false,
+                     *       "state": "failing",
+                     *       "next_at": "2026-11-28T01:10:00Z",
+                     *       "job_id": "45e1e5a9-17c7-40c9-9641-34921c3d2470",
+                     *       "succeeded_at": null,
+                     *       "failed_at": "2026-11-27T09:03:32.885542Z",
+                     *       "failures": 2,
+                     *       "error": "Refused by the bucket: PUT in missing-bucket answers 404 NoSuchBucket, the bucket does not exist.",
+                     *       "days": 0,
+                     *       "rows": 0,
+                     *       "bytes": 0,
+                     *       "version": 2,
+                     *       "created_at": "2026-11-27T09:03:32.563203Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BucketExportRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_bucket_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                bucket_export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object_key": "sinemora/sinemora-test-176b24adab1a",
+                     *       "error": "Address refused: 127.0.0.1 is not on the public internet; the operator of this installation allows other networks."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BucketTestRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_bucket_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                bucket_export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Job accepted. Poll `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "aa04c2c3-ffd8-4770-8721-9461a48c589f",
+                     *       "kind": "bucket_export.run",
+                     *       "title": "Export to bucket warehouse",
+                     *       "queue": "bulk",
+                     *       "state": "queued",
+                     *       "progress": null,
+                     *       "note": "",
+                     *       "attempt": 0,
+                     *       "cancel_requested": false,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "params": {
+                     *         "bucket_export_id": "853483b5-73c2-4517-9175-061bd590ff18"
+                     *       },
+                     *       "result": null,
+                     *       "result_href": null,
+                     *       "problem": null,
+                     *       "output": null,
+                     *       "created_at": "2026-11-27T09:02:58.801392Z",
+                     *       "started_at": null,
+                     *       "finished_at": null,
+                     *       "kept_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobRead"];
+                };
             };
             /** @description Unauthorized */
             401: {

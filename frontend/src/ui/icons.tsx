@@ -17,6 +17,7 @@ import {
   IconCoin,
   IconCompass,
   IconCopy,
+  IconDatabaseExport,
   IconDeviceDesktop,
   IconDownload,
   IconDroplet,
@@ -116,6 +117,7 @@ export const MeshesIcon = icon(IconTopologyFull)
 export const ZonesIcon = icon(IconMapPin)
 export const AddIcon = icon(IconCirclePlus)
 export const ArtifactsIcon = icon(IconPackages)
+export const ExportIcon = icon(IconDatabaseExport)
 export const UsageIcon = icon(IconGauge)
 export const KeyIcon = icon(IconKey)
 export const MembersIcon = icon(IconUsers)

@@ -10,7 +10,8 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate import group_by, matrix, merge
 from sinemora.measurements.aggregate.group_by import DecodedWindows
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, Table
-from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, SENT
+from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, SENT, Stats
+from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import read_frames, utc
@@ -82,18 +83,25 @@ def _rows(
     selection: str,
     round_trip: bool,
 ) -> list[list[Any]]:
-    stats = window.stats
-    table = Table(
-        stats.columns.reshape(8, -1)[:, selected.at], stats.quantiles.reshape(len(stats.quantiles), -1)[:, selected.at]
-    )
-    measured = table.columns[COUNT] > 0
-    error = table.columns[CLOCK_ERROR]
     return [
         [utc(at) for at in selected.started_at_s.tolist()],
         lasts[selected.at % max(window.clients.size, 1)].tolist(),
         names[selected.sources].tolist(),
         names[selected.targets].tolist(),
         [selection] * selected.at.size,
+        *distributions(window.stats, selected.at, round_trip=round_trip),
+    ]
+
+
+def distributions(stats: Stats, at: Ints, *, round_trip: bool = False) -> list[list[Any]]:
+    """Return the columns `count`, `sent`, `lost`, all statistics and `clock_error_ns` of some distributions.
+
+    `at` counts outbound, inbound and round trip of all pairs, as in `PathDistributions`.
+    """
+    table = Table(stats.columns.reshape(8, -1)[:, at], stats.quantiles.reshape(len(stats.quantiles), -1)[:, at])
+    measured = table.columns[COUNT] > 0
+    error = table.columns[CLOCK_ERROR]
+    return [
         table.columns[COUNT].tolist(),
         matrix.nullable(table.columns[SENT], table.columns[SENT] >= 0),
         matrix.nullable(table.columns[LOST], table.columns[LOST] >= 0),
@@ -101,5 +109,5 @@ def _rows(
             matrix.nullable(matrix.statistic_of(table, statistic), matrix.has_statistic(table, statistic))
             for statistic in Statistic
         ),
-        [None] * selected.at.size if round_trip else matrix.nullable(error, measured),
+        [None] * at.size if round_trip else matrix.nullable(error, measured),
     ]

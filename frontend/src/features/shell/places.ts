@@ -11,6 +11,7 @@ import {
   AuditIcon,
   CurvesIcon,
   ExploreIcon,
+  ExportIcon,
   HeatmapIcon,
   HelpIcon,
   IncidentsIcon,
@@ -100,7 +101,13 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
       name: strings.settings,
       places: [
         { name: strings.members, Icon: MembersIcon, link: { to: '/members' } },
-        { name: strings.tenant, Icon: TenantIcon, link: { to: '/tenant' } },
+        {
+          name: strings.tenant,
+          Icon: TenantIcon,
+          link: { to: '/tenant' },
+          also: ['/bucket-exports'],
+          pages: [{ name: strings.bucketExports, Icon: ExportIcon, link: { to: '/bucket-exports' } }],
+        },
         { name: strings.usage, Icon: UsageIcon, link: { to: '/usage' } },
         { name: strings.apiKeys, Icon: KeyIcon, link: { to: '/api-keys' } },
         { name: strings.jobs, Icon: JobsIcon, link: { to: '/jobs' } },

@@ -161,6 +161,7 @@ export const strings = {
   tenantSettings: 'Tenant settings',
   deletionOf: (name: string, at: string) => `${name} will be deleted on ${at}.`,
   tenant: 'Tenant',
+  bucketExports: 'Bucket exports',
   demonstration: 'Demonstration',
   demonstrationWork: (application: string, rate: string, change: string) =>
     `${application}: ${rate} requests/s measured on one connection (${change})`,

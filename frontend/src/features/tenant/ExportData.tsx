@@ -1,4 +1,5 @@
 import { Anchor, Button, Checkbox } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useFollowedJob } from '~/api/jobs'
 import { type OwnTenant, useExportTenant } from '~/api/members'
@@ -15,7 +16,12 @@ export function ExportData({ tenant }: { tenant: OwnTenant }) {
   const job = start.data
   return (
     <Panel title={strings.exportData}>
-      <p className={pageStyles.lead}>{strings.exportLead}</p>
+      <p className={pageStyles.lead}>
+        {strings.exportLead} {strings.exportOnSchedule}{' '}
+        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/bucket-exports" />}>
+          {strings.bucketExports}
+        </Anchor>
+      </p>
       <Checkbox
         label={strings.withMeasurements}
         checked={measurements}

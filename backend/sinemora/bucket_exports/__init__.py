@@ -1,0 +1,1 @@
+"""Scheduled exports of merged measurements to a bucket of the tenant."""

@@ -1,0 +1,110 @@
+"""Writing of a day to a bucket: new objects, then the manifest that names them, then deletion of the old ones.
+
+Wherever it stops, the manifest in the bucket names whole objects, and the next run finishes the day: the database
+knows every object that may have been written.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from sinemora.bucket_exports import layout, queries
+from sinemora.bucket_exports.days import DueDay
+from sinemora.bucket_exports.layout import Part
+from sinemora.bucket_exports.models import BucketExport
+from sinemora.inventory.models import Vm, Zone
+from sinemora.kit.tenant_bucket import TenantBucket
+from sinemora.measurements.query import tier_tables
+from sinemora.measurements.query.tables import Batch, Format, ResultTable, write
+
+PART_ROWS = 1_000_000
+"""Rows of one object, about; memory for one object is some tens of MB."""
+
+OpenSession = Callable[[], AbstractContextManager[Session]]
+
+
+def write_day(
+    open_session: OpenSession, export: BucketExport, bucket: TenantBucket, due: DueDay, check: Callable[[], None]
+) -> tuple[int, int]:
+    """Write a day and record it; return its rows and bytes. `check` raises when the job must stop. BucketError."""
+    revision = due.revision + 1
+    folder = layout.folder(export.prefix, due.of.mesh.id, due.of.name, due.day)
+    key = {"tenant_id": export.tenant_id, "export_id": export.id, "mesh_id": due.of.mesh.id}
+    parts: list[Part] = []
+    with open_session() as reader:
+        names = _names(reader, zones=due.of.zones)
+        rows = tier_tables.batches(reader, due.of.mesh.key, due.part, names, zones=due.of.zones)
+        for number, (content, count) in enumerate(_files(rows), 1):
+            check()
+            with open_session() as session:
+                written = max(number, due.writing_parts)
+                queries.write_day(session, **key, table=due.of.name, day=due.day, writing_parts=written)
+            part = Part(layout.part_name(revision, number), count, len(content), hashlib.sha256(content).hexdigest())
+            bucket.put(f"{folder}/{part.name}", content)
+            parts.append(part)
+    if parts:
+        mesh = due.of.mesh
+        now = datetime.now(UTC)
+        bucket.put(
+            f"{folder}/{layout.MANIFEST}",
+            layout.manifest(mesh.id, mesh.name, due.of.name, due.day, revision, now, parts),
+        )
+        for number in range(1, due.parts + 1):
+            bucket.delete(f"{folder}/{layout.part_name(due.revision, number)}")
+        for number in range(len(parts) + 1, due.writing_parts + 1):  # of a run that stopped
+            bucket.delete(f"{folder}/{layout.part_name(revision, number)}")
+    rows_written, bytes_written = sum(part.rows for part in parts), sum(part.bytes for part in parts)
+    with open_session() as session:
+        queries.write_day(
+            session,
+            **key,
+            table=due.of.name,
+            day=due.day,
+            revision=revision if parts else due.revision,
+            parts=len(parts),
+            writing_parts=0,
+            seen_rows=due.seen.rows,
+            seen_targets=due.seen.targets,
+            seen_merged_ms=due.seen.merged_ms,
+            exported_at=func.now(),
+            rows=rows_written,
+            bytes=bytes_written,
+        )
+    return rows_written, bytes_written
+
+
+def _files(batches: Iterable[Batch]) -> Iterator[tuple[bytes, int]]:
+    """Yield Parquet files of about `PART_ROWS` rows, each with its number of rows."""
+    rest = iter(batches)
+    for first in rest:
+        counted = _Counted(first, rest)
+        content = b"".join(write(ResultTable("", tier_tables.COLUMNS, counted), Format.PARQUET))
+        yield content, counted.rows
+
+
+class _Counted:
+    """Batches from `first` on until they have `PART_ROWS` rows; `rows` is their number after iteration."""
+
+    def __init__(self, first: Batch, rest: Iterator[Batch]) -> None:
+        self.rows = 0
+        self._first, self._rest = first, rest
+
+    def __iter__(self) -> Iterator[Batch]:
+        batch: Batch | None = self._first
+        while batch is not None:
+            self.rows += len(batch[0])
+            yield batch
+            batch = next(self._rest, None) if self.rows < PART_ROWS else None
+
+
+def _names(session: Session, *, zones: bool) -> Mapping[int, str]:
+    """Return the names of the tenant's VMs or zones by their keys in time series."""
+    if zones:
+        return {
+            key: f"{region}/{name}" for key, region, name in session.execute(select(Zone.key, Zone.region, Zone.name))
+        }
+    return {key: name for key, name in session.execute(select(Vm.key, Vm.name))}

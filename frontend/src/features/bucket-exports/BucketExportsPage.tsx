@@ -1,0 +1,89 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useEdits } from '~/api/access'
+import { type BucketExport, bucketExportsQuery, useRunBucketExport, useTestBucket } from '~/api/bucketExports'
+import { useFollowedJob } from '~/api/jobs'
+import { useRole } from '~/api/members'
+import { formatMoment, zoneName } from '~/lib/time'
+import { formatCount } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { NoRows, ToForm } from '~/ui/NoRows'
+import { LoadingPage, Page } from '~/ui/Page'
+import { ActionError, Failed, Notice } from '~/ui/State'
+import { Waiting } from '~/ui/Waiting'
+import { ExportList } from './ExportList'
+import { NewExport } from './NewExport'
+import { strings } from './strings'
+
+/** Exports to buckets with their state; administrators add and change them. */
+export function BucketExportsPage() {
+  const exports = useQuery(bucketExportsQuery)
+  const role = useRole()
+  const edits = useEdits()
+  const test = useTestBucket()
+  const run = useRunBucketExport()
+  const [started, setStarted] = useState<BucketExport | null>(null)
+  if (exports.error && !exports.data) {
+    return <Failed what={strings.lower} error={exports.error} retry={() => void exports.refetch()} />
+  }
+  if (!exports.data) return <LoadingPage title={strings.title} what={strings.lower} />
+  const manages = role === 'admin' || role === 'owner'
+  return (
+    <Page title={strings.title} lead={strings.lead}>
+      {exports.data
+        .filter(({ state }) => state === 'failing')
+        .map((row) => (
+          <Failing key={row.id} row={row} />
+        ))}
+      <ActionError error={test.error ?? run.error} />
+      {test.data && <Tested {...test.data} />}
+      {started && run.data && <Run key={run.data.id} jobId={run.data.id} name={started.name} />}
+      {exports.data.length === 0 ? (
+        <NoRows next={manages ? <ToForm form="new-bucket-export">{strings.addOne}</ToForm> : strings.adminOnly}>
+          {strings.noExports}
+        </NoRows>
+      ) : (
+        <ExportList
+          rows={exports.data}
+          edits={edits}
+          manages={manages}
+          onTest={test.mutate}
+          onRun={(row) => run.mutate(row.id, { onSuccess: () => setStarted(row) })}
+        />
+      )}
+      {manages && <NewExport />}
+    </Page>
+  )
+}
+
+function Failing({ row }: { row: BucketExport }) {
+  const clock = useClock()
+  const next = row.next_at && new Date(row.next_at)
+  return (
+    <Notice tone="bad" title={strings.failing(row.name, row.failures)}>
+      {row.error} {next && strings.retries(`${formatMoment(next, clock)} ${zoneName(clock, next)}`)}
+    </Notice>
+  )
+}
+
+function Tested({ name, object_key, error }: { name: string; object_key: string; error: string | null }) {
+  return error === null ? (
+    <Notice tone="good" title={strings.testSucceeded(name)}>
+      {strings.testDetail(object_key)}
+    </Notice>
+  ) : (
+    <Notice tone="bad" title={strings.testFailed(name)}>
+      {error}
+    </Notice>
+  )
+}
+
+function Run({ jobId, name }: { jobId: string; name: string }) {
+  const { job, error, waiting } = useFollowedJob(jobId)
+  if (waiting) return <Waiting what={strings.running(name)} waiting={waiting} />
+  if (job?.state === 'succeeded') {
+    const { days, rows } = job.result as { days: number; rows: number }
+    return <Notice tone="good">{strings.ended(name, days, formatCount(rows))}</Notice>
+  }
+  return <ActionError error={error ?? new Error(job?.problem?.detail ?? strings.cancelled)} />
+}
