@@ -1,12 +1,18 @@
-"""Sends reports from a separate process: prepared bodies, many connections, counted responses."""
+"""Sends reports from a separate process: prepared bodies, many connections, counted responses.
+
+It shares the processors with what it measures, which agents do not: it only writes prepared bytes and reads statuses.
+"""
 
 import asyncio
 import multiprocessing as mp
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from multiprocessing.synchronize import Event as Flag
 from queue import Empty
+from typing import cast
+
+import uvloop
 
 CONNECTIONS = 64
 """The default. With this few connections the figure shows the waiting time of batches as much as their cost."""
@@ -74,33 +80,82 @@ def _send(
     stop: Flag,
     outcome: "mp.Queue[Outcome]",
 ) -> None:
-    outcome.put(asyncio.run(_run(ports, requests, per_s, connections, stop)))
+    outcome.put(uvloop.run(_run(ports, requests, per_s, connections, stop)))
+
+
+@dataclass(slots=True)
+class _Progress:
+    """Requests that wait, and what became of the others."""
+
+    waiting: Iterator[bytes]
+    per_s: float | None
+    stop: Flag
+    began_s: float = field(default_factory=time.monotonic)
+    sent: int = 0
+    acknowledged: int = 0
+    refused: int = 0
+
+
+class _Connection(asyncio.Protocol):
+    """A connection that sends a request after each response, until there is none left; then `done` is set."""
+
+    def __init__(self, progress: _Progress) -> None:
+        self._progress = progress
+        self._loop = asyncio.get_running_loop()
+        self._received, self._awaits = b"", True
+        self.done: asyncio.Future[None] = self._loop.create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's own class
+        self._send()
+
+    def _send(self) -> None:
+        progress = self._progress
+        request = None if progress.stop.is_set() else next(progress.waiting, None)
+        if request is None:
+            self._awaits = False
+            self._transport.close()
+            return
+        progress.sent += 1
+        if progress.per_s:
+            due_s = progress.began_s + progress.sent / progress.per_s - time.monotonic()
+            self._loop.call_later(max(0.0, due_s), self._transport.write, request)
+        else:
+            self._transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        if not end:
+            return
+        if head.startswith(b"HTTP/1.1 204"):
+            self._progress.acknowledged += 1
+        else:
+            length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-le"))
+            if len(body) < length:
+                return
+            self._progress.refused += 1
+        self._received = b""
+        self._send()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if exc is None and not self._awaits:
+            self.done.set_result(None)
+        else:
+            self.done.set_exception(exc or ConnectionError("the API closed a connection"))
 
 
 async def _run(
     ports: Sequence[int], requests: list[bytes], per_s: float | None, connections: int, stop: Flag
 ) -> Outcome:
-    waiting = iter(requests)
-    counts = [0, 0]
-    began_s, cpu_s, sent = time.monotonic(), time.process_time(), 0
+    cpu_s = time.process_time()
+    progress = _Progress(iter(requests), per_s, stop)
 
     async def connection(port: int) -> None:
-        nonlocal sent
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for request in waiting:
-            if stop.is_set():
-                break
-            sent += 1
-            if per_s:
-                await asyncio.sleep(max(0.0, began_s + sent / per_s - time.monotonic()))
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            good = head.startswith(b"HTTP/1.1 204")
-            counts[not good] += 1
-            if not good:
-                length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-le"))
-                await reader.readexactly(length)
-        writer.close()
+        loop = asyncio.get_running_loop()
+        _, protocol = await loop.create_connection(lambda: _Connection(progress), "127.0.0.1", port)
+        await protocol.done
 
     await asyncio.gather(*(connection(ports[n % len(ports)]) for n in range(min(connections, len(requests)))))
-    return Outcome(counts[0], counts[1], time.monotonic() - began_s, time.process_time() - cpu_s)
+    spent_s = time.monotonic() - progress.began_s
+    return Outcome(progress.acknowledged, progress.refused, spent_s, time.process_time() - cpu_s)
