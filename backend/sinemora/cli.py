@@ -41,6 +41,10 @@ IMPORTED = {
         "sinemora.bucket_exports.command",
         "List, test and run exports to buckets of the tenant (API key).",
     ),
+    "sql-logins": (
+        "sinemora.operations.sql_login_commands",
+        "Let database roles read the minutes of a tenant with SQL.",
+    ),
     "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
     "delay-tables": (
         _MEASUREMENTS,

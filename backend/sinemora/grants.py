@@ -24,7 +24,18 @@ _MAINTENANCE = (
 )
 # Rows that stay as they were written.
 _APPEND_ONLY = ("audit_entries",)
-_READ_ONLY = ("alembic_version",)
+_READ_ONLY = ("alembic_version", "sql_logins")
+# Without row-level security: only the owner and the system role read it, others by the views of `_SQL_VIEWS`.
+_NOT_OF_REQUESTS = "zone_minutes"
+_SQL_VIEWS = "sinemora_read"
+# What these views read as their owner: the tenant of the role that authenticated. Each view selects that itself too.
+_OWN_TENANT = "(SELECT l.tenant_id FROM public.sql_logins l WHERE l.role = session_user::text)"
+_OF_LOGINS = {
+    "sql_logins": "role = session_user::text",
+    "tenants": f"id = {_OWN_TENANT}",
+    "meshes": f"tenant_id = {_OWN_TENANT}",
+    "zones": f"tenant_id = {_OWN_TENANT}",
+}
 
 
 def apply(connection: Connection) -> None:
@@ -36,6 +47,8 @@ def apply(connection: Connection) -> None:
     for role in {application, system} - {owner}:
         for statement in _to_write(quote(role)):
             connection.execute(text(statement))
+    if application not in (owner, system):
+        connection.execute(text(f"REVOKE ALL ON {_NOT_OF_REQUESTS} FROM {quote(application)}"))
     if system not in (owner, application):
         for function in _MAINTENANCE:
             connection.execute(text(f"GRANT EXECUTE ON FUNCTION {function} TO {quote(system)}"))
@@ -45,7 +58,31 @@ def apply(connection: Connection) -> None:
         text("SELECT tablename FROM pg_policies WHERE policyname = 'tenant' AND schemaname = 'public'")
     ).all()
     set_policies(connection, "system", dict.fromkeys(tables, f"TO {allowed} USING ({_EVERY_TENANT})"))
+    logins = {table: f"FOR SELECT TO {quote(owner)} USING ({condition})" for table, condition in _OF_LOGINS.items()}
+    set_policies(connection, "login", logins)
     mesh_policies.apply(connection, sorted(tables), quote(application))
+    _let_logins_read(connection)
+
+
+def of_login(connection: Connection, role: str, *, revoked: bool = False) -> None:
+    """Let a database role read the views of its tenant, or no longer; as the owner of the schema."""
+    quote = connection.dialect.identifier_preparer.quote
+    database = quote(str(connection.scalar(text("SELECT current_database()"))))
+    verb, who = ("REVOKE", f"FROM {quote(role)}") if revoked else ("GRANT", f"TO {quote(role)}")
+    for what in (
+        f"CONNECT ON DATABASE {database}",
+        f"USAGE ON SCHEMA {_SQL_VIEWS}",
+        f"SELECT ON ALL TABLES IN SCHEMA {_SQL_VIEWS}",
+    ):
+        connection.execute(text(f"{verb} {what} {who}"))
+
+
+def _let_logins_read(connection: Connection) -> None:
+    """Grant every SQL login of this server its views again: a migration may have replaced them."""
+    connection.execute(text("SELECT set_config('sinemora.tenant_id', '*', true)"))
+    roles = connection.scalars(text("SELECT l.role FROM sql_logins l JOIN pg_roles r ON r.rolname = l.role")).all()
+    for role in roles:
+        of_login(connection, role)
 
 
 def _to_write(role: str) -> list[str]:

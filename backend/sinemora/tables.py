@@ -16,6 +16,7 @@ from sinemora.kit.db import Base
 from sinemora.kit.http import idempotency
 from sinemora.learning import models as learning
 from sinemora.measurements import models as measurements
+from sinemora.measurements import sql_models
 from sinemora.measurements.on_demand import models as on_demand
 from sinemora.measurements.pins import models as pins
 from sinemora.measurements.token_buckets import models as token_buckets
@@ -43,6 +44,7 @@ FEATURES = (
     on_demand,
     pins,
     token_buckets,
+    sql_models,
     artifacts,
     bucket_exports,
     curves,

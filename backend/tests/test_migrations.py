@@ -22,7 +22,7 @@ from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0052_bucket_exports"
+NEWEST = "0053_zone_minutes"
 
 
 @dataclass

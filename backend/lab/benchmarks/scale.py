@@ -4,14 +4,14 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                   everything
-    make bench-scale ONLY=restore      some groups: restore standby rolling handover parquet capacity
+    make bench-scale ONLY=restore      some groups: restore standby rolling handover parquet capacity sql
 """
 
 import os
 import sys
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import aged, capacity, disaster, handover, rolling, standby
+from lab.benchmarks.scaling import aged, capacity, disaster, handover, rolling, sql_minutes, standby
 from lab.benchmarks.storing.product import running
 
 GROUPS = {
@@ -21,6 +21,7 @@ GROUPS = {
     "handover": handover.hand_over,
     "parquet": aged.aged,
     "capacity": capacity.capacity,
+    "sql": sql_minutes.minutes,
 }
 
 

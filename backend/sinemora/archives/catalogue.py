@@ -6,6 +6,7 @@ import psycopg
 from psycopg import sql
 
 from sinemora.kit.config import settings
+from sinemora.kit.db import WHOLE_CHUNKS
 from sinemora.tables import metadata
 
 # The schema version, which the migrations write.
@@ -39,7 +40,7 @@ class Table:
 def connect(url: str | None = None) -> psycopg.Connection:
     """Connect to see every tenant, as the owner of the schema or the role of `url`; no transaction is open yet."""
     dsn = (url or settings().database_owner_url).replace("postgresql+psycopg://", "postgresql://", 1)
-    connection = psycopg.connect(dsn, autocommit=True, options="-c timezone=UTC -c lock_timeout=10s")
+    connection = psycopg.connect(dsn, autocommit=True, options=f"-c timezone=UTC -c lock_timeout=10s {WHOLE_CHUNKS}")
     connection.execute(
         "SELECT set_config('sinemora.tenant_id', '*', false), set_config('sinemora.tenant_key', '*', false)"
     )

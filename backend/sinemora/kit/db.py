@@ -49,6 +49,11 @@ from sinemora.kit.mesh_limit import MeshLimit
 from sinemora.kit.observability.tracing import trace_engine
 
 ALL_TENANTS = "*"
+WHOLE_CHUNKS = "-c timescaledb.max_tuples_decompressed_per_dml_transaction=0"
+"""Option of connections that change rows of TimescaleDB's columnstore.
+
+Changes decompress rows; the extension's limit of 100,000 would end retention. Other servers keep the option unread.
+"""
 _SET_MESHES = "set_config('sinemora.mesh_ids', %s, true), set_config('sinemora.mesh_keys', %s, true)"
 _SET_TENANT = (
     "SELECT set_config('sinemora.tenant_id', %s, true), set_config('sinemora.tenant_key', %s, true), " + _SET_MESHES
@@ -129,7 +134,7 @@ def _engine(url: str) -> Engine:
             "connect_timeout": 5,
             "application_name": "sinemora",
             "options": "-c timezone=UTC -c lock_timeout=4s -c statement_timeout=30s"
-            " -c idle_in_transaction_session_timeout=60s",
+            f" -c idle_in_transaction_session_timeout=60s {WHOLE_CHUNKS}",
         },
     )
     event.listen(pool, "connect", _refuse_unconfined)

@@ -103,6 +103,7 @@ def shorten() -> None:
             ("probe_frames", limits.raw_days, settings().retention_raw_days),
             ("probe_frames_1m", limits.minute_days, settings().retention_1m_days),
             ("zone_frames_1m", limits.minute_days, settings().retention_1m_days),
+            ("zone_minutes", limits.minute_days, settings().retention_1m_days),
             ("spikes", limits.minute_days, settings().retention_1m_days),
         ):
             if kept_days < installation_days:

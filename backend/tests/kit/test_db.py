@@ -134,7 +134,11 @@ def test_every_tenants_table_is_confined_for_its_owner_too(database: Engine):
                 "          AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))"
             )
         ).all()
-    assert loose == []
+        rights = connection.scalar(
+            text("SELECT has_table_privilege('zone_minutes', 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')")
+        )
+    # TimescaleDB refuses row-level security on a columnstore: the role of requests has no right to this table at all.
+    assert (loose, rights) == (["zone_minutes"], False)
 
 
 def test_the_planner_knows_how_many_rows_of_a_tenant_there_are(

@@ -66,7 +66,11 @@ def test_every_table_of_a_tenant_has_both_policies():
             assert "OR" not in str(condition), table
         elif policy == "system":
             assert roles == "{sinemora_owner,sinemora_system}", table
-    assert all(policies - {"meshes"} == {"tenant", "system"} for policies in by_table.values())
+        elif policy == "login":
+            assert roles == "{sinemora_owner}", table
+            assert "SESSION_USER" in str(condition), table
+    assert {table for table in by_table if "login" in by_table[table]} == {"meshes", "sql_logins", "tenants", "zones"}
+    assert all(policies - {"meshes", "login"} == {"tenant", "system"} for policies in by_table.values())
 
 
 def test_a_migration_that_changes_nothing_waits_for_no_request(servers: Servers):

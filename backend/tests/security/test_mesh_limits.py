@@ -75,6 +75,7 @@ NO_MESH = {
     "rosters",
     "sessions",
     "simulations",
+    "sql_logins",
     "tenant_quotas",
     "tenants",
     "totp_secrets",

@@ -80,7 +80,7 @@ def _typical(turns: list[Cost]) -> Cost:
 def _turn(product: Product, world: World, size: Size, turn: int) -> Cost:
     """Send windows of minutes that no other turn has, merge them, and return what that cost."""
     minute = NEWEST_S - (turn + 2) * 60 * size.minutes
-    requests = _requests(world, size, minute)
+    requests = requests_of(world, size, minute)
     disk, api_s, database_s = _disk(), product.cpu_s(), product.database_cpu_s()
     outcome = Load([product.port], requests).wait()
     api_s, database_s = product.cpu_s() - api_s, product.database_cpu_s() - database_s
@@ -104,7 +104,7 @@ def _turn(product: Product, world: World, size: Size, turn: int) -> Cost:
     )
 
 
-def _requests(world: World, size: Size, minute: int) -> list[bytes]:
+def requests_of(world: World, size: Size, minute: int) -> list[bytes]:
     """Return a report of every VM in every window; all report equal delays, about peers of their own."""
     compressor = zstandard.ZstdCompressor(level=3)
     message = report(window(np.random.default_rng(size.pairs), 0, np.arange(1, size.pairs + 1)), world.mesh_key)

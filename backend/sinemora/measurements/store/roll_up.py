@@ -11,7 +11,7 @@ from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import merge, zones
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.codec.unpacking import DIRECTIONS
-from sinemora.measurements.store import corrections, inserts, invalidation, step_frames
+from sinemora.measurements.store import corrections, inserts, invalidation, step_frames, zone_minutes
 from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
@@ -41,7 +41,10 @@ def roll_up_mesh(tenant_key: int, mesh_key: int, tier: Tier, due: datetime) -> i
 def _roll_up_step(
     session: Session, tenant_key: int, mesh_key: int, tier: Tier, stretch: TierRange
 ) -> dict[tuple[int, bytes], int]:
-    """Merge and store one step of a tier: its VMs and its zones. Return the rosters stored."""
+    """Merge and store one step of a tier: its VMs and its zones, minutes of zones also as plain columns.
+
+    Return the rosters stored.
+    """
     learnt: dict[tuple[int, bytes], int] = {}
     started_at_s = int(stretch.start.timestamp())
     zone_of_vms = frame_queries.zones_of_vms(session, tenant_key) if tier is Tier.MINUTE else None
@@ -64,6 +67,7 @@ def _roll_up_step(
         counts = Counter(frame.vm_key for frame in of_zones)
     elif between:
         merged = merge.merge_pieces(between, words_too=True)
+        zone_minutes.store(session, tenant_key, mesh_key, started_at_s, merged)
         counts = Counter(zone for piece in between for zone in np.unique(piece.clients).tolist())
     else:
         return learnt

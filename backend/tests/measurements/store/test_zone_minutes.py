@@ -1,0 +1,230 @@
+"""Minutes of zones as plain columns: as the API answers of the same minute, and kept as long as other minutes."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from sinemora.measurements.aggregate.corrections import SHIFTS
+from sinemora.measurements.store import corrections
+from sinemora.tenants.models import TenantQuota
+from tests.callers import Member, MeshWorld
+from tests.conftest import Servers
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import silent, simple
+from tests.sql_logins import login
+
+pytestmark = pytest.mark.whole_store
+
+FIGURES = {
+    "delay_p50_ns": ("one_way_delay", "p50"),
+    "delay_p90_ns": ("one_way_delay", "p90"),
+    "delay_p99_ns": ("one_way_delay", "p99"),
+    "clock_error_ns": ("clock_error", "p50"),
+    "round_trip_p50_ns": ("round_trip", "p50"),
+    "round_trip_p90_ns": ("round_trip", "p90"),
+    "round_trip_p99_ns": ("round_trip", "p99"),
+    "loss_ratio": ("loss", "p50"),
+}
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
+    return make_mesh(owner, 6)  # two VMs in each of the zones a, b and c
+
+
+@pytest.fixture
+def minute(mesh: MeshWorld) -> int:
+    """Start of a merged minute of six windows: losses, a pair that lost everything, one that is slower back."""
+    start = window_start(4, 60)
+    a, b, c, a2, b2, _ = (agent.vm_key for agent in mesh.agents)
+    for n in range(6):
+        out = {b: simple(50_000 + 900 * n, 90_000, lost=n), c: silent(), a2: simple(20_000 + n, clock_error_ns=90)}
+        sent(mesh.agents[0], report_of(mesh.key, out, start + 10 * n))
+        sent(mesh.agents[4], report_of(mesh.key, {a: simple(400_000, 70_000 * n + 1)}, start + 10 * n))
+        if n == 3:
+            sent(mesh.agents[2], report_of(mesh.key, {b2: simple(-5_000, 10_000)}, start + 10 * n))
+    tasks.roll_up()
+    return start
+
+
+@pytest.fixture
+def reader(mesh: MeshWorld, servers: Servers) -> Iterator[psycopg.Connection]:
+    with login(servers, mesh.owner) as connection:
+        yield connection
+
+
+def by_sql(reader: psycopg.Connection, column: str, at: int) -> dict[tuple[str, str], Any]:
+    """Return a column of a minute by source and target zone, where it has a value."""
+    rows = reader.execute(
+        f"SELECT source_zone, target_zone, {column} FROM sinemora_read.zone_minutes WHERE time = to_timestamp(%s)", [at]
+    ).fetchall()
+    return {(source, target): value for source, target, value in rows if value is not None}
+
+
+def by_api(mesh: MeshWorld, at: int, metric: str, statistic: str) -> dict[tuple[str, str], Any]:
+    """Return the same of the zone matrix."""
+    span = {name: datetime.fromtimestamp(end, UTC).isoformat() for name, end in (("from", at), ("to", at + 60))}
+    params = {"by": "zone", "metric": metric, "statistic": statistic, **span}
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params)
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    names = [axis["name"] for axis in body["axis"]]
+    return {
+        (source, target): body["values"][row][column]
+        for row, source in enumerate(names)
+        for column, target in enumerate(names)
+        if body["values"][row][column] is not None
+    }
+
+
+def test_a_minute_is_that_of_the_zone_matrix(mesh: MeshWorld, minute: int, reader: psycopg.Connection):
+    for column, (metric, statistic) in FIGURES.items():
+        result = by_sql(reader, column, minute)
+        assert result == pytest.approx(by_api(mesh, minute, metric, statistic)), column
+        assert result
+    assert by_sql(reader, "delay_p50_ns", minute).keys() == {
+        ("a", "a"), ("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"),
+    }  # fmt: skip
+    # All packets from a to c were lost: no delay, and not zero.
+    assert by_sql(reader, "loss_ratio", minute)["a", "c"] == 1
+    assert by_sql(reader, "exchanges", minute)["a", "c"] == 0
+    assert by_sql(reader, "exchanges", minute)["a", "b"] == 12 * 8
+    assert by_sql(reader, "packets_lost", minute)["a", "b"] == sum(range(6))
+
+
+def test_delays_are_corrected_as_the_api_corrects_them(mesh: MeshWorld, reader: psycopg.Connection):
+    start = window_start(4, 60)
+    a, b = mesh.agents[0].vm_key, mesh.agents[1].vm_key
+    for n in range(6):
+        sent(mesh.agents[0], report_of(mesh.key, {b: simple(80_000, 120_000)}, start + 10 * n))
+    shifts = np.zeros(1, SHIFTS)
+    shifts["client"], shifts["target"], shifts["shift_ns"], shifts["bound_ns"] = a, b, 20_000, 777
+    held = [datetime.fromtimestamp(start + seconds, UTC) for seconds in (-60, 60)]
+    with system_session() as session:
+        corrections.store(session, mesh.owner.tenant_key, mesh.key, held[0], held[1], shifts, np.zeros(1))
+    tasks.roll_up()
+    assert by_sql(reader, "clock_error_ns", start) == {("a", "b"): 777, ("b", "a"): 777}
+    for column, (metric, statistic) in FIGURES.items():
+        expected = by_api(mesh, start, metric, statistic)
+        assert by_sql(reader, column, start) == pytest.approx(expected, rel=0.016), column  # one bin of a sketch
+    assert by_sql(reader, "delay_p50_ns", start)["a", "b"] == pytest.approx(100_000, rel=0.016)
+
+
+def test_a_late_window_replaces_its_minute(mesh: MeshWorld, minute: int, reader: psycopg.Connection):
+    before = by_sql(reader, "exchanges", minute)
+    tasks.roll_up()
+    assert by_sql(reader, "exchanges", minute) == before
+    b2 = mesh.agents[4].vm_key
+    sent(mesh.agents[3], report_of(mesh.key, {b2: simple(900_000)}, minute + 50))
+    tasks.roll_up()
+    after = by_sql(reader, "exchanges", minute)
+    assert after == {**before, ("a", "b"): before["a", "b"] + 8, ("b", "a"): before["b", "a"] + 8}
+    for column, (metric, statistic) in FIGURES.items():
+        assert by_sql(reader, column, minute) == pytest.approx(by_api(mesh, minute, metric, statistic)), column
+
+
+def test_retention_drops_minutes_but_for_pins_and_quotas(
+    mesh: MeshWorld, servers: Servers, timescaledb: str | None, other_owner: Member, make_mesh: Any
+):
+    other = make_mesh(other_owner, 1)
+    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
+    days = (2, 20, 29, 33, 40)
+    with servers.owner_engine.begin() as connection:
+        connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 60, CURRENT_DATE)"))
+    for one in (mesh, other):
+        store(one, *[noon - timedelta(days=ago) + timedelta(minutes=n) for ago in days for n in range(2)])
+    pinned = noon - timedelta(days=40)
+    body = {"started_at": pinned.isoformat(), "ended_at": (pinned + timedelta(minutes=1)).isoformat()}
+    mesh.owner.created("/v1/pins", {"mesh_id": str(mesh.id), "reason": "complaint", **body})
+    if timescaledb:
+        with servers.owner_engine.begin() as connection:
+            connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+    for _ in range(2):
+        tasks.partitions()
+        assert stored(mesh) == [(40, 1), (29, 2), (20, 2), (2, 2)]
+        assert stored(other) == [(29, 2), (20, 2), (2, 2)]
+    with system_session() as session:
+        session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
+    tasks.shorten()
+    assert stored(mesh) == [(40, 1), (2, 2)]
+    assert stored(other) == [(29, 2), (20, 2), (2, 2)]
+
+
+def store(mesh: MeshWorld, *times: datetime) -> None:
+    with system_session() as session:
+        for at in times:
+            session.execute(
+                text(
+                    "INSERT INTO zone_minutes (tenant_key, mesh_key, started_at, source_zone_key, target_zone_key,"
+                    " exchanges) VALUES (:tenant, :mesh, :at, 1, 2, 8)"
+                ),
+                {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "at": at},
+            )
+
+
+def stored(mesh: MeshWorld) -> list[tuple[int, int]]:
+    """Return the days ago that have minutes, and how many."""
+    with system_session() as session:
+        rows = session.execute(
+            text(
+                "SELECT CURRENT_DATE - started_at::date, count(*) FROM zone_minutes WHERE mesh_key = :mesh"
+                " GROUP BY 1 ORDER BY 1 DESC"
+            ),
+            {"mesh": mesh.key},
+        )
+        return [(int(days), int(count)) for days, count in rows]
+
+
+def test_a_late_window_changes_a_minute_in_the_columnstore(
+    mesh: MeshWorld, minute: int, servers: Servers, timescaledb: str | None, reader: psycopg.Connection
+):
+    if timescaledb is None:
+        pytest.skip("native partitions have no columnstore")
+    with servers.owner_engine.begin() as connection:
+        connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+    before = by_sql(reader, "exchanges", minute)
+    sent(mesh.agents[3], report_of(mesh.key, {mesh.agents[4].vm_key: simple(900_000)}, minute + 50))
+    tasks.roll_up()
+    assert by_sql(reader, "exchanges", minute)["a", "b"] == before["a", "b"] + 8
+
+
+def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Servers, timescaledb: str | None):
+    """More rows than TimescaleDB decompresses in a transaction by default."""
+    if timescaledb is None:
+        pytest.skip("native partitions have no columnstore")
+    with system_session() as session:
+        session.execute(
+            text(
+                "INSERT INTO zone_minutes (tenant_key, mesh_key, started_at, source_zone_key, target_zone_key,"
+                " exchanges) SELECT :tenant, :mesh, CURRENT_DATE - 20 + n * interval '1 minute', a, 1, 8"
+                " FROM generate_series(0, 1439) AS n, generate_series(1, 100) AS a"
+            ),
+            {"tenant": mesh.owner.tenant_key, "mesh": mesh.key},
+        )
+        session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
+    with servers.owner_engine.begin() as connection:
+        connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+    store(mesh, datetime.now(UTC))
+    tasks.shorten()
+    assert stored(mesh) == [(0, 1)]
+
+
+def test_the_engine_keeps_minutes_in_columns(servers: Servers, timescaledb: str | None):
+    """The columnstore takes what no late window changes any more; retention stays that of the product."""
+    if timescaledb is None:
+        pytest.skip("native partitions have no columnstore")
+    with servers.owner_engine.connect() as connection:
+        jobs = connection.execute(
+            text(
+                "SELECT proc_name, config ->> 'compress_after' FROM timescaledb_information.jobs"
+                " WHERE hypertable_name = 'zone_minutes'"
+            )
+        ).all()
+    assert [tuple(job) for job in jobs] == [("policy_compression", "4 days")]

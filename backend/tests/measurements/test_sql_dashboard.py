@@ -1,0 +1,132 @@
+"""The dashboard by SQL plots what the zone matrix says, with the queries that Grafana sends."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+
+from sinemora.measurements import tasks
+from tests.callers import Member, MeshWorld
+from tests.conftest import Servers
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+from tests.sql_logins import login
+
+FOLDER = Path(__file__).parents[3] / "infra" / "dashboards"
+DASHBOARD = json.loads((FOLDER / "sinemora-zones-sql.json").read_text("utf-8"))
+PANELS = DASHBOARD["panels"]
+NAME = "Acme's mesh"
+MINUTES = (12, 11, 9)  # ago; none ten minutes ago
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
+    mesh = make_mesh(owner, 3, NAME)
+    a, b, c = mesh.agents
+    for ago in MINUTES:
+        peers = {b.vm_key: simple(40_000 + 1_000 * ago, 90_000), c.vm_key: simple(150_000, lost=ago)}
+        sent(a, report_of(mesh.key, peers, window_start(ago, 60)))
+    tasks.roll_up()
+    return mesh
+
+
+@pytest.fixture
+def reader(mesh: MeshWorld, servers: Servers) -> Iterator[psycopg.Connection]:
+    with login(servers, mesh.owner) as connection:
+        yield connection
+
+
+def as_grafana_sends(query: str, start_s: int, end_s: int, interval: str = "1m", percentile: str = "p99") -> str:
+    """Expand variables and macros of a query as Grafana's data source for PostgreSQL does, without TimescaleDB's.
+
+    A variable with one value is put in with its quotes doubled.
+    """
+    step_s = {"1m": 60, "5m": 300}[interval]
+    span = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for at in (start_s, end_s)]
+    for name, value in (("mesh", NAME.replace("'", "''")), ("percentile", percentile), ("__interval", interval)):
+        query = query.replace(f"${{{name}}}", value)
+        query = re.sub(rf"\${name}\b", lambda _, value=value: value, query)
+    query = re.sub(r"\$__timeFilter\((\w+)\)", rf"\1 BETWEEN '{span[0]}' AND '{span[1]}'", query)
+    query = re.sub(
+        r"\$__timeGroupAlias\((\w+), (\w+), NULL\)",
+        rf'floor(extract(epoch from \1)/{step_s})*{step_s} AS "time"',
+        query,
+    )
+    assert "$" not in query, query
+    return query
+
+
+def answer_of(reader: psycopg.Connection, panel: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+    (target,) = panel["targets"]
+    span = window_start(60, 60), window_start(0, 60)
+    cursor = reader.execute(as_grafana_sends(target["rawSql"], *span, **more))
+    names = [column.name for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def test_every_panel_has_an_answer_in_the_form_that_it_plots(mesh: MeshWorld, reader: psycopg.Connection):
+    for panel in PANELS:
+        for percentile in ("p50", "p90", "p99"):
+            rows = answer_of(reader, panel, percentile=percentile)
+            assert rows, panel["title"]
+            if panel["type"] == "stat":
+                assert len(rows) == len(rows[0]) == 1
+                assert next(iter(rows[0].values())) is not None, panel["title"]
+            if panel["type"] == "timeseries":
+                assert panel["targets"][0]["format"] == "time_series"
+                assert [*rows[0]][:2] == ["time", "metric"]
+                assert len(rows[0]) == 3
+                assert {row["metric"] for row in rows} == {"a → b", "b → a", "a → c", "c → a"}
+    (mesh_variable,) = (one for one in DASHBOARD["templating"]["list"] if one["type"] == "query")
+    assert reader.execute(mesh_variable["query"]).fetchall() == [(NAME,)]
+
+
+def test_a_point_is_the_value_of_its_minute_in_the_zone_matrix(mesh: MeshWorld, reader: psycopg.Connection):
+    for title, metric in (("One-way delay", "one_way_delay"), ("Round trip", "round_trip"), ("Loss", "loss")):
+        (panel,) = (one for one in PANELS if one["title"] == title and one["type"] == "timeseries")
+        points = {(row["metric"], int(row["time"])): [*row.values()][2] for row in answer_of(reader, panel)}
+        assert {at for _, at in points} == {window_start(ago, 60) for ago in MINUTES}  # the others are gaps
+        for ago in MINUTES:
+            at = window_start(ago, 60)
+            span = {name: datetime.fromtimestamp(end, UTC).isoformat() for name, end in (("from", at), ("to", at + 60))}
+            params = {"by": "zone", "metric": metric, "statistic": "p99", **span}
+            body = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+            names = [axis["name"] for axis in body["axis"]]
+            for source, row in zip(names, body["values"], strict=True):
+                for target, value in zip(names, row, strict=True):
+                    assert points.get((f"{source} → {target}", at)) == (
+                        value if value is None else pytest.approx(value)
+                    )
+
+
+def test_longer_steps_show_the_largest_percentile_of_their_minutes(mesh: MeshWorld, reader: psycopg.Connection):
+    (panel,) = (one for one in PANELS if one["title"] == "One-way delay")
+    fine = {(row["metric"], int(row["time"])): row["delay"] for row in answer_of(reader, panel)}
+    for row in answer_of(reader, panel, interval="5m"):
+        start = int(row["time"])
+        within = [value for (pair, at), value in fine.items() if pair == row["metric"] and start <= at < start + 300]
+        assert row["delay"] == max(within)
+
+
+def test_the_dashboard_and_its_source_are_what_grafana_takes():
+    source = yaml.safe_load((FOLDER / "provisioning" / "datasources-sql.yaml").read_text("utf-8"))["datasources"][0]
+    assert {"uid", "title", "schemaVersion", "time", "refresh", "templating", "panels"} <= DASHBOARD.keys()
+    asks = [*PANELS, *(target for panel in PANELS for target in panel["targets"])]
+    asks += [one for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
+    assert {(one["datasource"]["type"], one["datasource"]["uid"]) for one in asks} == {(source["type"], source["uid"])}
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+    taken: set[tuple[int, int]] = set()
+    for panel in PANELS:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24, panel["title"]
+        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+        assert not cells & taken, panel["title"]
+        taken |= cells
+    # The macros of Grafana need TimescaleDB's functions only where the source says that it is there.
+    assert source["jsonData"]["timescaledb"] is False
