@@ -112,7 +112,7 @@ IMPORTED = {
     "status": (_EMBEDDED, "Show each process of the running product."),
     "check": (_EMBEDDED, "Check whether the product can start."),
     "logs": (_EMBEDDED, "Follow the logs."),
-    "replace": (_EMBEDDED, "Replace API and workers by new starts of their programs."),
+    "replace": (_EMBEDDED, "Migrate the database, then replace API and workers by new starts of their programs."),
     "run": (_EMBEDDED, "Run a command with the settings and the database tools of the product."),
     "clean-data": (_EMBEDDED, "Delete the data folder."),
 }

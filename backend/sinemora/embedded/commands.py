@@ -16,6 +16,7 @@ from typer import Argument, Exit, Option, Typer
 from sinemora.embedded.data_folder import DataFolder, RunningError
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.logs import follow
+from sinemora.embedded.replacing import SCHEMA
 from sinemora.embedded.replacing import replace as replace_programs
 from sinemora.embedded.servers.service_user import service_user
 from sinemora.embedded.services import local_address, operator_environment, use_settings_of
@@ -132,7 +133,7 @@ def _running_api(folder: DataFolder) -> str:
 @app.command()
 @_reported()
 def replace(as_json: ResultAsJson = False) -> None:
-    """Replace API and workers by new starts of their programs.
+    """Migrate the database, then replace API and workers by new starts of their programs.
 
     No connection is refused, and a worker finishes its task.
     """
@@ -141,9 +142,11 @@ def replace(as_json: ResultAsJson = False) -> None:
 
     def report(name: str, seconds: float) -> None:
         if not as_json:
-            print(f"{name:10} replaced in {seconds:.1f} s", flush=True)
+            done = "migrated" if name == SCHEMA else "replaced"
+            print(f"{name:10} {done} in {seconds:.1f} s", flush=True)
 
-    taken = replace_programs(folder, api, report)
+    env = operator_environment(settings(), folder, service_user(settings().service_user))
+    taken = replace_programs(folder, api, env, report)
     if as_json:
         print_json({"replaced": taken})
 

@@ -2,36 +2,58 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sinemora.embedded.data_folder import DataFolder
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.services import answers
 
+SCHEMA = "schema"
 WORKERS = ("watcher", "worker", "solver", "beat")
 _API_LIMIT_S = 120.0
 _TASK_LIMIT_S = 600.0
 _PAUSE_S = 0.05
 
 
-def replace(folder: DataFolder, api: str, report: Callable[[str, float], None]) -> dict[str, float]:
-    """Replace the programs one after the other; return the seconds each took. `api` is the URL of the API.
+def replace(
+    folder: DataFolder, api: str, env: Mapping[str, str], report: Callable[[str, float], None]
+) -> dict[str, float]:
+    """Migrate the schema, then replace the programs one after the other; return the seconds each step took.
 
-    The API keeps its process and its listening socket, so that no connection is refused. A worker finishes its task
-    first. Raises EmbeddedError when a program does not come back.
+    `api` is the URL of the API, `env` the environment of the migration. The API keeps its process and its listening
+    socket, so that no connection is refused. A worker finishes its task first. Raises EmbeddedError when a program does
+    not come back, and before anything is replaced when the schema cannot be migrated.
     """
     taken = {}
-    for name in ("api", *WORKERS):
+    for name in (SCHEMA, "api", *WORKERS):
         started = time.monotonic()
-        if name == "api":
+        if name == SCHEMA:
+            _migrate(env)
+        elif name == "api":
             _replace_api(folder, api)
         else:
             _replace_worker(folder, name)
         taken[name] = round(time.monotonic() - started, 1)
         report(name, taken[name])
     return taken
+
+
+def _migrate(env: Mapping[str, str]) -> None:
+    """Bring the schema to the version of the programs that are about to start; nothing where it has that version.
+
+    Programs of the version before serve meanwhile: a migration keeps what they use.
+    """
+    done = subprocess.run([sys.executable, "-m", "sinemora.migrate"], env=env, capture_output=True, text=True)
+    if done.returncode != 0:
+        tail = "\n".join((done.stderr or done.stdout).splitlines()[-12:])
+        raise EmbeddedError(
+            f"Migrating the database failed; nothing was replaced:\n{tail}",
+            "The running programs continue with the schema that they know.",
+        )
 
 
 def program_of(pid: int) -> str:

@@ -182,7 +182,7 @@ def _replace(product: Product, reporters: list[Reporter]) -> None:
     _reports_go_on(product, reporters)
     programs = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in REPLACED}
     printed = product.do("replace")
-    assert [line.split()[0] for line in printed.splitlines()] == list(REPLACED)
+    assert [line.split()[0] for line in printed.splitlines()] == ["schema", *REPLACED]
     after = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in REPLACED}
     assert not [name for name in REPLACED if after[name] == programs[name]]
     assert after["api"][0] == programs["api"][0], "the API keeps its process, which holds the listening socket"
