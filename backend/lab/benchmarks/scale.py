@@ -4,20 +4,21 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                   everything
-    make bench-scale ONLY=restore      some groups: restore standby rolling handover parquet capacity sql
+    make bench-scale ONLY=restore      some groups: restore standby rolling upgrade handover parquet capacity sql
 """
 
 import os
 import sys
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import aged, capacity, disaster, handover, rolling, sql_minutes, standby
+from lab.benchmarks.scaling import aged, capacity, disaster, handover, rolling, sql_minutes, standby, upgrade
 from lab.benchmarks.storing.product import running
 
 GROUPS = {
     "restore": disaster.restore,
     "standby": standby.promote,
     "rolling": rolling.replace,
+    "upgrade": upgrade.upgrade,
     "handover": handover.hand_over,
     "parquet": aged.aged,
     "capacity": capacity.capacity,

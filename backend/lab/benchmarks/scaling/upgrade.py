@@ -1,0 +1,93 @@
+"""Upgrade from the release before under load: migration, then replacement of API and worker; nothing is lost."""
+
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from alembic import command
+
+from lab.benchmarks import figures
+from lab.benchmarks.figures import comment
+from lab.benchmarks.scaling.disaster import stored
+from lab.benchmarks.scaling.fleet import Fleet, lost
+from lab.benchmarks.scaling.previous import Checkout, checked_out, newest_migration, previous_commit
+from lab.benchmarks.scaling.rolling import while_replaced
+from lab.benchmarks.storing.product import Product
+from sinemora import migrate
+from sinemora.kit.db import dispose
+
+SENDERS = 50
+PAUSE_S = 8.0
+
+
+def upgrade(product: Product) -> None:
+    """Serve by the release before, then migrate and replace API and worker while a fleet reports."""
+    world = product.world("upgrade", SENDERS)
+    with checked_out(previous_commit()) as code, tempfile.TemporaryDirectory(prefix="sinemora-bench-upgrade-") as name:
+        product.api.terminate()
+        product.api.wait(20)
+        dispose()
+        command.downgrade(migrate.configuration(), code.migration)
+        product.api = _start(code, product.log, "-m", "sinemora.cli", "serve")
+        worker = _worker(code, Path(name))
+        try:
+            product.wait()
+            _check_code(product, code)
+            fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
+            fleet.start()
+            time.sleep(PAUSE_S)
+            began = time.monotonic()
+            code.switch()
+            subprocess.run([code.python, "-m", "sinemora.migrate"], cwd=name, env=code.environment, check=True)
+            migrated = time.monotonic()
+            time.sleep(PAUSE_S)  # the programs of the release before serve with the new schema
+            product.api.send_signal(signal.SIGHUP)
+            while_replaced(product)
+            worker.terminate()
+            worker.wait(60)
+            worker = _worker(code, Path(name))
+            time.sleep(PAUSE_S)
+            record = fleet.stop()
+        finally:
+            worker.terminate()
+            worker.wait(60)
+    missing = lost(list(record.acknowledged), stored(world))
+    comment(
+        f"from {code.commit[:12]} ({code.migration}) to {newest_migration('HEAD')}: migrated in"
+        f" {migrated - began:.1f} s, {len(record.acknowledged)} reports acknowledged, {record.sent_again} sent again,"
+        f" {record.broken_connections} connections broken, {record.refused_reports} answered with an error"
+    )
+    figures.report(
+        "scale_rolling_upgrade_lost_reports",
+        len(missing),
+        acknowledged=len(record.acknowledged),
+        refused_reports=record.refused_reports,
+    )
+    figures.report("scale_rolling_upgrade_refused_connections", record.refused_connections)
+    figures.report("scale_rolling_upgrade_slowest_report_s", record.slowest_s)
+
+
+def _start(code: Checkout, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    with log.open("ab") as out:
+        return subprocess.Popen(
+            [code.python, *arguments], cwd=code.link.parent, env=code.environment, stdout=out, stderr=out
+        )
+
+
+def _worker(code: Checkout, folder: Path) -> subprocess.Popen[bytes]:
+    options = ["--queues=fast,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}", "--loglevel=ERROR"]
+    line = ["-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--beat", *options]
+    return _start(code, folder / "worker.log", *line)
+
+
+def _check_code(product: Product, code: Checkout) -> None:
+    """Check that the API runs the code of the release before: the program has its folder in its environment."""
+    environment = Path(f"/proc/{product.api.pid}/environ").read_bytes()
+    assert f"PYTHONPATH={code.link / 'backend'}".encode() in environment
+    line = [code.python, "-c", "import sinemora; print(sinemora.__file__)"]
+    printed = subprocess.run(
+        line, cwd=code.link.parent, env=code.environment, check=True, capture_output=True, text=True
+    )
+    assert Path(printed.stdout.strip()).resolve().is_relative_to(code.link.resolve()), printed.stdout
