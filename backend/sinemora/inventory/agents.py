@@ -39,6 +39,7 @@ __all__ = [
     "AgentRoute",
     "AgentSignedIn",
     "ReportNote",
+    "credential_of",
     "enrol_agent",
     "identify",
     "known_agent",
@@ -82,7 +83,7 @@ async def authenticate(request: Request) -> AgentIdentity:
 
     ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401), `too_many_requests` (429).
     """
-    credential = _credential_of(request.scope)
+    credential = credential_of(request.scope)
     try:
         if not credential:
             raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
@@ -102,10 +103,10 @@ async def authenticate(request: Request) -> AgentIdentity:
 
 def known_agent(scope: Scope) -> AgentIdentity | None:
     """Return the agent of a request if its credential was looked up lately; None where `authenticate` has to."""
-    return _kept(digest(_credential_of(scope)))
+    return _kept(digest(credential_of(scope)))
 
 
-def _credential_of(scope: Scope) -> str:
+def credential_of(scope: Scope) -> str:
     """Return the credential in a request's headers; empty without one."""
     scheme, credential = get_authorization_scheme_param(text_of(scope, b"authorization"))
     return credential if scheme.lower() == "bearer" else ""

@@ -1,18 +1,18 @@
-"""HTTP connections of the API: the report of a known agent is stored without ASGI, once its last byte is here.
+"""HTTP connections of the API: a report is stored without ASGI, once its agent is signed in and its last byte is here.
 
 Uvicorn starts a task after the headers, and passes request and response through ASGI and middleware, which costs
-a third of the time for a report. All that can end otherwise takes that way: requests of other routes, agents that are
-to be looked up, bodies without a length, traced processes, and refusals, which `ReportDispatch` turns into responses.
+a third of the time for a report. All that can end otherwise takes that way: requests of other routes, bodies without
+a length, traced processes, and refusals, which `ReportDispatch` turns into responses.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from sinemora.inventory.agents import AgentIdentity, known_agent
+from sinemora.inventory.agents import AgentIdentity, credential_of, identify, known_agent
 from sinemora.kit.http.middleware import content_length, refusal_of
 from sinemora.kit.observability import tracing
 from sinemora.measurements.ingest.dispatch import REFUSAL, form_of, headers_of
@@ -23,12 +23,13 @@ BODY_BYTES_MAX = 512 << 10
 
 @dataclass(slots=True)
 class _Arriving:
-    """A report whose headers are here: its agent, when it came (monotonic, ns), and its body so far."""
+    """A report whose headers are here: its agent, once signed in, when it came (monotonic, ns), and its body so far."""
 
     cycle: RequestResponseCycle
     app: Any
-    agent: AgentIdentity
+    agent: AgentIdentity | None
     arrived_ns: int
+    whole: bool = False
     pieces: list[bytes] = field(default_factory=list)
 
 
@@ -49,21 +50,27 @@ class ReportConnection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Start a request, unless it is a report whose body can be awaited here."""
         # A pipelined request starts later, and part of its body may have arrived by then.
-        if self._in_headers and app is self.config.loaded_app and (agent := self._sender(cycle)) is not None:
-            self._arriving = _Arriving(cycle, app, agent, time.monotonic_ns())
-        else:
+        if not self._in_headers or app is not self.config.loaded_app or not self._takes(cycle):
             super()._start_asgi_task(cycle, app)
-
-    def _sender(self, cycle: RequestResponseCycle) -> AgentIdentity | None:
-        """Return the agent of a report that nothing in its headers refuses; None for all other requests."""
+            return
         scope: Any = cycle.scope
-        if not self._api.reports.takes(scope) or cycle.waiting_for_100_continue:
-            return None
-        if tracing.is_on() or self.config.access_log:
-            return None
-        if not 0 < content_length(scope) <= min(BODY_BYTES_MAX, self._api.reports.limit_bytes) or refusal_of(scope):
-            return None
-        return known_agent(scope)
+        self._arriving = _Arriving(cycle, app, known_agent(scope), time.monotonic_ns())
+        if self._arriving.agent is None:
+            self._start(self._sign_in(self._arriving))
+
+    def _takes(self, cycle: RequestResponseCycle) -> bool:
+        """Return True for a report that nothing but its agent and its body can refuse."""
+        scope: Any = cycle.scope
+        if not self._api.reports.takes(scope) or cycle.waiting_for_100_continue or not credential_of(scope):
+            return False
+        if tracing.is_on() or self.config.access_log or refusal_of(scope):
+            return False
+        return bool(0 < content_length(scope) <= min(BODY_BYTES_MAX, self._api.reports.limit_bytes))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self.loop.create_task(work)
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     @property
     def _api(self) -> Any:
@@ -82,9 +89,9 @@ class ReportConnection(HttpToolsProtocol):
             super().on_message_complete()
             return
         self._arriving = None
-        task = self.loop.create_task(self._store(arriving))
-        task.add_done_callback(self.tasks.discard)
-        self.tasks.add(task)
+        arriving.whole = True
+        if arriving.agent is not None:
+            self._start(self._store(arriving, arriving.agent))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the connection. A report that has not arrived whole is answered, and counted, as by Uvicorn."""
@@ -93,16 +100,40 @@ class ReportConnection(HttpToolsProtocol):
             self._arriving = None
             super()._start_asgi_task(arriving.cycle, arriving.app)
 
-    async def _store(self, report: _Arriving) -> None:
+    async def _sign_in(self, report: _Arriving) -> None:
+        """Look up the agent of a report, whose body may arrive meanwhile. A refusal does not wait for the body."""
+        scope: Any = report.cycle.scope
+        try:
+            report.agent = await identify(credential_of(scope))
+        except Exception:
+            if report.whole or self._arriving is report:  # else the connection was lost
+                self._arriving = None
+                await self._hand_over(report)
+            return
+        if report.whole:
+            await self._store(report, report.agent)
+
+    async def _hand_over(self, report: _Arriving) -> None:
+        """Let ASGI begin with a report. It signs in again, and counts a failure by the address that proxies name."""
+        cycle = report.cycle
+        cycle.body += b"".join(report.pieces)
+        cycle.more_body = not report.whole
+        cycle.message_event.set()
+        await cycle.run_asgi(report.app)
+
+    async def _refuse(self, report: _Arriving, refusal: Exception) -> None:
+        report.cycle.scope["state"][REFUSAL] = refusal
+        await report.cycle.run_asgi(report.app)
+
+    async def _store(self, report: _Arriving, agent: AgentIdentity) -> None:
         """Store a report and respond once it is committed."""
         cycle = report.cycle
         scope: Any = cycle.scope
         body = report.pieces[0] if len(report.pieces) == 1 else b"".join(report.pieces)
         try:
-            skipped = await self._api.state.ingest.take(report.agent, body, *form_of(scope))
+            skipped = await self._api.state.ingest.take(agent, body, *form_of(scope))
         except Exception as refusal:
-            scope["state"][REFUSAL] = refusal
-            await cycle.run_asgi(report.app)
+            await self._refuse(report, refusal)
             return
         scope["route"] = self._api.reports.route
         seconds = (time.monotonic_ns() - report.arrived_ns) / 1e9

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import zstandard
 
+from sinemora.inventory.agents import known_agent
 from sinemora.kit import config
+from sinemora.kit.errors import ProductError
 from sinemora.kit.observability import tracing
 from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 from sinemora.main import Server, server
 from sinemora.measurements import metrics
+from sinemora.measurements.ingest import connection
 from sinemora.measurements.ingest.connection import BODY_BYTES_MAX
 from sinemora.measurements.ingest.dispatch import ReportDispatch
 from tests.callers import AgentCaller, MeshWorld
@@ -64,8 +67,12 @@ def dispatched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-def body_for(mesh: MeshWorld, mesh_key: int | None = None, windows_ago: int = 1) -> bytes:
-    peers = {mesh.agents[1].vm_key: simple(50_000)}
+def bearer(mesh: MeshWorld) -> str:
+    return mesh.agents[0].headers["Authorization"]
+
+
+def body_for(mesh: MeshWorld, mesh_key: int | None = None, windows_ago: int = 1, sender: int = 0) -> bytes:
+    peers = {mesh.agents[1 - sender].vm_key: simple(50_000)}
     report = report_of(mesh.key if mesh_key is None else mesh_key, peers, window_start(windows_ago))
     return report.SerializeToString()
 
@@ -122,15 +129,15 @@ class Connection:
 
 @contextmanager
 def connected(address: tuple[str, int]) -> Iterator[Connection]:
-    connection = Connection(address)
-    with connection.socket:
-        yield connection
+    opened = Connection(address)
+    with opened.socket:
+        yield opened
 
 
 def asked(address: tuple[str, int], request: bytes) -> tuple[str, list[tuple[str, str]], bytes]:
-    with connected(address) as connection:
-        connection.socket.sendall(request)
-        return connection.read()
+    with connected(address) as agents_own:
+        agents_own.socket.sendall(request)
+        return agents_own.read()
 
 
 def steady(response: tuple[str, list[tuple[str, str]], bytes]) -> tuple[str, list[tuple[str, str | None]], bytes]:
@@ -164,6 +171,31 @@ def test_a_stored_report_has_the_response_of_asgi(
     own_id = dict(asked(address, with_length(named(agent, X_Request_Id="mine-12345"), body))[1])["x-request-id"]
     assert own_id == "mine-12345"
     assert dispatched == []
+
+
+def test_the_first_report_of_an_agent_is_stored_without_asgi(
+    address: tuple[str, int], mesh: MeshWorld, dispatched: list[str]
+) -> None:
+    """Agents report every ten seconds, and credentials are kept for five: nearly all are looked up."""
+    request = with_length(named(mesh.agents[0]), body_for(mesh))
+    with connected(address) as agents_own:
+        agents_own.socket.sendall(request[:-5])
+        until(lambda: known_agent({"headers": [(b"authorization", bearer(mesh).encode())]}), "the lookup")
+        agents_own.socket.sendall(request[-5:])
+        assert agents_own.read()[0].split()[1] == "204"
+    whole = with_length(named(mesh.agents[1]), body_for(mesh, sender=1))
+    assert asked(address, whole)[0].split()[1] == "204"
+    assert dispatched == []
+
+
+def test_an_unknown_agent_whose_body_is_here_is_refused(address: tuple[str, int], mesh: MeshWorld) -> None:
+    request = with_length({**named(mesh.agents[0]), "Authorization": "Bearer sma_nobody"}, body_for(mesh))
+    with connected(address) as agents_own:
+        for _ in range(2):
+            agents_own.socket.sendall(request)
+            status, _, body = agents_own.read()
+            assert status.split()[1] == "401"
+            assert b'"agent_credential_unknown"' in body
 
 
 def test_skipped_windows_are_counted_in_the_response(address: tuple[str, int], mesh: MeshWorld) -> None:
@@ -236,16 +268,16 @@ def test_a_failure_is_a_problem_and_the_connection_stays(
     async def broken(*_: Any) -> int:
         raise RuntimeError("no store")
 
-    with connected(address) as connection:
+    with connected(address) as agents_own:
         with monkeypatch.context() as patched:
             patched.setattr(running[0].app.state.ingest, "take", broken)
-            connection.socket.sendall(with_length(named(agent), body_for(mesh)))
-            status, headers, body = connection.read()
+            agents_own.socket.sendall(with_length(named(agent), body_for(mesh)))
+            status, headers, body = agents_own.read()
         assert status.split()[1] == "500"
         assert dict(headers)["content-type"] == "application/problem+json"
         assert b'"internal' in body
-        connection.socket.sendall(with_length(named(agent), body_for(mesh)))
-        assert connection.read()[0].split()[1] == "204"
+        agents_own.socket.sendall(with_length(named(agent), body_for(mesh)))
+        assert agents_own.read()[0].split()[1] == "204"
 
 
 def test_an_unknown_agent_is_refused_before_its_body_arrives(address: tuple[str, int], mesh: MeshWorld) -> None:
@@ -254,6 +286,16 @@ def test_an_unknown_agent_is_refused_before_its_body_arrives(address: tuple[str,
     agent = known(address, mesh)
     too_long = head_of({**named(agent), "Content-Length": str(1 << 30)})
     assert asked(address, too_long)[0].split()[1] == "413"
+
+
+def test_a_report_whose_agent_is_not_found_at_first_is_stored(
+    address: tuple[str, int], mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(credential: str) -> None:
+        raise ProductError("database_unavailable", 503, "no database")
+
+    monkeypatch.setattr(connection, "identify", away)
+    assert asked(address, with_length(named(mesh.agents[0]), body_for(mesh)))[0].split()[1] == "204"
 
 
 def test_a_revoked_agent_is_refused_at_once(address: tuple[str, int], mesh: MeshWorld) -> None:
@@ -268,18 +310,18 @@ def test_pieces_pipelines_and_long_bodies(address: tuple[str, int], mesh: MeshWo
     agent = known(address, mesh)
     request = with_length(named(agent), body_for(mesh))
     dispatched.clear()
-    with connected(address) as connection:
+    with connected(address) as agents_own:
         for cut in (10, len(request) - 5):
-            connection.socket.sendall(request[:cut])
-            connection.socket.sendall(request[cut:])
-            assert connection.read()[0].split()[1] == "204"
+            agents_own.socket.sendall(request[:cut])
+            agents_own.socket.sendall(request[cut:])
+            assert agents_own.read()[0].split()[1] == "204"
         assert dispatched == []
         other = b"GET /healthz HTTP/1.1\r\nHost: api.example\r\n\r\n"
-        connection.socket.sendall(request + request + other + request)
-        assert [connection.read()[0].split()[1] for _ in range(4)] == ["204", "204", "200", "204"]
+        agents_own.socket.sendall(request + request + other + request)
+        assert [agents_own.read()[0].split()[1] for _ in range(4)] == ["204", "204", "200", "204"]
         long = b"\x08\x00" * (BODY_BYTES_MAX // 2 + 1)
-        connection.socket.sendall(with_length(named(agent), long))
-        assert connection.read()[0].split()[1] == "422"
+        agents_own.socket.sendall(with_length(named(agent), long))
+        assert agents_own.read()[0].split()[1] == "422"
 
 
 def test_a_connection_is_closed_when_the_agent_asks_for_it(address: tuple[str, int], mesh: MeshWorld) -> None:
@@ -290,21 +332,21 @@ def test_a_connection_is_closed_when_the_agent_asks_for_it(address: tuple[str, i
         head_of({**named(agent), **length, "Connection": "close"}),
         head_of({**named(agent), **length}, version="1.0"),
     ):
-        with connected(address) as connection:
-            connection.socket.sendall(head + body)
-            status, headers, _ = connection.read()
+        with connected(address) as agents_own:
+            agents_own.socket.sendall(head + body)
+            status, headers, _ = agents_own.read()
             assert status.split()[1] == "204"
             assert dict(headers)["connection"] == "close"
-            assert connection.ends()
+            assert agents_own.ends()
 
 
 def test_an_agent_that_awaits_100_continue_gets_it(address: tuple[str, int], mesh: MeshWorld) -> None:
     agent, body = known(address, mesh), body_for(mesh)
-    with connected(address) as connection:
-        connection.socket.sendall(head_of({**named(agent, Expect="100-continue"), "Content-Length": str(len(body))}))
-        assert connection.read()[0].split()[1] == "100"
-        connection.socket.sendall(body)
-        assert connection.read()[0].split()[1] == "204"
+    with connected(address) as agents_own:
+        agents_own.socket.sendall(head_of({**named(agent, Expect="100-continue"), "Content-Length": str(len(body))}))
+        assert agents_own.read()[0].split()[1] == "100"
+        agents_own.socket.sendall(body)
+        assert agents_own.read()[0].split()[1] == "204"
 
 
 def test_reports_are_counted_and_timed_by_their_route(address: tuple[str, int], mesh: MeshWorld) -> None:
@@ -331,8 +373,8 @@ def test_a_report_whose_agent_leaves_is_counted_as_by_asgi(address: tuple[str, i
     agent, body = known(address, mesh), body_for(mesh)
     refused = REQUESTS.labels("POST", REPORTS, "400")
     before = refused._value.get()
-    with connected(address) as connection:
-        connection.socket.sendall(with_length(named(agent), body)[:-5])
+    with connected(address) as agents_own:
+        agents_own.socket.sendall(with_length(named(agent), body)[:-5])
     until(lambda: refused._value.get() == before + 1, "the count of the report that did not arrive")
 
 
