@@ -27,6 +27,13 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     settings: { url: 'https://tickets.sinemora.example/hook' },
     secret: { key: 'not a real key' },
   })
+  await post('/v1/bucket-exports', {
+    name: 'Data warehouse',
+    endpoint: 'https://objects.sinemora.example',
+    bucket: 'network-measurements',
+    access_key: 'not-a-real-key-id',
+    secret: 'not a real key',
+  })
   await write(page, 'PUT', '/v1/alert-routes', {
     root: {
       receivers: ['Tickets'],

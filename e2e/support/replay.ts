@@ -105,6 +105,7 @@ const EMPTY = [
   'jobs',
   'api-keys',
   'usage',
+  'bucket-exports',
   'learning',
   'curves',
 ]

@@ -79,8 +79,8 @@ export function ExportList({ rows, edits, manages, onTest, onRun }: Props) {
           { title: strings.last, cell: ({ succeeded_at }) => moment(succeeded_at) },
           {
             title: strings.exported,
-            cell: ({ days, rows: count, bytes }) =>
-              strings.exportedDays(formatCount(days), formatCount(count), (bytes / 1e6).toFixed(1)),
+            cell: ({ days, bytes }) =>
+              days === 0 ? NO_VALUE : strings.exportedDays(formatCount(days), (bytes / 1e6).toFixed(1)),
           },
           ...(edits ? [{ title: strings.actions, cell: actions }] : []),
         ]}

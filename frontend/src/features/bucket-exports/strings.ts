@@ -25,18 +25,18 @@ export const strings = {
   next: 'Next run',
   last: 'Last success',
   exported: 'Exported',
-  exportedDays: (days: string, rows: string, megabytes: string) => `${days} days · ${rows} rows · ${megabytes} MB`,
+  exportedDays: (days: string, megabytes: string) => `${days} ${days === '1' ? 'day' : 'days'}, ${megabytes} MB`,
   actions: 'Actions',
-  run: 'Run now',
-  runName: (name: string) => `Run ${name} now`,
+  run: 'Run',
+  runName: (name: string) => `Run ${name}`,
   running: (name: string) => `The export ${name}`,
   ended: (name: string, days: number, rows: string) =>
     days === 0
       ? `${name}: nothing to export, the bucket has all days.`
       : `${name}: ${days} days, ${rows} rows exported.`,
   cancelled: 'The run was cancelled.',
-  test: 'Test bucket',
-  testName: (name: string) => `Test the bucket of ${name}`,
+  test: 'Test',
+  testName: (name: string) => `Test ${name}`,
   testSucceeded: (name: string) => `The bucket of ${name} works.`,
   testDetail: (key: string) => `It took the object ${key} and deleted it.`,
   testFailed: (name: string) => `The bucket of ${name} does not work.`,
