@@ -1,5 +1,7 @@
 """Tables of the database, read from its catalogue, so that no new table is missed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psycopg
@@ -7,6 +9,7 @@ from psycopg import sql
 
 from sinemora.kit.config import settings
 from sinemora.kit.db import WHOLE_CHUNKS
+from sinemora.kit.transaction_settings import set_tenant
 from sinemora.tables import metadata
 
 # The schema version, which the migrations write.
@@ -37,14 +40,23 @@ class Table:
         return sql.SQL(", ").join(map(sql.Identifier, columns or self.columns))
 
 
-def connect(url: str | None = None) -> psycopg.Connection:
-    """Connect to see every tenant, as the owner of the schema or the role of `url`; no transaction is open yet."""
+class Connection(psycopg.Connection):
+    """Connection whose transactions see every tenant. Statements outside of one see the rows of no tenant."""
+
+    @contextmanager
+    def transaction(
+        self, savepoint_name: str | None = None, force_rollback: bool = False
+    ) -> Iterator[psycopg.Transaction]:
+        """Open a transaction, with the settings that row-level security reads."""
+        with super().transaction(savepoint_name, force_rollback) as transaction:
+            self.execute(set_tenant(None, None))
+            yield transaction
+
+
+def connect(url: str | None = None) -> Connection:
+    """Connect as the owner of the schema or the role of `url`; no transaction is open yet."""
     dsn = (url or settings().database_owner_url).replace("postgresql+psycopg://", "postgresql://", 1)
-    connection = psycopg.connect(dsn, autocommit=True, options=f"-c timezone=UTC -c lock_timeout=10s {WHOLE_CHUNKS}")
-    connection.execute(
-        "SELECT set_config('sinemora.tenant_id', '*', false), set_config('sinemora.tenant_key', '*', false)"
-    )
-    return connection
+    return Connection.connect(dsn, autocommit=True, options=f"-c timezone=UTC -c lock_timeout=10s {WHOLE_CHUNKS}")
 
 
 def revision(connection: psycopg.Connection) -> str | None:

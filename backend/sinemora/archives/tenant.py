@@ -113,7 +113,8 @@ def delete(
     """
     wait_s = _CACHES_EXPIRE_S if caches_expire_s is None else caches_expire_s
     with connect(url) as connection:
-        owner = _owner(connection, name)
+        with connection.transaction():
+            owner = _owner(connection, name)
         _delete_aged(owner)
         of_tenant = [table for table in tables(connection) if _where(table)]
         deleted = dict.fromkeys([table.name for table in of_tenant], 0)
@@ -125,7 +126,9 @@ def delete(
         with connection.transaction():
             for table in reversed(of_tenant):
                 deleted[table.name] += _delete(connection, table, owner)
-        return [Deletion(table.name, deleted[table.name], _count(connection, table, owner)) for table in of_tenant]
+        with connection.transaction():
+            left = {table.name: _count(connection, table, owner) for table in of_tenant}
+        return [Deletion(name, deleted[name], left[name]) for name in left]
 
 
 class _Rows:

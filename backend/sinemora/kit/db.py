@@ -47,17 +47,13 @@ from sinemora.kit.database_role import UNCONFINED, unconfined_role
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mesh_limit import MeshLimit
 from sinemora.kit.observability.tracing import trace_engine
+from sinemora.kit.transaction_settings import set_meshes, set_tenant
 
-ALL_TENANTS = "*"
 WHOLE_CHUNKS = "-c timescaledb.max_tuples_decompressed_per_dml_transaction=0"
 """Option of connections that change rows of TimescaleDB's columnstore.
 
 Changes decompress rows; the extension's limit of 100,000 would end retention. Other servers keep the option unread.
 """
-_SET_MESHES = "set_config('sinemora.mesh_ids', %s, true), set_config('sinemora.mesh_keys', %s, true)"
-_SET_TENANT = (
-    "SELECT set_config('sinemora.tenant_id', %s, true), set_config('sinemora.tenant_key', %s, true), " + _SET_MESHES
-)
 
 
 class Base(DeclarativeBase):
@@ -202,12 +198,12 @@ def _unlimited(session: Session) -> Iterator[None]:
         yield
         return
     cursor = session.connection().connection.cursor()
-    cursor.execute(f"SELECT {_SET_MESHES}", mesh_limit.as_settings(None))
+    cursor.execute(set_meshes(None))
     try:
         yield
     finally:
         with suppress(InFailedSqlTransaction):  # its settings end with it
-            cursor.execute(f"SELECT {_SET_MESHES}", mesh_limit.as_settings(limit))
+            cursor.execute(set_meshes(limit))
 
 
 async def open_session(request: Request) -> AsyncIterator[Session]:
@@ -243,17 +239,12 @@ SessionDep = Annotated[Session, Depends(open_session, scope="function")]
 
 @event.listens_for(SessionMaker, "after_begin")
 def _set_tenant(session: Session, transaction: SessionTransaction, connection: Connection) -> None:
-    """Set the settings that row-level security reads. They end with the transaction (`true`)."""
+    """Set the settings that row-level security reads. They end with the transaction."""
     if transaction.nested:
         return
-    tenant_id, tenant_key = session.info["tenant_id"], session.info["tenant_key"]
-    values = (
-        ALL_TENANTS if tenant_id is None else str(tenant_id),
-        ALL_TENANTS if tenant_key is None else str(tenant_key),
-        *mesh_limit.as_settings(session.info["mesh_limit"]),
-    )
+    info = session.info
     # By the driver: SQLAlchemy would add more to the time of a light read than the database needs.
-    connection.connection.cursor().execute(_SET_TENANT, values)
+    connection.connection.cursor().execute(set_tenant(info["tenant_id"], info["tenant_key"], info["mesh_limit"]))
 
 
 @event.listens_for(SessionMaker, "do_orm_execute")
