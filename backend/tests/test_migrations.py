@@ -22,7 +22,7 @@ from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0053_zone_minutes"
+NEWEST = "0054_pins_as_values"
 
 
 @dataclass

@@ -256,15 +256,16 @@ def _store_merged(
     session.connection().exec_driver_sql(
         f"""
         INSERT INTO {table}
-            (tenant_key, mesh_key, started_at, {source}, block, {window}roster_key, n, stats, sketch, frames)
+            (tenant_key, mesh_key, started_at, {source}, block, {window}roster_key, n, stats, sketch, frames,
+             rolled_at)
         SELECT tenant_key, mesh_key, to_timestamp(started_at_s), source_key, block,
-               {window}roster_key, n, stats, sketch, frames
+               {window}roster_key, n, stats, sketch, frames, now()
         FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
                     %b::int[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::int[])
              AS i(tenant_key, mesh_key, started_at_s, source_key, block, window_s, roster_key, n, stats, sketch, frames)
         ON CONFLICT (tenant_key, mesh_key, started_at, {source}, block) DO UPDATE SET
             roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats, sketch = excluded.sketch,
-            frames = excluded.frames, rolled_at = now()
+            frames = excluded.frames, rolled_at = excluded.rolled_at
         """,
         (*_columns(merged, ids), [frames.get(row.vm_key, 0) if row.block == 0 else 0 for row in merged]),
     )

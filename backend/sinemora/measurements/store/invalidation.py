@@ -60,7 +60,7 @@ def add_gaps(session: Session, tier: Tier, start: datetime, end: datetime) -> in
 
     In a system session. Marks are written with the frames, so gaps are the result of a fault or of an operator.
     """
-    marked = session.execute(
+    gaps = session.execute(
         text(
             f"""
             WITH stored AS (
@@ -72,15 +72,26 @@ def add_gaps(session: Session, tier: Tier, start: datetime, end: datetime) -> in
                 SELECT tenant_key, mesh_key, started_at AS minute, sum(frames) AS frames
                 FROM {tier} WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
             )
-            INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)
-            SELECT s.tenant_key, s.mesh_key, s.minute, :step_s
+            SELECT s.tenant_key, s.mesh_key, s.minute
             FROM stored s LEFT JOIN merged r USING (tenant_key, mesh_key, minute)
             WHERE r.frames IS DISTINCT FROM s.frames
-                AND NOT EXISTS (SELECT FROM rollup_marks m WHERE m.tenant_key = s.tenant_key AND m.step_s = :step_s
-                                AND m.mesh_key = s.mesh_key AND m.minute = s.minute)
-            RETURNING 1
             """
         ),
         {"step_s": tier.step_s, "start": start, "end": end},
+    ).all()
+    if not gaps:
+        return 0
+    # By value: frames may be on other servers than the marks.
+    tenants, meshes, minutes = zip(*gaps, strict=True)
+    marked = session.execute(
+        text(
+            "INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)"
+            " SELECT s.tenant_key, s.mesh_key, s.minute, :step_s"
+            " FROM unnest(CAST(:tenants AS int[]), CAST(:meshes AS int[]), CAST(:minutes AS timestamptz[]))"
+            " AS s(tenant_key, mesh_key, minute)"
+            " WHERE NOT EXISTS (SELECT FROM rollup_marks m WHERE m.tenant_key = s.tenant_key AND m.step_s = :step_s"
+            "  AND m.mesh_key = s.mesh_key AND m.minute = s.minute) RETURNING 1"
+        ),
+        {"step_s": tier.step_s, "tenants": list(tenants), "meshes": list(meshes), "minutes": list(minutes)},
     )
     return len(marked.all())

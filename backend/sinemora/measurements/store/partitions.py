@@ -27,14 +27,25 @@ def drop_before(session: Session, table: str, day: date) -> int:
 
 def delete_before(session: Session, table: str, tenant_id: UUID, before: datetime) -> int:
     """Delete a tenant's rows of `table` before a time, except its pins. Return their number."""
+    parameters = {"id": tenant_id, "before": before}
+    key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), parameters)
+    pins = session.execute(
+        text(
+            "SELECT array_agg(m.key) AS meshes, array_agg(p.started_at - interval '1 minute') AS starts,"
+            " array_agg(p.ended_at) AS ends FROM pins p JOIN meshes m ON m.id = p.mesh_id"
+            " WHERE p.tenant_id = :id AND p.started_at < :before"
+        ),
+        parameters,
+    ).one()
+    # The pins are values and not a join: measurements may be on other servers than the inventory.
     deleted = session.execute(
         text(
-            f"DELETE FROM {table} f USING tenants t"
-            " WHERE t.id = :id AND f.tenant_key = t.key AND f.started_at < :before AND NOT EXISTS ("
-            "  SELECT FROM pins p JOIN meshes m ON m.id = p.mesh_id WHERE m.key = f.mesh_key"
-            "  AND f.started_at > p.started_at - interval '1 minute' AND f.started_at < p.ended_at)"
+            f"DELETE FROM {table} f WHERE tenant_key = :key AND started_at < :before AND NOT EXISTS (SELECT 1"
+            " FROM unnest(CAST(:meshes AS int[]), CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[]))"
+            " AS p(mesh_key, start, ended_at)"
+            " WHERE p.mesh_key = f.mesh_key AND f.started_at > p.start AND f.started_at < p.ended_at)"
         ),
-        {"id": tenant_id, "before": before},
+        {"key": key, "before": before, **{name: pins._mapping[name] or [] for name in ("meshes", "starts", "ends")}},
     )
     return int(deleted.rowcount)  # type: ignore[attr-defined]
 
