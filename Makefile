@@ -167,9 +167,9 @@ bench-artifacts: ## How artifacts spread beside rsync, and what that does to the
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
-bench-scale: ## What a disaster, a rolling restart, a new proxy and aged data cost (some groups: ONLY=restore,parquet; upgrade from PREVIOUS=COMMIT)
+bench-scale: ## What a disaster, a rolling restart, a new proxy and aged data cost (some groups: ONLY=restore,parquet; upgrade from PREVIOUS=COMMIT; cluster of Citus: CLUSTER=URL)
 	$(PREPARE) bench-scale >&2
-	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" $(RUN) --in backend python -m lab.benchmarks.scale
+	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" CLUSTER="$(CLUSTER)" $(RUN) --in backend python -m lab.benchmarks.scale
 bench-size: ## How large the code is, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

@@ -4,6 +4,7 @@ from alembic import context
 from sqlalchemy import MetaData, create_engine, pool, text
 
 from sinemora import grants, migrate
+from sinemora.kit import cluster
 from sinemora.kit.config import settings
 
 # Any constant: two deployments that migrate at once take turns.
@@ -36,6 +37,8 @@ def _migrate() -> None:
         connection.execute(text("SELECT pg_advisory_lock(:turn)"), {"turn": _TURN})
         connection.execute(text("SET lock_timeout = '4s'"))
         connection.execute(text("SET statement_timeout = '60s'"))
+        if cluster.version(connection) is not None:
+            connection.execute(text(f"SET {cluster.ONE_CONNECTION_A_WORKER}"))
         migrate.adopt(connection)
         connection.commit()
         context.configure(

@@ -29,6 +29,10 @@ IMPORTED = {
     "backup": (_OPERATIONS, "Back up everything to a file while the product runs."),
     "restore": (_OPERATIONS, "Load a backup into an empty database and verify it."),
     "verify": (_OPERATIONS, "Decode every frame and compare rollups with their source."),
+    "distribute": (
+        "sinemora.operations.cluster_command",
+        "Spread measurements over the workers of a Citus cluster, by tenant.",
+    ),
     "archive": (_RECOVERY, "Archive WAL as it is written, and base backups, until Ctrl-C."),
     "recover": (_RECOVERY, "Restore an archive into a new cluster and stop it, ready to be put in place."),
     "drill": (_RECOVERY, "Restore the running database next to it, verify it, and measure RPO and RTO."),

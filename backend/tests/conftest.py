@@ -8,10 +8,10 @@
     mailbox         a mail server; `mail_settings` has the product send through it
 
 Each process of pytest-xdist starts its servers, migrates one database and runs one API for all its tests;
-`SINEMORA_TEST_DATABASE_URL` names a PostgreSQL server to use instead (see `external.py`). A test has its own tenants,
-and the isolation of tenants keeps it apart from the rows of earlier tests. A test that reads or sweeps the rows of all
-tenants has the marker `whole_store`: it begins with empty tables. A test that stops servers or changes settings of the
-API has the marker `own_app`: an API runs for it alone.
+`SINEMORA_TEST_DATABASE_URL` names a PostgreSQL server to use instead (see `lab/external_postgres.py`). A test has its
+own tenants, and the isolation of tenants keeps it apart from the rows of earlier tests. A test that reads or sweeps the
+rows of all tenants has the marker `whole_store`: it begins with empty tables. A test that stops servers or changes
+settings of the API has the marker `own_app`: an API runs for it alone.
 
 Property tests have no time limit for one example, since the machine may be busy with other tests; `make check` runs
 fewer examples (`--hypothesis-profile=quick`).
@@ -35,6 +35,7 @@ from redis import Redis
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.pool import NullPool
 
+from lab.external_postgres import SETTING, ExternalPostgres
 from lab.object_storage_server import ObjectStorageServer
 from sinemora import migrate
 from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
@@ -48,7 +49,6 @@ from sinemora.measurements.store import binary_rows, partitions
 from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
-from tests.external import SETTING, ExternalPostgres
 from tests.mailbox import Mailbox, serve
 from tests.witness import RECORDING, WitnessClient
 
@@ -103,6 +103,8 @@ def servers() -> Iterator[Servers]:
         celery.conf.broker_url = kit_redis.broker_url(valkey.url())
         migrate.upgrade()
         owner_engine = create_engine(config.settings().database_owner_url, poolclass=NullPool)
+        if isinstance(postgres, ExternalPostgres):
+            postgres.distribute()
         yield Servers(postgres, valkey, owner_engine)
         db.dispose()
     finally:

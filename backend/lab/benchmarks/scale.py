@@ -3,15 +3,16 @@
 Reports go through the real API of agents, from a simulated fleet that keeps what was not acknowledged and sends it
 again.
 
-    make bench-scale                   everything
-    make bench-scale ONLY=restore      some groups: restore standby rolling upgrade handover parquet capacity sql
+    make bench-scale                 everything
+    make bench-scale ONLY=restore    some groups: restore standby rolling upgrade handover parquet capacity sql cluster
+    make bench-scale ONLY=cluster CLUSTER=postgresql://postgres@HOST/postgres    a cluster of Citus that runs already
 """
 
 import os
 import sys
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import aged, capacity, disaster, handover, rolling, sql_minutes, standby, upgrade
+from lab.benchmarks.scaling import aged, capacity, cluster, disaster, handover, rolling, sql_minutes, standby, upgrade
 from lab.benchmarks.storing.product import running
 
 GROUPS = {
@@ -24,14 +25,19 @@ GROUPS = {
     "capacity": capacity.capacity,
     "sql": sql_minutes.minutes,
 }
+# These start their products themselves.
+ALONE = {"cluster": cluster.cluster}
 
 
 def main() -> None:
     """Measure the groups of ONLY, all by default, each on a product of its own."""
-    wanted = os.environ.get("ONLY") or ",".join(GROUPS)
+    wanted = os.environ.get("ONLY") or ",".join([*GROUPS, *ALONE])
     for name in wanted.split(","):
+        if name in ALONE:
+            ALONE[name]()
+            continue
         if name not in GROUPS:
-            sys.exit(f"ONLY={wanted}: there are the groups {', '.join(GROUPS)}")
+            sys.exit(f"ONLY={wanted}: there are the groups {', '.join([*GROUPS, *ALONE])}")
         with running() as product:
             GROUPS[name](product)
     figures.finish()

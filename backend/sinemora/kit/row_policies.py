@@ -1,28 +1,81 @@
 """Policies of row-level security that depend on the settings of an installation, renewed by each migration."""
 
+import re
 from collections.abc import Mapping
 
 from sqlalchemy import Connection, text
 
+from sinemora.kit import cluster
+
+# `(SELECT expression)`, also with the name that PostgreSQL gives to its column; in parentheses at most three deep.
+_SUBQUERY = re.compile(r"\(\s*SELECT ((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?)(?: AS (?:\w+|\"\w+\"))?\)")
 _STORED = text(
     "SELECT c.relname, COALESCE(obj_description(p.oid, 'pg_policy'), '') FROM pg_policy p"
     " JOIN pg_class c ON c.oid = p.polrelid WHERE c.relnamespace = 'public'::regnamespace AND p.polname = :name"
 )
+_CONDITIONS = text(
+    "SELECT p.polname, p.polpermissive, pg_get_expr(p.polqual, p.polrelid),"
+    " COALESCE(obj_description(p.oid, 'pg_policy'), '')"
+    " FROM pg_policy p WHERE p.polrelid = to_regclass(:table) ORDER BY p.polname"
+)
+_RESTRICTIVE = "AS RESTRICTIVE "
 
 
 def set_policies(connection: Connection, name: str, wanted: Mapping[str, str | None]) -> None:
     """Give each table the policy `name` with its definition ("TO role USING (…)"), or none; as the owner of the tables.
 
     A change locks its table against every reader and writer, and deadlocks with those that have locked others. So a
-    table whose policy is as wanted stays untouched: its definition is the policy's comment.
+    table whose policy is as wanted stays untouched: its definition is the policy's comment. RuntimeError for another
+    restrictive policy of a distributed table than the one that it was distributed with.
     """
     stored = {table: comment for table, comment in connection.execute(_STORED, {"name": name})}
+    distributed = cluster.distributed_tables(connection)
+    merged = {table: comment for table, comment in connection.execute(_STORED, {"name": "tenant"})}
     for table, definition in wanted.items():
         if stored.get(table) == definition:
+            continue
+        if table in distributed and definition is not None and definition.startswith(_RESTRICTIVE):
+            if merged.get(table) != definition:
+                raise RuntimeError(f"{table} is distributed with another policy {name} than {definition}")
             continue
         if table in stored:
             connection.exec_driver_sql(f"DROP POLICY {name} ON {table}")
         if definition is not None:
-            comment = definition.replace("'", "''")
-            connection.exec_driver_sql(f"CREATE POLICY {name} ON {table} {definition}")
-            connection.exec_driver_sql(f"COMMENT ON POLICY {name} ON {table} IS '{comment}'")
+            condition = without_subqueries(definition) if table in distributed else definition
+            connection.exec_driver_sql(f"CREATE POLICY {name} ON {table} {condition}")
+            _comment(connection, name, table, definition)
+
+
+def prepare_to_distribute(connection: Connection, table: str) -> None:
+    """Give a table policies that Citus hands on to its workers as they are; as its owner.
+
+    Citus refuses subqueries. It drops the word RESTRICTIVE, so that a policy that limits others would admit all rows:
+    its condition becomes part of the policy `tenant`, whose comment keeps its definition.
+    """
+    rows = connection.execute(_CONDITIONS, {"table": f"public.{table}"}).all()
+    limits = [(name, condition, comment) for name, permissive, condition, comment in rows if not permissive]
+    for name, permissive, condition, _ in rows:
+        if not permissive:
+            connection.exec_driver_sql(f"DROP POLICY {name} ON {table}")
+            continue
+        parts = [condition, *(limit for _, limit, _ in limits if name == "tenant")]
+        plain = " AND ".join(f"({without_subqueries(part)})" for part in parts)
+        connection.exec_driver_sql(f"ALTER POLICY {name} ON {table} USING ({plain})")
+    for _, _, comment in limits:
+        _comment(connection, "tenant", table, comment)
+
+
+def _comment(connection: Connection, name: str, table: str, definition: str) -> None:
+    comment = definition.replace("'", "''")
+    connection.exec_driver_sql(f"COMMENT ON POLICY {name} ON {table} IS '{comment}'")
+
+
+def without_subqueries(condition: str) -> str:
+    """Return a condition with the expressions of its subqueries in their place; ValueError if one reads a table.
+
+    A subquery reads a setting once in a statement instead of once a row. Citus refuses it on a distributed table.
+    """
+    plain = _SUBQUERY.sub(r"\1", condition)
+    if re.search(r"\b(SELECT|FROM)\b", plain):
+        raise ValueError(f"not a condition about one row: {condition}")
+    return plain

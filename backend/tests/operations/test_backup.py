@@ -48,7 +48,7 @@ def taken() -> bytes:
 
 
 def contents() -> dict[str, list[int]]:
-    with catalogue.connect() as connection:
+    with catalogue.connect() as connection, connection.transaction():
         return {
             table.name: backup.content_digest(connection, table.name, table.columns)
             for table in catalogue.tables(connection)

@@ -51,7 +51,7 @@ def upgraded(servers: Servers) -> Iterator[dict[str, Any]]:
 
 
 def test_no_row_is_lost_and_every_frame_decodes(upgraded: dict[str, Any]):
-    with catalogue.connect() as connection:
+    with catalogue.connect() as connection, connection.transaction():
         assert catalogue.revision(connection) != "0004_alerts"
         present = {table.name: table for table in catalogue.tables(connection)}
         for name, count in upgraded["rows"].items():

@@ -18,7 +18,7 @@ from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentSt
 from sinemora.artifacts.models import Artifact
 from sinemora.inventory.models import Zone
 from sinemora.jobs.models import Job, JobState, Queue
-from sinemora.kit import mesh_limit
+from sinemora.kit import cluster, mesh_limit
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mesh_limit import MeshLimit, limited_to
@@ -532,6 +532,7 @@ def test_every_table_says_whose_its_rows_are(database: Engine):
     with database.connect() as connection:
         rows = connection.execute(text("SELECT tablename, policyname, permissive, roles::text FROM pg_policies")).all()
         limited = {table for table, policy, permissive, _ in rows if (policy, permissive) == ("meshes", "RESTRICTIVE")}
+        limited |= cluster.distributed_tables(connection)  # as part of the policy of the tenant
         assert {table for table, policy, _, _ in rows if policy == "tenant"} - limited == NO_MESH
         assert limited == mesh_policies.conditions(connection, {table for table, *_ in rows}).keys()
     assert {roles for _, policy, _, roles in rows if policy == "meshes"} == {"{sinemora_app}"}
@@ -543,7 +544,8 @@ def test_no_table_shows_a_row_of_a_hidden_mesh(world: World):
     owner = world.owner
     with tenant_session(owner.tenant_id) as session:
         keys = dict(session.execute(select(Mesh.id, Mesh.key)).all())
-        names = session.scalars(text("SELECT tablename FROM pg_policies WHERE policyname = 'meshes'")).all()
+        limited = session.scalars(text("SELECT tablename FROM pg_policies WHERE policyname = 'meshes'")).all()
+        names = {*limited, *cluster.distributed_tables(session.connection())}
         counted = {name: session.scalar(text(f"SELECT count(*) FROM {name}")) for name in names}
     nothing = MeshLimit(frozenset({uuid4()}), frozenset({0}))
     both = MeshLimit(frozenset(keys), frozenset(keys.values()))

@@ -19,6 +19,7 @@ from uuid import UUID
 
 import psutil
 
+from lab.external_postgres import ExternalPostgres
 from sinemora import migrate, tables
 from sinemora.api_keys.models import ApiKey
 from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
@@ -55,9 +56,15 @@ class Product:
     tenant_id: UUID
     password: str
     secret: str
-    postgres: PostgresServer
+    server: PostgresServer | ExternalPostgres
     log: Path
     api: subprocess.Popen[bytes]
+
+    @property
+    def postgres(self) -> PostgresServer:
+        """Return the server that was started for the product."""
+        assert isinstance(self.server, PostgresServer), "the database is on another server"
+        return self.server
 
     def restart(self) -> None:
         """End the API and start a new process of it, which has answered nothing but that it is ready."""
@@ -118,10 +125,11 @@ class Product:
 
     def database_cpu_s(self) -> float:
         """Return the processor time of PostgreSQL, ended processes included."""
-        server = psutil.Process(int((self.postgres.cluster / "postmaster.pid").read_text().split()[0]))
-        times = server.cpu_times()
-        own = times.user + times.system + times.children_user + times.children_system
-        return own + sum(child.cpu_times().user + child.cpu_times().system for child in server.children())
+        if isinstance(self.server, ExternalPostgres):
+            pids = self.server.postmasters()
+        else:
+            pids = [int((self.postgres.cluster / "postmaster.pid").read_text().split()[0])]
+        return sum(map(_with_children_s, pids))
 
     def world(self, name: str, vms: int, zones: int = ZONES) -> World:
         """Return a mesh of `vms` VMs, every `zones`-th in the same zone."""
@@ -168,17 +176,27 @@ class Product:
             )
 
 
+def _with_children_s(pid: int) -> float:
+    """Return the processor time of a process and its children, ended ones included."""
+    server = psutil.Process(pid)
+    times = server.cpu_times()
+    own = times.user + times.system + times.children_user + times.children_system
+    return float(own + sum(child.cpu_times().user + child.cpu_times().system for child in server.children()))
+
+
 @contextmanager
-def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
+def running(frontend: Path | None = None, server: ExternalPostgres | None = None, **more: str) -> Iterator[Product]:
     """Start a product in a temporary folder; stop it and delete the folder afterwards.
 
-    It serves the built front end in `frontend`, if any. `more` are further settings by name, without `SINEMORA_`.
+    It serves the built front end in `frontend`, if any. Its database is on `server`, by default on one that is started
+    in the folder. `more` are further settings by name, without `SINEMORA_`.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up even when terminated
     folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
-    postgres, valkey = PostgresServer(folder), ValkeyServer(folder)
-    postgres.prepare()
-    postgres.start()
+    postgres, valkey = server or PostgresServer(folder), ValkeyServer(folder)
+    if isinstance(postgres, PostgresServer):
+        postgres.prepare()
+        postgres.start()
     product = None
     try:
         postgres.provision()
@@ -207,6 +225,8 @@ def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
         for cached in (settings, engine, system_engine):
             cached.cache_clear()
         migrate.upgrade()
+        if isinstance(postgres, ExternalPostgres):
+            postgres.distribute()
         password = secrets.token_urlsafe(12)
         owner = create_owner("Bench", OWNER, password)
         secret = key_of(owner.tenant_id, "read")
@@ -220,7 +240,10 @@ def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
             product.api.wait(20)
         dispose()
         valkey.stop()
-        postgres.stop()
+        if isinstance(postgres, ExternalPostgres):
+            postgres.drop()
+        else:
+            postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

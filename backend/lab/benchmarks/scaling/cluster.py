@@ -1,0 +1,145 @@
+"""Ingest on a cluster of Citus against the same server alone, and a tenant that moves between workers under load.
+
+`CLUSTER` is the address of a superuser in a database of the coordinator that knows its workers. All servers must run on
+this machine, since their processor time is read from the system.
+"""
+
+import os
+import time
+from dataclasses import replace
+from statistics import median
+
+import psycopg
+
+from lab.benchmarks import figures
+from lab.benchmarks.figures import comment
+from lab.benchmarks.scaling.disaster import stored
+from lab.benchmarks.scaling.fleet import Fleet, lost
+from lab.benchmarks.storing.ingest import requests, stored_frames
+from lab.benchmarks.storing.load import Load
+from lab.benchmarks.storing.product import Product, World, running
+from lab.external_postgres import ExternalPostgres
+from sinemora.kit.db import _tenant_key
+from sinemora.tenants.service import create_owner
+
+ADDRESS = "CLUSTER"
+TURNS = 1
+TENANTS = 4
+VMS = 50
+WINDOWS = 20
+SENDERS = 20
+PAUSE_S = 5.0
+
+
+def cluster() -> None:
+    """Measure both; without the address print that neither is measured."""
+    url = os.environ.get(ADDRESS)
+    if not url:
+        comment(f"cluster: not measured. {ADDRESS}=postgresql://postgres@HOST/postgres names a coordinator of Citus")
+        return
+    spread, alone = ExternalPostgres(url), ExternalPostgres(url, spread=False)
+    if len(spread.workers) < 2:
+        raise SystemExit(f"{ADDRESS}: the coordinator knows {len(spread.workers)} workers, two are needed")
+    costs: dict[str, list[tuple[float, float]]] = {"alone": [], "cluster": []}
+    for _ in range(TURNS):
+        for name, server in (("alone", alone), ("cluster", spread)):
+            _tenant_key.cache_clear()
+            with running(server=server) as product:
+                costs[name].append(_cost(product))
+                if name == "cluster" and len(costs[name]) == TURNS:
+                    _move(product, spread)
+    ratios = [sum(on) / sum(off) for on, off in zip(costs["cluster"], costs["alone"], strict=True)]
+    of_database = [on[1] / off[1] for on, off in zip(costs["cluster"], costs["alone"], strict=True)]
+    detail = {
+        f"{name}_{part}_ms": round(1000 * median(cost[i] for cost in rows), 3)
+        for name, rows in costs.items()
+        for i, part in enumerate(("api", "databases"))
+    }
+    figures.report(
+        "scale_ingest_ratio_two_workers",
+        median(ratios),
+        workers=len(spread.workers),
+        cores=os.cpu_count(),
+        of_databases=round(median(of_database), 3),
+        **detail,
+    )
+
+
+def _worlds(product: Product) -> list[World]:
+    """Return a mesh of each of several tenants."""
+    owners = [create_owner(f"Cluster {i}", f"cluster-{i}@sinemora.example", product.password) for i in range(TENANTS)]
+    return [replace(product, tenant_id=owner.tenant_id).world("mesh", VMS) for owner in owners]
+
+
+def _cost(product: Product) -> tuple[float, float]:
+    """Return the processor seconds of a reported window: of the API, and of all database servers."""
+    worlds = _worlds(product)
+    for end_s, windows, counted in ((21_000, 4, False), (22_000, WINDOWS, True)):
+        # In turns, so that a batch has reports of all tenants.
+        by_world = [requests(world, VMS, windows, end_s) for world in worlds]
+        sending = [request for together in zip(*by_world, strict=True) for request in together]
+        before = sum(map(stored_frames, worlds)), product.cpu_s(), product.database_cpu_s()
+        outcome = Load([product.port], sending).wait()
+        after = sum(map(stored_frames, worlds)), product.cpu_s(), product.database_cpu_s()
+        if outcome.refused or after[0] - before[0] != outcome.acknowledged:
+            raise SystemExit(f"{outcome}, but {after[0] - before[0]} frames are stored: acknowledged is not committed")
+        if counted:
+            comment(f"{outcome.acknowledged / outcome.seconds:,.0f} windows/s with {len(sending):,} windows")
+            return (after[1] - before[1]) / len(sending), (after[2] - before[2]) / len(sending)
+    raise AssertionError("unreachable")
+
+
+def _move(product: Product, server: ExternalPostgres) -> None:
+    """Move a tenant to the other worker and back while it reports; count the acknowledged windows that are lost.
+
+    With writers blocked: logical replication refuses tables with row-level security.
+    """
+    owner = create_owner("Moving", "moving@sinemora.example", product.password)
+    world = replace(product, tenant_id=owner.tenant_id).world("moving", SENDERS)
+    fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
+    fleet.start()
+    moves = []
+    try:
+        time.sleep(PAUSE_S)
+        with server.superuser(database="sinemora") as connection:
+            began = time.monotonic()
+            connection.execute(
+                "SELECT isolate_tenant_to_new_shard('probe_frames', %s::integer, 'CASCADE', 'block_writes')",
+                [world.tenant_key],
+            )
+            isolated_s = time.monotonic() - began
+            for _ in range(2):
+                shard, source, target = _places(connection, world.tenant_key)
+                began = time.monotonic()
+                connection.execute(
+                    "SELECT citus_move_shard_placement(%s, %s, %s, %s, %s, 'block_writes')", [shard, *source, *target]
+                )
+                moves.append(round(time.monotonic() - began, 1))
+                time.sleep(PAUSE_S)
+    finally:
+        record = fleet.stop()
+    missing = lost(list(record.acknowledged), stored(world))
+    figures.report(
+        "scale_move_tenant_lost_windows",
+        len(missing),
+        acknowledged=len(record.acknowledged),
+        isolated_s=round(isolated_s, 1),
+        moved_s=moves,
+        refused_reports=record.refused_reports,
+        sent_again=record.sent_again,
+    )
+    figures.report("scale_move_tenant_slowest_report_s", record.slowest_s)
+
+
+def _places(connection: psycopg.Connection, tenant_key: int) -> tuple[int, tuple[str, int], tuple[str, int]]:
+    """Return the part of the table that has a tenant, the worker it is on and another one, as host and port."""
+    row = connection.execute(
+        "SELECT s.shardid, n.nodename, n.nodeport, o.nodename, o.nodeport"
+        " FROM (SELECT get_shard_id_for_distribution_column('probe_frames', %s::integer) AS shardid) s"
+        " JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)"
+        " JOIN pg_dist_node o ON o.shouldhaveshards AND o.nodeid <> n.nodeid ORDER BY o.nodeid LIMIT 1",
+        [tenant_key],
+    ).fetchone()
+    assert row is not None
+    shard, source, source_port, target, target_port = row
+    return shard, (source, source_port), (target, target_port)

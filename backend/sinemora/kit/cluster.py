@@ -1,0 +1,32 @@
+"""Citus, where the database has it: which tables are spread over its workers."""
+
+from sqlalchemy import Connection, text
+
+# A transaction that changes tables, functions and policies needs a single connection to each worker.
+ONE_CONNECTION_A_WORKER = "citus.multi_shard_modify_mode = 'sequential'"
+OF_DATABASE = (
+    # `SET LOCAL` reaches the workers, whose row-level security reads the settings of the transaction.
+    "citus.propagate_set_commands = 'local'",
+    # A join of a distributed and a local table under row-level security ends the server (Citus 13.2.2): refuse it.
+    "citus.local_table_join_policy = 'never'",
+)
+
+
+def version(connection: Connection) -> str | None:
+    """Return the version of Citus in the database; None without the extension."""
+    found: str | None = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'citus'"))
+    return found
+
+
+def distributed_tables(connection: Connection) -> set[str]:
+    """Return the tables whose rows are spread by a column, without their partitions; none without Citus."""
+    if version(connection) is None:
+        return set()
+    return set(
+        connection.scalars(
+            text(
+                "SELECT c.relname FROM pg_dist_partition d JOIN pg_class c ON c.oid = d.logicalrelid"
+                " WHERE d.partmethod = 'h' AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace"
+            )
+        )
+    )
