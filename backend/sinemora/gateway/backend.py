@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from importlib.metadata import version
+from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +26,8 @@ _ANSWER_S = 90.0
 _CONNECT_S = 5.0
 # Shorter than the servers of the product keep a connection (75 s): a request is not sent on one that closes.
 _KEPT_S = 60.0
+# A pool looks at each of its connections for every request, so one pool of all agents' long polls would be slow.
+_POOLS = 32
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 15.0
 # Answers of a proxy whose backend is away, and of a backend that stops or has no database.
 _AWAY = {502, 503, 504}
@@ -104,19 +107,24 @@ class Backend:
                 context.load_verify_locations(ca_file)
         except (OSError, ssl.SSLError) as error:
             raise GatewayError(f"--ca-file {ca_file}: {error}") from error
-        self._http = httpx2.AsyncClient(
-            base_url=url,
-            verify=context,
-            headers={"User-Agent": f"sinemora-gateway/{version('sinemora')}"},
-            # Every agent has a long poll.
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_S),
-            follow_redirects=False,
-            trust_env=not is_loopback(urlsplit(url).hostname or ""),
-        )
+        self._base = httpx2.URL(url)
+        self._clients = [
+            httpx2.AsyncClient(
+                verify=context,
+                headers={"User-Agent": f"sinemora-gateway/{version('sinemora')}"},
+                # Every agent has a long poll.
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_S),
+                follow_redirects=False,
+                trust_env=not is_loopback(urlsplit(url).hostname or ""),
+            )
+            for _ in range(_POOLS)
+        ]
+        self._turns = cycle(self._clients)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        for client in self._clients:
+            await client.aclose()
 
     async def open(
         self,
@@ -131,10 +139,10 @@ class Backend:
         Raises httpx2.TransportError without an answer.
         """
         timeout = httpx2.Timeout(timeout_s or _ANSWER_S, connect=_CONNECT_S, pool=None)
-        url = self._http.base_url.copy_with(raw_path=target)
-        request = self._http.build_request(method, url, headers=headers, content=content, timeout=timeout)
+        url, client = self._base.copy_with(raw_path=target), next(self._turns)
+        request = client.build_request(method, url, headers=headers, content=content, timeout=timeout)
         try:
-            response = await self._http.send(request, stream=True)
+            response = await client.send(request, stream=True)
         except httpx2.TransportError as error:
             self.failed(f"no answer from {self.url}: {error or type(error).__name__}")
             raise

@@ -17,7 +17,8 @@ from sinemora.kit.errors import ProductError
 
 log = structlog.get_logger(__name__)
 
-_SENDERS = 16
+# As many as make the commits of a backend large: a report waits for one of them and for one of the queue.
+_SENDERS = 64
 _ANSWER_S = 60.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _DISK_PAUSE_S = 5.0
