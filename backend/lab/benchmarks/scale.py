@@ -4,7 +4,8 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                 everything
-    make bench-scale ONLY=restore    some groups: restore standby rolling upgrade handover parquet capacity sql cluster
+    make bench-scale ONLY=restore    some groups: restore standby rolling upgrade handover gateway parquet capacity sql
+                                     cluster
     make bench-scale ONLY=cluster CLUSTER=postgresql://postgres@HOST/postgres    a cluster of Citus that runs already
 """
 
@@ -12,7 +13,18 @@ import os
 import sys
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import aged, capacity, cluster, disaster, handover, rolling, sql_minutes, standby, upgrade
+from lab.benchmarks.scaling import (
+    aged,
+    capacity,
+    cluster,
+    disaster,
+    gateway,
+    handover,
+    rolling,
+    sql_minutes,
+    standby,
+    upgrade,
+)
 from lab.benchmarks.storing.product import running
 
 GROUPS = {
@@ -21,6 +33,7 @@ GROUPS = {
     "rolling": rolling.replace,
     "upgrade": upgrade.upgrade,
     "handover": handover.hand_over,
+    "gateway": gateway.through,
     "parquet": aged.aged,
     "capacity": capacity.capacity,
     "sql": sql_minutes.minutes,

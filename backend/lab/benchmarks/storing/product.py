@@ -76,7 +76,7 @@ class Product:
     @contextmanager
     def replica(self) -> Iterator["Product"]:
         """Run a further API process of the product meanwhile, on another port, as the chart's replicas are."""
-        port = _free_port()
+        port = free_port()
         other = replace(self, port=port, api=serve(self.log, port))
         try:
             other.wait()
@@ -205,7 +205,7 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
         for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
             del os.environ[name]
         Settings.model_config["env_file"] = None
-        port = _free_port()
+        port = free_port()
         os.environ |= {
             "SINEMORA_DATABASE_URL": postgres.dsn(),
             "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
@@ -270,7 +270,8 @@ def serve(log: Path, port: int | None = None) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], stdout=out, stderr=out, env=env)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nothing uses."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
