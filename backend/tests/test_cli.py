@@ -77,6 +77,7 @@ def commands() -> dict[tuple[str, ...], set[str]]:
 WITHOUT_RESULT = {
     ("serve",),
     ("migrate",),
+    ("distribute",),
     ("openapi",),
     ("archive",),
     ("up",),

@@ -9,6 +9,8 @@ from sinemora.cli import main
 from tests.bucket_exports.conftest import Exports
 from tests.terminal import listening, run_jobs_at_once
 
+pytestmark = pytest.mark.whole_store
+
 
 def test_an_export_is_tested_and_run_from_a_terminal(
     exports: Exports, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -18,6 +18,8 @@ from sinemora.kit.tenant_bucket import BucketError, TenantBucket
 from sinemora.measurements.store import frames
 from tests.bucket_exports.conftest import Exports
 
+pytestmark = pytest.mark.whole_store
+
 _DAYS = 8  # four tiers of VMs and of zones, one day each
 
 

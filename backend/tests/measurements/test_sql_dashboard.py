@@ -18,6 +18,8 @@ from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 from tests.sql_logins import login
 
+pytestmark = pytest.mark.whole_store
+
 FOLDER = Path(__file__).parents[3] / "infra" / "dashboards"
 DASHBOARD = json.loads((FOLDER / "sinemora-zones-sql.json").read_text("utf-8"))
 PANELS = DASHBOARD["panels"]

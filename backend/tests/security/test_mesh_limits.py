@@ -32,6 +32,8 @@ from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 from tests.test_every_route import operations
 
+pytestmark = pytest.mark.whole_store
+
 HIDDEN = "obscura"
 # Parameters of paths that name what belongs to the whole tenant or to a person, and why a limited caller may know it.
 OF_THE_TENANT = {

@@ -19,6 +19,8 @@ from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 from tests.sql_logins import connected, login, role
 
+pytestmark = pytest.mark.whole_store
+
 OURS_NS, THEIRS_NS = 50_000, 730_000
 
 

@@ -182,13 +182,17 @@ def stored(mesh: MeshWorld) -> list[tuple[int, int]]:
         return [(int(days), int(count)) for days, count in rows]
 
 
-def test_a_late_window_changes_a_minute_in_the_columnstore(
+def compress(servers: Servers, timescaledb: str | None) -> None:
+    """Move all minutes to the columnstore; native partitions have none."""
+    if timescaledb is not None:
+        with servers.owner_engine.begin() as connection:
+            connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+
+
+def test_a_late_window_changes_a_compressed_minute(
     mesh: MeshWorld, minute: int, servers: Servers, timescaledb: str | None, reader: psycopg.Connection
 ):
-    if timescaledb is None:
-        pytest.skip("native partitions have no columnstore")
-    with servers.owner_engine.begin() as connection:
-        connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+    compress(servers, timescaledb)
     before = by_sql(reader, "exchanges", minute)
     sent(mesh.agents[3], report_of(mesh.key, {mesh.agents[4].vm_key: simple(900_000)}, minute + 50))
     tasks.roll_up()
@@ -197,8 +201,6 @@ def test_a_late_window_changes_a_minute_in_the_columnstore(
 
 def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Servers, timescaledb: str | None):
     """More rows than TimescaleDB decompresses in a transaction by default."""
-    if timescaledb is None:
-        pytest.skip("native partitions have no columnstore")
     with system_session() as session:
         session.execute(
             text(
@@ -209,17 +211,19 @@ def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Se
             {"tenant": mesh.owner.tenant_key, "mesh": mesh.key},
         )
         session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
-    with servers.owner_engine.begin() as connection:
-        connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+    compress(servers, timescaledb)
     store(mesh, datetime.now(UTC))
     tasks.shorten()
     assert stored(mesh) == [(0, 1)]
 
 
-def test_the_engine_keeps_minutes_in_columns(servers: Servers, timescaledb: str | None):
-    """The columnstore takes what no late window changes any more; retention stays that of the product."""
+def test_minutes_are_kept_in_columns_or_partitions(servers: Servers, timescaledb: str | None):
+    """The columnstore takes what no late window changes any more, elsewhere ranges of time are partitions."""
     if timescaledb is None:
-        pytest.skip("native partitions have no columnstore")
+        with servers.owner_engine.connect() as connection:
+            partitioned = "SELECT partstrat FROM pg_partitioned_table WHERE partrelid = 'zone_minutes'::regclass"
+            assert connection.scalar(text(partitioned)) == "r"
+        return
     with servers.owner_engine.connect() as connection:
         jobs = connection.execute(
             text(
