@@ -1,8 +1,8 @@
 """HTTP connections of the API: a report is stored without ASGI, once its agent is signed in and its last byte is here.
 
-Uvicorn starts a task after the headers, and passes request and response through ASGI and middleware, which costs
-a third of the time for a report. All that can end otherwise takes that way: requests of other routes, bodies without
-a length, traced processes, and refusals, which `ReportDispatch` turns into responses.
+Uvicorn starts a task after the headers, and passes request and response through ASGI and middleware. All that can end
+otherwise takes that way: requests of other routes, bodies without a length, traced processes, and refusals, which
+`ReportDispatch` turns into responses. For all others, messages and objects between these layers would be made in vain.
 """
 
 import time
