@@ -24,5 +24,8 @@ BATCH_SECONDS = Histogram(
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
 ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, repeats included.", registry=WORKER)
+MERGE_FAILURES = Counter(
+    "sinemora_rollup_failures", "Meshes whose steps could not be merged: see sinemora verify.", registry=WORKER
+)
 CACHED = Gauge("sinemora_remembered_bytes", "Memory of the cache of merged frames, bytes.")
 LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.")

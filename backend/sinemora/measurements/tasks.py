@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
+from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.store import connections, corrections, invalidation, traffic
 from sinemora.measurements.store import partitions as partition_queries
@@ -35,8 +37,15 @@ def roll_up() -> None:
         with system_session() as session:
             meshes = invalidation.meshes(session, tier, due)
         for tenant_key, mesh_key in meshes:
-            while roll_up_service.roll_up_mesh(tenant_key, mesh_key, tier, due):
-                pass
+            try:
+                while roll_up_service.roll_up_mesh(tenant_key, mesh_key, tier, due):
+                    pass
+            except OperationalError:
+                raise  # without a database no mesh can be merged
+            except Exception:
+                # A damaged frame delays no other mesh. The steps stay marked.
+                metrics.MERGE_FAILURES.inc()
+                log.exception("steps of a mesh were not merged", tier=tier.name.lower(), mesh_key=mesh_key)
 
 
 @celery.task(name="measurements.correct")

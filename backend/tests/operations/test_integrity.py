@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from sinemora.measurements import tasks
+from sinemora.measurements import metrics, tasks
 from sinemora.operations import integrity
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
@@ -63,3 +63,17 @@ def test_a_minute_that_lacks_frames_is_found_and_merged_again(mesh):
     tasks.roll_up()
     with system_session() as session:
         assert session.scalar(text("SELECT frames FROM probe_frames_1m")) == 6
+
+
+def test_a_damaged_frame_delays_no_other_mesh(mesh, owner, make_mesh):
+    other = make_mesh(owner, 2, name="other")
+    run("UPDATE probe_frames SET stats = '\\x00'")
+    sent(other.agents[0], report_of(other.key, {other.agents[1].vm_key: simple(50_000)}, window_start(10, 60)))
+    sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[2].vm_key: simple(50_000)}, window_start(10, 60)))
+    failures = metrics.MERGE_FAILURES._value.get()
+    tasks.roll_up()
+    with system_session() as session:
+        merged = session.scalars(text("SELECT mesh_key FROM probe_frames_1m WHERE frames = 1")).all()
+        marked = session.scalars(text("SELECT mesh_key FROM rollup_marks WHERE step_s = 60")).all()
+    assert (merged, marked) == ([other.key], [mesh.key])
+    assert metrics.MERGE_FAILURES._value.get() > failures
