@@ -1,5 +1,6 @@
 """JSON schemas of bucket exports."""
 
+import re
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -12,6 +13,8 @@ from sinemora.bucket_exports.models import ExportTable, Schedule
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import DISTINCT, Read, Write
 
+# Amazon S3, bucket naming rules.
+_BUCKET = r"^[a-z0-9][a-z0-9.-]*[a-z0-9]$"
 _ENDPOINT = "use an address such as https://s3.example.com, without a path"
 
 
@@ -28,6 +31,12 @@ def _endpoint(value: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
+def _bucket(value: str) -> str:
+    if not re.fullmatch(_BUCKET, value):
+        raise ValueError("use lower-case letters, digits, dots and hyphens, such as network-measurements")
+    return value
+
+
 def _prefix(value: str) -> str:
     if any(part in ("", ".", "..") for part in value.split("/")) and value:
         raise ValueError("use parts between single slashes, such as exports/network")
@@ -40,7 +49,10 @@ Endpoint = Annotated[
     AfterValidator(_endpoint),
 ]
 Region = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[a-zA-Z0-9-]+$")]
-Bucket = Annotated[str, Field(min_length=3, max_length=63, pattern=r"^[a-z0-9][a-z0-9.-]*[a-z0-9]$")]
+# The contract has the pattern, the refusal says it in words.
+Bucket = Annotated[
+    str, Field(min_length=3, max_length=63, json_schema_extra={"pattern": _BUCKET}), AfterValidator(_bucket)
+]
 Prefix = Annotated[
     str,
     Field(max_length=200, pattern=r"^[A-Za-z0-9!_.*'()=/-]*$", description="Beginning of all names; may be empty"),

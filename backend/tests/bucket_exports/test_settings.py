@@ -40,7 +40,7 @@ def test_an_administrator_creates_it_and_nobody_reads_the_secret(owner: Member):
         ("endpoint", "ftp://example.com", "use an address such as https://s3.example.com"),
         ("endpoint", "https://user@example.com", "use an address"),
         ("endpoint", "https://example.com/bucket", "without a path"),
-        ("bucket", "Upper", "pattern"),
+        ("bucket", "Upper", "use lower-case letters"),
         ("prefix", "a//b", "single slashes"),
         ("prefix", "a/../b", "single slashes"),
         ("hour", 24, "at most 23"),
