@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 import httpx2
 import structlog
 from fastapi import FastAPI, Request, Response
-from fastapi.security.utils import get_authorization_scheme_param
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -28,7 +27,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.kit.health import Dependency, Readiness
 from sinemora.kit.http.middleware import HttpMiddleware
-from sinemora.kit.http.raw import body_of, text_of
+from sinemora.kit.http.raw import bearer_of, body_of, text_of
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.kit.security import shown_prefix
 from sinemora.measurements.ingest.payload import JSON, PROTOBUFS, ZSTD
@@ -139,7 +138,7 @@ class Gateway:
         """Note that the backend accepts the credential of an agent's request, or no longer."""
         if self._mode is not Acknowledge.QUEUED or not request.url.path.startswith("/v1/agents/self"):
             return
-        _, credential = get_authorization_scheme_param(text_of(request.scope, b"authorization"))
+        credential = bearer_of(request.scope)
         has_time = "sinemora-time-ns" in answer.headers  # of the backend, not of a page in its place
         if credential and has_time and (answer.is_success or answer.status_code == 304):
             await self._credentials.confirm(credential)
@@ -216,8 +215,8 @@ def _is_plain_report(request: Request) -> bool:
 
 
 def _credential(request: Request) -> str:
-    scheme, credential = get_authorization_scheme_param(text_of(request.scope, b"authorization"))
-    if scheme.lower() != "bearer" or not credential:
+    credential = bearer_of(request.scope)
+    if not credential:
         raise ProductError(
             "sign_in_required",
             401,

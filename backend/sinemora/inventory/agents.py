@@ -13,7 +13,6 @@ from uuid import UUID
 from fastapi import Depends, Request, Response, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from fastapi.security.utils import get_authorization_scheme_param
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Scope
@@ -26,7 +25,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http import rate_limit
-from sinemora.kit.http.raw import text_of
+from sinemora.kit.http.raw import bearer_of
 from sinemora.kit.http.routes import before_body, body_limit
 from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.security import digest, shown_prefix
@@ -39,7 +38,6 @@ __all__ = [
     "AgentRoute",
     "AgentSignedIn",
     "ReportNote",
-    "credential_of",
     "enrol_agent",
     "identify",
     "known_agent",
@@ -83,7 +81,7 @@ async def authenticate(request: Request) -> AgentIdentity:
 
     ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401), `too_many_requests` (429).
     """
-    credential = credential_of(request.scope)
+    credential = bearer_of(request.scope)
     try:
         if not credential:
             raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
@@ -103,13 +101,7 @@ async def authenticate(request: Request) -> AgentIdentity:
 
 def known_agent(scope: Scope) -> AgentIdentity | None:
     """Return the agent of a request if its credential was looked up lately; None where `authenticate` has to."""
-    return _kept(digest(credential_of(scope)))
-
-
-def credential_of(scope: Scope) -> str:
-    """Return the credential in a request's headers; empty without one."""
-    scheme, credential = get_authorization_scheme_param(text_of(scope, b"authorization"))
-    return credential if scheme.lower() == "bearer" else ""
+    return _kept(digest(bearer_of(scope)))
 
 
 async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:

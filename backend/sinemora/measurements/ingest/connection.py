@@ -12,8 +12,9 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from sinemora.inventory.agents import AgentIdentity, credential_of, identify, known_agent
+from sinemora.inventory.agents import AgentIdentity, identify, known_agent
 from sinemora.kit.http.middleware import content_length, refusal_of
+from sinemora.kit.http.raw import bearer_of
 from sinemora.kit.observability import tracing
 from sinemora.measurements.ingest.dispatch import REFUSAL, form_of, headers_of
 
@@ -61,7 +62,7 @@ class ReportConnection(HttpToolsProtocol):
     def _takes(self, cycle: RequestResponseCycle) -> bool:
         """Return True for a report that nothing but its agent and its body can refuse."""
         scope: Any = cycle.scope
-        if not self._api.reports.takes(scope) or cycle.waiting_for_100_continue or not credential_of(scope):
+        if not self._api.reports.takes(scope) or cycle.waiting_for_100_continue or not bearer_of(scope):
             return False
         if tracing.is_on() or self.config.access_log or refusal_of(scope):
             return False
@@ -104,7 +105,7 @@ class ReportConnection(HttpToolsProtocol):
         """Look up the agent of a report, whose body may arrive meanwhile. A refusal does not wait for the body."""
         scope: Any = report.cycle.scope
         try:
-            report.agent = await identify(credential_of(scope))
+            report.agent = await identify(bearer_of(scope))
         except Exception:
             if report.whole or self._arriving is report:  # else the connection was lost
                 self._arriving = None
