@@ -55,7 +55,7 @@ def gateway(
         Option(
             min=0,
             max=24 * 30,
-            help="Accept known credentials for so many hours while the backend does not answer.",
+            help="Longest time for which known credentials are accepted while the backend is away, hours.",
             envvar="SINEMORA_GATEWAY_OUTAGE_HOURS",
         ),
     ] = 24.0,
@@ -66,7 +66,7 @@ def gateway(
     tls_key: Annotated[Path | None, Option(help="PEM file of its key.", envvar="SINEMORA_GATEWAY_TLS_KEY")] = None,
     ca_file: Annotated[
         Path | None,
-        Option(help="PEM file of authorities to trust in addition to the system's.", envvar="SINEMORA_GATEWAY_CA_FILE"),
+        Option(help="PEM file of further authorities to trust.", envvar="SINEMORA_GATEWAY_CA_FILE"),
     ] = None,
     insecure_http: Annotated[
         bool,

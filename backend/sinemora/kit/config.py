@@ -256,17 +256,17 @@ class Settings(ArchiveSettings, BaseSettings):
 
     @property
     def allowed_metric_sources(self) -> tuple[Network, ...]:
-        """Return the networks that may have metric sources besides the public internet."""
+        """Return the networks that may have metric sources, apart from the public internet."""
         return special_networks.parse(self.metric_source_networks)
 
     @property
     def allowed_bucket_networks(self) -> tuple[Network, ...]:
-        """Return the networks that may have buckets of tenants besides the public internet."""
+        """Return the networks that may have buckets of tenants, apart from the public internet."""
         return special_networks.parse(self.bucket_networks)
 
     @property
     def allowed_receivers(self) -> tuple[Network, ...]:
-        """Return the networks that may have receivers besides the public internet."""
+        """Return the networks that may have receivers, apart from the public internet."""
         return special_networks.parse(self.receiver_networks)
 
     @property

@@ -1,4 +1,4 @@
-"""A backend in a process of its own and gateways in front of it."""
+"""A backend in a separate process and gateways in front of it."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -52,12 +52,12 @@ def distribute(connection: Connection, shards: int, report: Callable[[str], None
             connection.exec_driver_sql(f"ALTER DATABASE {database} SET {setting}")
     new = [table for table in tables if table not in done]
     for table in new:
-        beside = done[0] if done else None
+        colocated = done[0] if done else None
         with connection.begin():
             for setting in (*cluster.OF_DATABASE, cluster.ONE_CONNECTION_A_WORKER, "statement_timeout = 0"):
                 connection.exec_driver_sql(f"SET LOCAL {setting}")
             connection.exec_driver_sql(set_tenant(None, None))
-            rows = _spread(connection, table, shards, beside)
+            rows = _spread(connection, table, shards, colocated)
         with connection.begin():
             connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             connection.execute(
@@ -77,7 +77,7 @@ def _require_workers(connection: Connection) -> None:
         raise DistributionError("no workers: SELECT citus_add_node('HOST', PORT) for each of them first")
 
 
-def _spread(connection: Connection, table: str, shards: int, beside: str | None) -> int:
+def _spread(connection: Connection, table: str, shards: int, colocated: str | None) -> int:
     """Spread a table, with the tables that are spread already. Return its rows. DistributionError."""
     connection.exec_driver_sql(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
     prepare_to_distribute(connection, table)
@@ -88,8 +88,8 @@ def _spread(connection: Connection, table: str, shards: int, beside: str | None)
     _force(connection, whole, "NO FORCE")
     where = (
         ("shard_count => :shards", {"shards": shards})
-        if beside is None
-        else ("colocate_with => :beside", {"beside": beside})
+        if colocated is None
+        else ("colocate_with => :colocated", {"colocated": colocated})
     )
     connection.execute(
         text(f"SELECT create_distributed_table(CAST(:name AS regclass), '{COLUMN}', {where[0]})"),

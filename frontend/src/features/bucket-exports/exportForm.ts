@@ -47,7 +47,7 @@ export function typedIn(form: FormData): { fields: Fields; secret: string } {
   }
 }
 
-/** Return the fields as text by label, to show what somebody else has changed. */
+/** Return the fields as text by label, to show what another person has changed. */
 export const describe = (fields: Fields): Record<string, string> => ({
   [strings.name]: fields.name,
   [strings.endpoint]: fields.endpoint,
