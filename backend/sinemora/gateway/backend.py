@@ -46,13 +46,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Meaning of an answer, the problem's code and text, the time after which to retry, and the answer's headers.
+    """Meaning of an answer, the problem's code and detail, the time after which to retry, and the answer's headers.
 
+    `why`: status, code and detail in one line, for logs and files.
     `is_away`: the backend itself does not answer, so that no other request would succeed either.
     """
 
     kind: Kind
     code: str
+    detail: str
     why: str
     retry_after_s: float | None
     is_away: bool
@@ -76,7 +78,7 @@ def verdict_of(status: int, headers: Mapping[str, str], content: bytes) -> Verdi
         kind = Kind.LATER
     pause = headers.get("retry-after", "")
     retry_after_s = float(pause) if pause.isdigit() else None
-    return Verdict(kind, code, why, retry_after_s, kind is Kind.LATER and status in _AWAY, headers)
+    return Verdict(kind, code, detail, why, retry_after_s, kind is Kind.LATER and status in _AWAY, headers)
 
 
 def _problem(headers: Mapping[str, str], content: bytes) -> Mapping[str, object]:
@@ -168,7 +170,7 @@ class Backend:
             finally:
                 await response.aclose()
         except httpx2.TransportError as error:
-            return Verdict(Kind.LATER, "", f"no answer: {error or type(error).__name__}", None, True, {})
+            return Verdict(Kind.LATER, "", "", f"no answer: {error or type(error).__name__}", None, True, {})
         return verdict_of(response.status_code, response.headers, body)
 
     @property

@@ -98,8 +98,8 @@ class Credentials:
         if verdict.kind is Kind.ACCEPTED:
             return await self._write(key, credential, time.time())
         if verdict.kind is Kind.LOCKED:
-            self.refuse(credential, verdict.code, verdict.why)
-            raise _refusal(verdict.code, verdict.why)
+            self.refuse(credential, verdict.code, verdict.detail)
+            raise _refusal(verdict.code, verdict.detail)
         return self._accepted_in_outage(client)
 
     async def _write(self, key: bytes, credential: str, at: float) -> Client:

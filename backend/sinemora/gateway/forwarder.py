@@ -94,7 +94,7 @@ class Forwarder:
                 "POST", REPORTS, _headers(report), report.body.content, timeout_s=_ANSWER_S
             )
             if verdict.kind is Kind.LOCKED:
-                self._credentials.refuse(report.credential, verdict.code, verdict.why)
+                self._credentials.refuse(report.credential, verdict.code, verdict.detail)
                 if verdict.code != _REVOKED and time.time() - report.queued_at < _UNKNOWN_AGENT_S:
                     return self._pause(client, verdict)
                 self._locked[client] = verdict

@@ -70,6 +70,7 @@ def test_requests_of_agents_pass_unchanged(api: Server, gateway: Gateways, owner
     assert httpx2.get(front.url + "/v1/meshes").json()["code"] == "route_unknown"
     unknown = httpx2.get(front.url + path, headers={"Authorization": "Bearer sma_unknown"})
     assert (unknown.status_code, unknown.json()["code"]) == (401, "agent_credential_unknown")
+    assert unknown.json()["detail"].startswith("Unknown credential")
 
 
 def test_queued_reports_survive_outage_and_kill_and_are_stored_once(
