@@ -50,6 +50,7 @@ from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.mailbox import Mailbox, serve
+from tests.measurements.reports import now_s
 from tests.witness import RECORDING, WitnessClient
 
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
@@ -67,6 +68,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         others = [item for item in items if "http" not in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Count the windows of a test back from a time of this test."""
+    now_s.cache_clear()
 
 
 @dataclass(frozen=True)

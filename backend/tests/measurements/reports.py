@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import zstandard
@@ -16,15 +17,20 @@ PROTOBUF = {"Content-Type": "application/x-protobuf"}
 ZSTD = {**PROTOBUF, "Content-Encoding": "zstd"}
 
 
+@cache
+def now_s() -> float:
+    """The time that windows are counted back from, one for each test: a minute may end while a test runs."""
+    return time.time()
+
+
 def window_start(windows_ago: int = 1, window_s: int = 10) -> int:
-    """Start of a window that ended lately: 1 is the newest that is over."""
-    return (int(time.time()) // window_s - windows_ago) * window_s
+    """Start of a window that ended lately: 1 is the newest that was over when the test first asked."""
+    return (int(now_s()) // window_s - windows_ago) * window_s
 
 
 def window_starts(windows_ago: Iterable[int]) -> list[int]:
-    """Starts of windows, read from one time: a window may end while a test sends them one after the other."""
-    newest = window_start(0)
-    return [newest - 10 * ago for ago in windows_ago]
+    """Starts of several windows of ten seconds."""
+    return [window_start(ago) for ago in windows_ago]
 
 
 def report_of(
