@@ -74,11 +74,14 @@ def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(
     }
 
 
-# Burns processor time in a process that its parent leaves behind, as servers do that start in the background.
-BURN = "import time\nwhile time.process_time() < 0.5: pass"
+# Has burnt processor time in a process that its parent leaves behind, as servers do that start in the background. It
+# ends after its parent, which waits for the burning: a busy machine takes long for that.
+BURN = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
 LEAVES = f"""
 import subprocess, sys
-subprocess.Popen([sys.executable, "-c", {BURN!r}], start_new_session=True, stdout=subprocess.DEVNULL)
+pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+left = subprocess.Popen([sys.executable, "-c", {BURN!r}], start_new_session=True, **pipes)
+left.stdout.readline()
 """
 COUNT = """
 import sys
