@@ -26,6 +26,8 @@ MEDIA_TYPE = "application/problem+json"
 # SQLSTATEs of statements that gave up waiting, lost a race or ran out of memory: a retry helps.
 _BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53200"}
 _DISK_FULL = "53100"
+# Status of a request without a caller, in metrics and traces only (nginx's).
+_CALLER_GONE = 499
 _DATA_EXCEPTION = "22"  # class of SQLSTATEs: a number out of range, text with U+0000
 # SQLSTATEs of deleting a row that others refer to.
 _REFERRED_STATES = {"23503", "23001"}
@@ -50,6 +52,10 @@ class NotFound(ProductError):
 
     def __init__(self, noun: str) -> None:
         super().__init__(f"{noun.replace(' ', '_')}_unknown", 404, f"Unknown {noun}.")
+
+
+class CallerGone(Exception):
+    """End of the work for a request whose connection its caller has closed. No one reads a response."""
 
 
 class BodyError(HTTPException):
@@ -185,6 +191,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(ProductError)
     async def _product(request: Request, error: ProductError) -> JSONResponse:
         return problem(request, error)
+
+    @app.exception_handler(CallerGone)
+    async def _gone(_: Request, __: CallerGone) -> Response:
+        return Response(status_code=_CALLER_GONE)
 
     @app.exception_handler(BodyError)
     async def _body(request: Request, error: BodyError) -> JSONResponse:

@@ -1,16 +1,18 @@
 """HTTP of queries: matrices, comparisons, series, distributions, losses, spikes, exports."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.http import connection
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, PageQuery
 from sinemora.kit.http.routes import BoundedRoute, accepts
@@ -83,6 +85,7 @@ class QueryContext:
     accept: str
     accept_encoding: str
     respond_async: bool
+    connected: Callable[[], None]
 
     def __call__(self, kind: str, query: Any) -> Response:
         """Return the response to a query of `kind`."""
@@ -95,10 +98,12 @@ class QueryContext:
             self.accept,
             accept_encoding=self.accept_encoding,
             respond_async=self.respond_async,
+            connected=self.connected,
         )
 
 
 async def _query_context(
+    request: Request,
     mesh_id: UUID,
     session: SessionDep,
     actor: Viewer,
@@ -106,7 +111,10 @@ async def _query_context(
     accept_encoding: Annotated[str, Header(include_in_schema=False)] = "",
     prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): always run as a job")] = "",
 ) -> QueryContext:
-    return QueryContext(mesh_id, session, actor, accept, accept_encoding, "respond-async" in prefer.lower())
+    respond_async = "respond-async" in prefer.lower()
+    return QueryContext(
+        mesh_id, session, actor, accept, accept_encoding, respond_async, connection.while_connected(request)
+    )
 
 
 QueryDep = Annotated[QueryContext, Depends(_query_context)]

@@ -19,7 +19,7 @@ class AdvisorsOperations(Calls):
 
         POST /v1/advisors/compute-mix, role viewer. Raises `ApiError` with `conflict`, `mesh_unknown`,
         `path_same_ends`, `path_unknown`, `path_unmeasured`, `price_list_unknown`, `price_missing`, `price_unknown`,
-        `range_invalid`, `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        `range_invalid`, `selection_invalid`, `selection_repeated`, `vm_not_in_mesh`, `vm_unknown`.
         """
         answer: models.ComputeMixRead = self._json("POST", "/v1/advisors/compute-mix", body=body)
         return answer
@@ -63,7 +63,7 @@ class AdvisorsOperations(Calls):
 
         POST /v1/advisors/transports, role viewer. Raises `ApiError` with `conflict`, `flows_unsupported`,
         `mesh_unknown`, `path_same_ends`, `path_unknown`, `path_unmeasured`, `range_invalid`, `selection_invalid`,
-        `vm_not_in_mesh`, `vm_unknown`.
+        `selection_repeated`, `vm_not_in_mesh`, `vm_unknown`.
         """
         answer: models.TransportRead = self._json("POST", "/v1/advisors/transports", body=body)
         return answer
@@ -102,7 +102,8 @@ class AdvisorsOperations(Calls):
 
         POST /v1/transfer-runs, role editor. Raises `ApiError` with `bulk_agent_silent`, `bulk_limit_exceeded`,
         `bulk_sender_off`, `bulk_transport_unavailable`, `bulk_vm_busy`, `conflict`, `flows_unsupported`,
-        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `selection_repeated`,
+        `vm_not_in_mesh`, `vm_unknown`.
         """
         answer: models.BulkRunRead = self._json("POST", "/v1/transfer-runs", body=body, idempotency_key=idempotency_key)
         return answer
@@ -117,7 +118,8 @@ class AdvisorsOperations(Calls):
 
         POST /v1/transport-trials, role editor. Raises `ApiError` with `bulk_agent_silent`, `bulk_limit_exceeded`,
         `bulk_sender_off`, `bulk_transport_unavailable`, `bulk_vm_busy`, `conflict`, `mesh_unknown`,
-        `path_same_ends`, `path_unknown`, `range_invalid`, `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        `path_same_ends`, `path_unknown`, `range_invalid`, `selection_invalid`, `selection_repeated`,
+        `vm_not_in_mesh`, `vm_unknown`.
         """
         answer: models.BulkRunRead = self._json("POST", "/v1/transport-trials", body=body, idempotency_key=idempotency_key)
         return answer
@@ -236,7 +238,7 @@ class AdvisorsOperations(Calls):
         """Return a trial or a run of transfers: progress, measured times, and what it did to the measured delays.
 
         GET /v1/bulk-runs/{run_id}, role viewer. Raises `ApiError` with `bulk_run_unknown`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `selection_invalid`, `vm_unknown`.
+        `path_unknown`, `range_invalid`, `selection_invalid`, `selection_repeated`, `vm_unknown`.
         """
         answer: models.BulkRunRead = self._json("GET", f"/v1/bulk-runs/{segment(run_id)}")
         return answer
@@ -288,7 +290,7 @@ class AdvisorsOperations(Calls):
 
         GET /v1/recommendations/{recommendation_id}/price-difference, role viewer. Raises `ApiError` with
         `mesh_unknown`, `path_unknown`, `price_list_unknown`, `price_missing`, `price_unknown`, `range_invalid`,
-        `recommendation_unknown`, `selection_invalid`, `vm_unknown`.
+        `recommendation_unknown`, `selection_invalid`, `selection_repeated`, `vm_unknown`.
         """
         answer: models.PriceDifferenceRead = self._json("GET", f"/v1/recommendations/{segment(recommendation_id)}/price-difference")
         return answer
@@ -325,7 +327,7 @@ class AdvisorsOperations(Calls):
         """Stop a run; what it measured so far stays.
 
         POST /v1/bulk-runs/{run_id}/stop, role editor. Raises `ApiError` with `bulk_run_unknown`, `conflict`,
-        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `vm_unknown`.
+        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `selection_repeated`, `vm_unknown`.
         """
         answer: models.BulkRunRead = self._json("POST", f"/v1/bulk-runs/{segment(run_id)}/stop", idempotency_key=idempotency_key)
         return answer

@@ -81,7 +81,7 @@ class ApplicationsOperations(Calls):
         """List the application that each of some paths or zone pairs costs most, by the newest round trips.
 
         GET /v1/meshes/{mesh_id}/path-costs, role viewer. Raises `ApiError` with `flows_unsupported`,
-        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `vm_unknown`.
+        `mesh_unknown`, `path_unknown`, `range_invalid`, `selection_invalid`, `selection_repeated`, `vm_unknown`.
         """
         answer: models.PathCosts = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/path-costs", params={"selections": selections})
         return answer

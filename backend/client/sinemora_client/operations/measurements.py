@@ -79,8 +79,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/windows, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
         `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: bytes | models.JobRead = self._bytes("GET", f"/v1/meshes/{segment(mesh_id)}/windows", params={"from": from_, "to": to, "format": format, "selections": selections, "metric": metric, "merged": merged})
         return answer
@@ -131,8 +131,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/spikes, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
         `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         return self._items(f"/v1/meshes/{segment(mesh_id)}/spikes", {"from": from_, "to": to, "source_vm_id": source_vm_id, "target_vm_id": target_vm_id, "source_zone_id": source_zone_id, "target_zone_id": target_zone_id, "rise_ns_min": rise_ns_min})
 
@@ -203,8 +203,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/comparison, role viewer. Raises `ApiError` with `aged_data_unavailable`,
         `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.ComparisonRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/comparison", params={"from": from_, "to": to, "by": by, "statistic": statistic, "metric": metric, "base_from": base_from, "base_to": base_to, "difference": difference}, as_json=True)
         return answer
@@ -240,8 +240,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/distribution, role viewer. Raises `ApiError` with `aged_data_unavailable`,
         `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.DistributionRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/distribution", params={"from": from_, "to": to, "selections": selections, "metric": metric}, as_json=True)
         return answer
@@ -261,8 +261,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/latency-budgets, role viewer. Raises `ApiError` with `aged_data_unavailable`,
         `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.LatencyBudgetsRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/latency-budgets", params={"from": from_, "to": to, "selections": selections, "metric": metric, "distance_km": distance_km}, as_json=True)
         return answer
@@ -281,8 +281,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/losses, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
         `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.LossRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/losses", params={"from": from_, "to": to, "selections": selections, "interval": interval}, as_json=True)
         return answer
@@ -303,8 +303,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/series, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
         `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.ManySeriesRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/series", params={"from": from_, "to": to, "selections": selections, "metric": metric, "statistics": statistics, "points": points}, as_json=True)
         return answer
@@ -319,8 +319,8 @@ class MeasurementsOperations(Calls):
         POST /v1/meshes/{mesh_id}/series, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
         `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.ManySeriesRead | models.JobRead = self._json("POST", f"/v1/meshes/{segment(mesh_id)}/series", body=body, as_json=True)
         return answer
@@ -343,8 +343,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/matrix, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
         `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.MatrixRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/matrix", params={"from": from_, "to": to, "by": by, "statistic": statistic, "metric": metric, "more": more, "flows": flows, "estimates": estimates}, as_json=True)
         return answer
@@ -369,8 +369,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/movers, role viewer. Raises `ApiError` with `aged_data_unavailable`, `conflict`,
         `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.MoversRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/movers", params={"from": from_, "to": to, "by": by, "statistic": statistic, "metric": metric, "base_from": base_from, "base_to": base_to, "difference": difference, "order": order, "limit": limit}, as_json=True)
         return answer
@@ -445,8 +445,8 @@ class MeasurementsOperations(Calls):
         GET /v1/meshes/{mesh_id}/variability, role viewer. Raises `ApiError` with `aged_data_unavailable`,
         `conflict`, `database_busy`, `database_full`, `database_role_unconfined`, `database_unavailable`,
         `estimates_unsupported`, `flows_unsupported`, `format_unsupported`, `jobs_too_many`, `mesh_unknown`,
-        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `statistic_unsupported`,
-        `vm_unknown`, `zone_unknown`.
+        `path_unknown`, `range_invalid`, `range_too_large`, `selection_invalid`, `selection_repeated`,
+        `statistic_unsupported`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.VariabilityRead | models.JobRead = self._json("GET", f"/v1/meshes/{segment(mesh_id)}/variability", params={"from": from_, "to": to, "selections": selections, "metric": metric, "intervals": intervals}, as_json=True)
         return answer

@@ -26,7 +26,7 @@ class OverviewOperations(Calls):
 
         GET /v1/overview/findings, role viewer. Raises `ApiError` with `conflict`, `flows_unsupported`,
         `mesh_unknown`, `path_missing`, `path_same_ends`, `path_unknown`, `path_unmeasured`, `range_invalid`,
-        `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        `selection_invalid`, `selection_repeated`, `vm_not_in_mesh`, `vm_unknown`.
         """
         answer: list[models.AdvisorFinding] = self._json("GET", "/v1/overview/findings")
         return answer
@@ -36,7 +36,8 @@ class OverviewOperations(Calls):
 
         GET /v1/overview/incidents/{incident_id}/findings, role viewer. Raises `ApiError` with `conflict`,
         `flows_unsupported`, `incident_unknown`, `mesh_unknown`, `path_same_ends`, `path_unknown`,
-        `path_unmeasured`, `range_invalid`, `selection_invalid`, `vm_not_in_mesh`, `vm_unknown`.
+        `path_unmeasured`, `range_invalid`, `selection_invalid`, `selection_repeated`, `vm_not_in_mesh`,
+        `vm_unknown`.
         """
         answer: list[models.AdvisorFinding] = self._json("GET", f"/v1/overview/incidents/{segment(incident_id)}/findings")
         return answer

@@ -6,10 +6,11 @@ body would be parsed, and a large one would delay all other requests.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
@@ -103,6 +104,7 @@ class BoundedRoute(APIRoute):
 
     Without authentication the caller's address is limited, and the body is at most `PUBLIC_BODY_BYTES` long.
     A parameter that it does not have is refused: ignored, a mistyped one would answer another question than was asked.
+    So is one that is given twice and takes one value: the framework takes the last one.
     So is a number for a time: Pydantic takes it for seconds or milliseconds since 1970, by its size.
     """
 
@@ -121,6 +123,7 @@ class BoundedRoute(APIRoute):
         early = early_of(self)
         limit = body_limit(self.endpoint)
         known = None if self.any_parameter else {one.alias for one in get_flat_params(self.dependant)}
+        several = {one.alias for one in get_flat_params(self.dependant) if _is_list(one.field_info.annotation)}
         times = {one.alias for one in get_flat_params(self.dependant) if _is_time(one.field_info.annotation)}
         anonymous = not early and self.methods is not None and "POST" in self.methods
 
@@ -132,6 +135,8 @@ class BoundedRoute(APIRoute):
                 await authenticate(request)
             if known is not None and (unknown := [name for name in request.query_params if name not in known]):
                 raise invalid([_unknown_parameter(name, known) for name in unknown])
+            if known is not None and (repeated := _repeated(request, several)):
+                raise invalid([_repeated_parameter(name, count) for name, count in repeated.items()])
             if known is not None and (numbers := _numbers(request, times)):
                 raise invalid([{"pointer": pointer_of(("query", name)), "message": NOT_A_TIME} for name in numbers])
             if limit is not None:
@@ -161,6 +166,21 @@ def _is_time(annotation: Any) -> bool:
 def _numbers(request: Request, times: Collection[str]) -> list[str]:
     """Return the times of a query that are written as numbers."""
     return [name for name, value in request.query_params.multi_items() if name in times and _NUMBER.fullmatch(value)]
+
+
+def _is_list(annotation: Any) -> bool:
+    """Return whether a type is a list, or one of several."""
+    return get_origin(annotation) is list or any(map(_is_list, get_args(annotation)))
+
+
+def _repeated(request: Request, several: Collection[str]) -> dict[str, int]:
+    """Return how often a query has each parameter that it has more than once and that takes one value."""
+    counts = Counter(name for name, _ in request.query_params.multi_items() if name not in several)
+    return {name: count for name, count in counts.items() if count > 1}
+
+
+def _repeated_parameter(name: str, count: int) -> dict[str, str]:
+    return {"pointer": pointer_of(("query", name)), "message": f"Given {count} times. It takes one value."}
 
 
 def _unknown_parameter(name: str, known: Collection[str]) -> dict[str, str]:

@@ -15,8 +15,8 @@ from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import ROUND_TRIP, Columns, Sketches, Stats
 from sinemora.measurements.codec.llq16 import Ints, Words
 
-# Merged pieces that may wait before they are merged with one another.
-_PIECES_MAX = 8
+# Pieces of equal rank that are merged with one another at a time.
+_TOGETHER = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,23 @@ def with_keys(windows: DecodedWindows, paths: PathDistributions, keys: Ints) -> 
 
 
 def merge_by_key(parts: Iterable[GroupedDistributions]) -> GroupedDistributions:
-    """Return all parts merged: each key once."""
-    pieces: list[GroupedDistributions] = []
+    """Return all parts merged: each key once.
+
+    Pieces of one rank are merged into one of the next: with n parts, a distribution is merged about log n times, also
+    where keys of parts differ (losses have a key for each path and hour).
+    """
+    ranks: list[list[GroupedDistributions]] = []
     for part in parts:
-        pieces.append(_merge([part]))
-        if len(pieces) > _PIECES_MAX:
-            pieces = [_merge(pieces)]
-    return _merge(pieces)
+        piece = _merge([part])
+        for rank in ranks:
+            rank.append(piece)
+            if len(rank) < _TOGETHER:
+                break
+            piece = _merge(rank)
+            rank.clear()
+        else:
+            ranks.append([piece])
+    return _merge([piece for rank in ranks for piece in rank])
 
 
 def _merge(parts: list[GroupedDistributions]) -> GroupedDistributions:

@@ -22,7 +22,7 @@ from sinemora.measurements.query.responses import (
     VariabilityItem,
     VariabilityRead,
 )
-from sinemora.measurements.query.scan import QueryResponse, Range, decode_windows, range_of
+from sinemora.measurements.query.scan import QueryResponse, Range, check_budget, decode_windows, range_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
 from sinemora.measurements.query.time_series import by_step
@@ -119,14 +119,14 @@ def variability(session: Session, mesh: MeshState, request: VariabilityRequest, 
     selected = paths_of(mesh, request.selections)
     lengths = sorted({interval.seconds for interval in request.intervals})
     time_range = range_of(request).aligned(lengths[-1])
+    vm_keys = vm_keys_of(mesh, selected)
+    check_budget(session, mesh, time_range, vm_keys, budget, lengths[0])  # before any part is read
     words_of: dict[tuple[int, int], list[Words]] = {}
     parts = list(_slices(time_range, lengths[-1]))
     for number, part in enumerate(parts):
         share = budget.part(number / len(parts), (number + 1) / len(parts))
         windows = list(
-            decode_windows(
-                session, mesh, part, sketches=False, vm_keys=vm_keys_of(mesh, selected), budget=share, step_s=lengths[0]
-            )
+            decode_windows(session, mesh, part, sketches=False, vm_keys=vm_keys, budget=share, step_s=lengths[0])
         )
         for number_of, paths in enumerate(selected):
             for length_s in lengths:

@@ -56,8 +56,11 @@ def respond(
     *,
     accept_encoding: str = "",
     respond_async: bool = False,
+    connected: Callable[[], None] = lambda: None,
 ) -> Response:
     """Return the response to a query, or 202 with the job that runs it.
+
+    `connected` is called while the query reads, and may raise to stop it.
 
     ProductError `mesh_unknown`, `range_invalid`, `selection_invalid`, `format_unsupported` …
     """
@@ -65,7 +68,8 @@ def respond(
     form = format_of(kind, question, accept)
     if not respond_async:
         try:
-            return _response(_QUERIES[kind](session, mesh, question, REQUEST), form, accept_encoding)
+            budget = Budget(REQUEST.frames_max, lambda _: connected())
+            return _response(_QUERIES[kind](session, mesh, question, budget), form, accept_encoding)
         except OverBudget:
             pass
     return accepted(_submit_job(session, actor, mesh, kind, question, form))

@@ -78,6 +78,7 @@ class MatrixRequest(PathsRequest):
     more: Annotated[
         list[Statistic],
         Field(max_length=7, description="Further statistics of the same windows, repeatable"),
+        *DISTINCT,
     ] = []  # noqa: RUF012
     flows: Annotated[
         Flows,
@@ -147,7 +148,9 @@ class LatencyBudgetsRequest(DistributionRequest):
 class VariabilityRequest(DistributionRequest):
     """Query of the distribution of the standard deviations of paths within intervals."""
 
-    intervals: Annotated[list[Literal[Interval.MINUTE, Interval.TEN_MINUTES, Interval.HOUR]], Field(min_length=1)] = [  # noqa: RUF012
+    intervals: Annotated[
+        list[Literal[Interval.MINUTE, Interval.TEN_MINUTES, Interval.HOUR]], Field(min_length=1), *DISTINCT
+    ] = [  # noqa: RUF012
         Interval.MINUTE,
         Interval.TEN_MINUTES,
         Interval.HOUR,

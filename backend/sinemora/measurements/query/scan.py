@@ -19,6 +19,7 @@ from sinemora.measurements.query.requests import QueryRequest
 from sinemora.measurements.query.tables import ResultTable
 from sinemora.measurements.schemas import Span
 from sinemora.measurements.store import corrections
+from sinemora.measurements.store.frames import count_frames
 from sinemora.measurements.store.retention import kept_from_of
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange
 from sinemora.meshes.plan import MeshState
@@ -78,6 +79,22 @@ def step_of(window_s: int, asked: Range, points: int) -> int:
     return next((step for step in _STEPS_S if span_s <= points * step), days * 86_400)
 
 
+def check_budget(
+    session: Session, mesh: MeshState, asked: Range, vm_keys: Sequence[int] | None, budget: Budget, step_s: int
+) -> None:
+    """Check the budget of a query that reads a range in several parts. ProductError `range_too_large`."""
+    parts = _tiers_of(session, mesh, asked, step_s)
+    budget.check(sum(count_frames(session, mesh.key, part, vm_keys) for part in parts))
+
+
+def _tiers_of(session: Session, mesh: MeshState, asked: Range, step_s: int | None) -> list[TierRange]:
+    """Return the coarsest tiers that serve a range in whole steps."""
+    usable = [tier for tier in ROLLED if step_s is None or step_s % tier.step_s == 0]
+    if not usable:
+        return [TierRange(Tier.RAW, asked.start, asked.end)]
+    return tiers(session, mesh.key, asked.start, asked.end, usable)[2]
+
+
 def decode_windows(
     session: Session,
     mesh: MeshState,
@@ -94,10 +111,7 @@ def decode_windows(
 
     ProductError `range_too_large`.
     """
-    usable = [tier for tier in ROLLED if step_s is None or step_s % tier.step_s == 0]
-    parts = [TierRange(Tier.RAW, asked.start, asked.end)]
-    if usable:
-        parts = tiers(session, mesh.key, asked.start, asked.end, usable)[2]
+    parts = _tiers_of(session, mesh, asked, step_s)
     axis, shifts = keys_of(mesh), corrections.in_range(session, mesh.key, asked.start, asked.end)
     first_s, last_s = asked.start.timestamp(), asked.end.timestamp()
     for chunk in read_frames(session, mesh.key, parts, sketches=sketches, vm_keys=vm_keys, budget=budget):

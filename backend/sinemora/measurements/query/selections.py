@@ -35,8 +35,22 @@ class SelectedPaths:
 
 
 def paths_of(mesh: MeshState, selections: Sequence[str]) -> list[SelectedPaths]:
-    """Resolve the paths of each selection. ProductError `selection_invalid`, `path_unknown`."""
+    """Resolve the paths of each selection. ProductError `selection_invalid`, `selection_repeated`, `path_unknown`."""
+    seen: set[tuple[str, ...]] = set()
+    for selection in selections:
+        key = _key(selection)
+        if key in seen:  # each would be merged again, from the same windows
+            raise ProductError(
+                "selection_repeated", 422, f"Repeated selection: {selection[:100]!r}. Request each selection once."
+            )
+        seen.add(key)
     return [_paths(mesh, selection) for selection in selections]
+
+
+def _key(selection: str) -> tuple[str, ...]:
+    """Return a key that is equal for all spellings of a selection: ids may have capitals, or no hyphens."""
+    kind, *ids = selection.split(":")
+    return (kind, *(part.replace("-", "").lower() for part in ids))
 
 
 def vm_keys_of(mesh: MeshState, selected: Sequence[SelectedPaths]) -> list[int] | None:
