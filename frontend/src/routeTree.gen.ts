@@ -24,6 +24,8 @@ import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppAuditRouteImport } from './routes/_app.audit'
 import { Route as AppBucketExportsRouteImport } from './routes/_app.bucket-exports'
 import { Route as AppDeviceRouteImport } from './routes/_app.device'
+import { Route as AppExploreRouteImport } from './routes/_app.explore'
+import { Route as AppHeatmapRouteImport } from './routes/_app.heatmap'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppMembersRouteImport } from './routes/_app.members'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
@@ -143,6 +145,16 @@ const AppBucketExportsRoute = AppBucketExportsRouteImport.update({
 const AppDeviceRoute = AppDeviceRouteImport.update({
   id: '/device',
   path: '/device',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppExploreRoute = AppExploreRouteImport.update({
+  id: '/explore',
+  path: '/explore',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppHeatmapRoute = AppHeatmapRouteImport.update({
+  id: '/heatmap',
+  path: '/heatmap',
   getParentRoute: () => AppRoute,
 } as any)
 const AppJobsRoute = AppJobsRouteImport.update({
@@ -396,6 +408,8 @@ export interface FileRoutesByFullPath {
   '/audit': typeof AppAuditRoute
   '/bucket-exports': typeof AppBucketExportsRoute
   '/device': typeof AppDeviceRoute
+  '/explore': typeof AppExploreRoute
+  '/heatmap': typeof AppHeatmapRoute
   '/jobs': typeof AppJobsRoute
   '/members': typeof AppMembersRoute
   '/onboarding': typeof AppOnboardingRoute
@@ -457,6 +471,8 @@ export interface FileRoutesByTo {
   '/audit': typeof AppAuditRoute
   '/bucket-exports': typeof AppBucketExportsRoute
   '/device': typeof AppDeviceRoute
+  '/explore': typeof AppExploreRoute
+  '/heatmap': typeof AppHeatmapRoute
   '/jobs': typeof AppJobsRoute
   '/members': typeof AppMembersRoute
   '/onboarding': typeof AppOnboardingRoute
@@ -520,6 +536,8 @@ export interface FileRoutesById {
   '/_app/audit': typeof AppAuditRoute
   '/_app/bucket-exports': typeof AppBucketExportsRoute
   '/_app/device': typeof AppDeviceRoute
+  '/_app/explore': typeof AppExploreRoute
+  '/_app/heatmap': typeof AppHeatmapRoute
   '/_app/jobs': typeof AppJobsRoute
   '/_app/members': typeof AppMembersRoute
   '/_app/onboarding': typeof AppOnboardingRoute
@@ -585,6 +603,8 @@ export interface FileRouteTypes {
     | '/audit'
     | '/bucket-exports'
     | '/device'
+    | '/explore'
+    | '/heatmap'
     | '/jobs'
     | '/members'
     | '/onboarding'
@@ -646,6 +666,8 @@ export interface FileRouteTypes {
     | '/audit'
     | '/bucket-exports'
     | '/device'
+    | '/explore'
+    | '/heatmap'
     | '/jobs'
     | '/members'
     | '/onboarding'
@@ -708,6 +730,8 @@ export interface FileRouteTypes {
     | '/_app/audit'
     | '/_app/bucket-exports'
     | '/_app/device'
+    | '/_app/explore'
+    | '/_app/heatmap'
     | '/_app/jobs'
     | '/_app/members'
     | '/_app/onboarding'
@@ -871,6 +895,20 @@ declare module '@tanstack/react-router' {
       path: '/device'
       fullPath: '/device'
       preLoaderRoute: typeof AppDeviceRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/explore': {
+      id: '/_app/explore'
+      path: '/explore'
+      fullPath: '/explore'
+      preLoaderRoute: typeof AppExploreRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/heatmap': {
+      id: '/_app/heatmap'
+      path: '/heatmap'
+      fullPath: '/heatmap'
+      preLoaderRoute: typeof AppHeatmapRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/jobs': {
@@ -1225,6 +1263,8 @@ interface AppRouteChildren {
   AppAuditRoute: typeof AppAuditRoute
   AppBucketExportsRoute: typeof AppBucketExportsRoute
   AppDeviceRoute: typeof AppDeviceRoute
+  AppExploreRoute: typeof AppExploreRoute
+  AppHeatmapRoute: typeof AppHeatmapRoute
   AppJobsRoute: typeof AppJobsRoute
   AppMembersRoute: typeof AppMembersRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
@@ -1279,6 +1319,8 @@ const AppRouteChildren: AppRouteChildren = {
   AppAuditRoute: AppAuditRoute,
   AppBucketExportsRoute: AppBucketExportsRoute,
   AppDeviceRoute: AppDeviceRoute,
+  AppExploreRoute: AppExploreRoute,
+  AppHeatmapRoute: AppHeatmapRoute,
   AppJobsRoute: AppJobsRoute,
   AppMembersRoute: AppMembersRoute,
   AppOnboardingRoute: AppOnboardingRoute,

@@ -83,6 +83,7 @@ def resolved(host: str, port: int, networks: Sequence[Network]) -> str:
     if not all(special_networks.is_allowed(address, networks) for address in addresses):
         # The address is not shown: names of the operator's network would be readable through it.
         raise EgressRefused(
-            f"{host} is not on the public internet; the operator of this installation allows other networks"
+            f"{host} is not on the public internet; use a public address, or ask the operator of this installation to"
+            " allow its network"
         )
     return addresses[0]

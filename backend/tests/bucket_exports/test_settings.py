@@ -82,7 +82,10 @@ def test_an_address_of_the_operators_network_is_refused(owner: Member, storage_s
     body = {**BODY, "endpoint": place.endpoint, "access_key": place.access_key, "secret": place.secret_key}
     export = owner.created("/v1/bucket-exports", body)
     answer = owner.post(f"/v1/bucket-exports/{export['id']}/tests")
-    assert "127.0.0.1 is not on the public internet" in answer.json()["error"]
+    assert answer.json()["error"] == (
+        "Address refused: 127.0.0.1 is not on the public internet; use a public address, or ask the operator of this"
+        " installation to allow its network."
+    )
     run = owner.post(f"/v1/bucket-exports/{export['id']}/runs").json()
     executor.run(owner.tenant_id, UUID(run["id"]))
     found = owner.get(f"/v1/bucket-exports/{export['id']}").json()

@@ -6,7 +6,7 @@ import { Problem } from '~/lib/problem'
 import { isMoving, rangeOf, type TimeRange, type TimeSearch } from '~/lib/spans'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
-import type { TokenBucketInput, VmUpdate } from './types'
+import type { CapacityInput, TokenBucketInput, VmUpdate } from './types'
 
 export const zonesQuery = queryOptions({
   queryKey: ['zones'],
@@ -92,6 +92,20 @@ export const vmTrafficQuery = (vmId: string, { versus: _, ...time }: TimeSearch)
     refetchInterval: isMoving(time) ? 10_000 : false,
     placeholderData: keepPreviousData,
   })
+
+/** The capacity of a VM: what recommendations may place on it. */
+export const capacityQuery = (vmId: string) =>
+  queryOptions({
+    queryKey: ['vms', vmId, 'capacity'],
+    queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}/capacity', { params: { path: { vm_id: vmId } } })),
+  })
+
+export const useUpdateCapacity = (vmId: string) =>
+  useAction(
+    (body: CapacityInput) =>
+      unwrap(client.PATCH('/v1/vms/{vm_id}/capacity', { params: { path: { vm_id: vmId } }, body })),
+    [['vms', vmId, 'capacity']],
+  )
 
 /** The token bucket of a VM with its forecast; null if none is set. */
 export const tokenBucketQuery = (vmId: string) =>

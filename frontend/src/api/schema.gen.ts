@@ -25130,7 +25130,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "object_key": "sinemora/sinemora-test-176b24adab1a",
-                     *       "error": "Address refused: 127.0.0.1 is not on the public internet; the operator of this installation allows other networks."
+                     *       "error": "Address refused: 127.0.0.1 is not on the public internet; use a public address, or ask the operator of this installation to allow its network."
                      *     }
                      */
                     "application/json": components["schemas"]["BucketTestRead"];

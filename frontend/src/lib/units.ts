@@ -43,6 +43,12 @@ export function formatSignedDelay(ns: number | null | undefined): string {
   return ns != null && ns > 0 ? `+${formatDelay(ns)}` : formatDelay(ns)
 }
 
+/** Format a bound in either direction: 2_500 → "± 2.50 µs". */
+export function formatBound(ns: number | null | undefined): string {
+  const size = formatDelay(ns)
+  return size === NO_VALUE ? NO_VALUE : `± ${size}`
+}
+
 /** Format the exact number of nanoseconds, in groups of three: "84 213 ns". */
 export function formatExact(ns: number | null | undefined): string {
   return ns == null || !Number.isFinite(ns) ? NO_VALUE : `${groups(Math.round(ns))} ns`

@@ -1,15 +1,14 @@
-import { createFileRoute, redirect } from '@tanstack/react-router'
-import { meshesQuery } from '~/api/meshes'
+import { createFileRoute } from '@tanstack/react-router'
 import { OverviewPage } from '~/features/overview/OverviewPage'
 import { prefetchOverview } from '~/features/overview/prefetch'
+import { firstMesh } from '~/features/shell/firstMesh'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/')({
   staticData: { title: strings.overview, help: 'console#overview', isForWalls: true, embed: 'overview' },
   // Without a mesh, the home page is the page that creates one.
   beforeLoad: async ({ context }) => {
-    const [first] = await context.queryClient.ensureQueryData(meshesQuery)
-    if (!first) throw redirect({ to: '/onboarding' })
+    await firstMesh(context.queryClient)
   },
   loader: ({ context }) => {
     void prefetchOverview(context.queryClient)

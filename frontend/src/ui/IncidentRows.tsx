@@ -1,5 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { sentenceCase } from '~/lib/text'
 import { Age } from './Age'
 import { useClock } from './clock'
 import { Records } from './Records'
@@ -36,7 +37,7 @@ export function IncidentRows({ rows, now }: Props) {
               size="sm"
               renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: id }} />}
             >
-              {title}
+              {sentenceCase(title)}
             </Anchor>
           ),
           as: 'head',

@@ -467,7 +467,7 @@ export const strings = {
   verifyWith: 'Verify with',
   verifyCommand: 'sinemora evidence verify FILE --key PUBLIC_KEY',
   meshFacts: (mesh: string, vms: number, rateHz: number, windowS: number) =>
-    `${mesh}: ${vms} VMs, ${rateHz} exchanges per second and path, windows of ${windowS} s`,
+    `${mesh}: ${vms} ${vms === 1 ? 'VM' : 'VMs'}, ${rateHz} ${rateHz === 1 ? 'exchange' : 'exchanges'} per second and path, windows of ${windowS} s`,
   before: 'Before',
   during: 'During',
   range: (from: string, to: string) => `${from} – ${to}`,

@@ -95,6 +95,24 @@ test('a failing export shows the reason and the next attempt', async () => {
   expect(screen.queryByRole('heading', { name: 'New bucket export' })).toBeNull()
 })
 
+test('one reason of several failures is shown once', async () => {
+  const reason = 'Refused by the bucket: 403.'
+  const job = { id: 'j', state: 'queued', progress: null, cancel_requested: false, output: null }
+  mockApi({
+    ...world('editor', [{ ...EXPORT, state: 'failing', failures: 2, error: reason }]),
+    [`POST ${PATH}/b/tests`]: () => reply(200, { object_key: 'sinemora/test', error: reason }),
+    [`POST ${PATH}/b/runs`]: () => reply(202, job),
+    'GET /v1/jobs/j': () => reply(200, { ...job, state: 'failed', problem: { detail: reason } }),
+  })
+  await showPage(<BucketExportsPage />)
+  await screen.findByRole('button', { name: 'Test Warehouse' })
+  await press('Test Warehouse')
+  await press('Run Warehouse')
+  expect(await screen.findByText('The run of Warehouse failed.')).toBeTruthy()
+  expect(screen.getAllByText('The reason is the one above.')).toHaveLength(2)
+  expect(screen.getAllByText(reason, { exact: false })).toHaveLength(1)
+})
+
 test('the bucket is tested, and an export run and followed to its end', async () => {
   const job = { id: 'j', state: 'queued', progress: null, cancel_requested: false, output: null }
   mockApi({

@@ -27,6 +27,8 @@ export function BucketExportsPage() {
     return <Failed what={strings.lower} error={exports.error} retry={() => void exports.refetch()} />
   }
   if (!exports.data) return <LoadingPage title={strings.title} what={strings.lower} />
+  // One cause fails a scheduled export, its test and its run: its reason is shown once.
+  const shown = new Set(exports.data.filter(({ state }) => state === 'failing').map(({ error }) => error))
   const manages = role === 'admin' || role === 'owner'
   return (
     <Page title={strings.title} lead={strings.lead}>
@@ -36,8 +38,8 @@ export function BucketExportsPage() {
           <Failing key={row.id} row={row} />
         ))}
       <ActionError error={test.error ?? run.error} />
-      {test.data && <Tested {...test.data} />}
-      {started && run.data && <Run key={run.data.id} jobId={run.data.id} name={started.name} />}
+      {test.data && <Tested {...test.data} shown={shown} />}
+      {started && run.data && <Run key={run.data.id} jobId={run.data.id} name={started.name} shown={shown} />}
       {exports.data.length === 0 ? (
         <NoRows next={manages ? <ToForm form="new-bucket-export">{strings.addOne}</ToForm> : strings.adminOnly}>
           {strings.noExports}
@@ -66,24 +68,39 @@ function Failing({ row }: { row: BucketExport }) {
   )
 }
 
-function Tested({ name, object_key, error }: { name: string; object_key: string; error: string | null }) {
+interface TestedProps {
+  name: string
+  object_key: string
+  error: string | null
+  shown: ReadonlySet<string | null>
+}
+
+function Tested({ name, object_key, error, shown }: TestedProps) {
   return error === null ? (
     <Notice tone="good" title={strings.testSucceeded(name)}>
       {strings.testDetail(object_key)}
     </Notice>
   ) : (
     <Notice tone="bad" title={strings.testFailed(name)}>
-      {error}
+      {shown.has(error) ? strings.sameReason : error}
     </Notice>
   )
 }
 
-function Run({ jobId, name }: { jobId: string; name: string }) {
+function Run({ jobId, name, shown }: { jobId: string; name: string; shown: ReadonlySet<string | null> }) {
   const { job, error, waiting } = useFollowedJob(jobId)
   if (waiting) return <Waiting what={strings.running(name)} waiting={waiting} />
   if (job?.state === 'succeeded') {
     const { days, rows } = job.result as { days: number; rows: number }
     return <Notice tone="good">{strings.ended(name, days, formatCount(rows))}</Notice>
   }
-  return <ActionError error={error ?? new Error(job?.problem?.detail ?? strings.cancelled)} />
+  const reason = job?.problem?.detail ?? strings.cancelled
+  if (!error && shown.has(reason)) {
+    return (
+      <Notice tone="bad" title={strings.runFailed(name)}>
+        {strings.sameReason}
+      </Notice>
+    )
+  }
+  return <ActionError error={error ?? new Error(reason)} />
 }

@@ -40,6 +40,8 @@ export const strings = {
   testSucceeded: (name: string) => `The bucket of ${name} works.`,
   testDetail: (key: string) => `It took the object ${key} and deleted it.`,
   testFailed: (name: string) => `The bucket of ${name} does not work.`,
+  runFailed: (name: string) => `The run of ${name} failed.`,
+  sameReason: 'The reason is the one above.',
   edit: 'Edit',
   editName: (name: string) => `Edit ${name}`,
   delete: 'Delete',

@@ -34,7 +34,7 @@ export function VariabilityView({ meshId, parameters }: { meshId: string; parame
             {items.map((item) => (
               <figure key={item.selection} className={styles.chart}>
                 <figcaption>
-                  <Term of="variability">{strings.sdWithin(item.title)}</Term>
+                  <Term of="variability">{strings.sdOf(item.title)}</Term>
                   <span className={styles.values}>
                     {item.intervals.map(({ interval }, n) => (
                       <span key={interval}>
@@ -43,7 +43,7 @@ export function VariabilityView({ meshId, parameters }: { meshId: string; parame
                       </span>
                     ))}
                   </span>
-                  <PictureMenu title={strings.sdWithin(item.title)} range={exploreRange(parameters)} />
+                  <PictureMenu title={strings.sdOf(item.title)} range={exploreRange(parameters)} />
                 </figcaption>
                 <BinsChart
                   label={strings.sdHistogram(item.title)}

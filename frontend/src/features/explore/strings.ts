@@ -115,7 +115,7 @@ export const strings = {
   within1Hour: 'within 1 hour',
   within1Day: 'within 1 day',
   variabilityLower: 'the variability',
-  sdWithin: (interval: string) => `Standard deviation, ${interval}`,
+  sdOf: (selection: string) => `Standard deviation: ${selection}`,
   sdHistogram: (name: string) => `Histogram of standard deviations of ${name}`,
   standardDeviations: 'Standard deviations',
   pathIntervals: 'Paths × intervals',

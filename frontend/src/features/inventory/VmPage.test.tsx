@@ -52,6 +52,10 @@ const ANSWERS = {
     ],
     next_cursor: null,
   },
+  'GET /v1/vms/web/capacity': {
+    vm: named('web', 'web-1'),
+    ...{ slots: 4, slots_taken: 3, cpu_millicores: null, memory_mib: 8192, price_per_hour: '0.085000', host: null },
+  },
   'GET /v1/vms/web/paths': {
     vm_id: 'web',
     meshes: [
@@ -274,4 +278,28 @@ test('a line that is no label is named, and nothing is sent', async () => {
   await userEvent.click(panel.getByRole('button', { name: 'Save' }))
   expect(panel.getByText('Write name=value, each name once: “production”')).toBeTruthy()
   expect(bodiesOf(sent, 'PATCH /v1/vms/web')).toEqual([])
+})
+
+test('the capacity of a VM is shown and changed, what is emptied is removed', async () => {
+  const sent = mockApi({ ...ANSWERS, 'PATCH /v1/vms/web/capacity': () => reply(200, { slots: 8 }) })
+  await showPage(<VmPage vmId="web" />)
+  expect(await screen.findByText('3 of 4 slots taken by tasks of applications.')).toBeTruthy()
+  const slots = screen.getByLabelText<HTMLInputElement>('Slots')
+  expect(screen.getByLabelText<HTMLInputElement>('Price per hour').value).toBe('0.085')
+  await userEvent.clear(slots)
+  await userEvent.type(slots, '8')
+  await userEvent.clear(screen.getByLabelText('Memory (MiB)'))
+  await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
+  await expect.poll(() => bodiesOf(sent, 'PATCH /v1/vms/web/capacity')).toEqual([{ slots: 8, memory_mib: null }])
+  expect(await screen.findByText('Saved. The next recommendation uses it.')).toBeTruthy()
+})
+
+test('a refused capacity keeps what was typed', async () => {
+  mockApi({ ...ANSWERS, 'PATCH /v1/vms/web/capacity': () => refuse('host', 'Character 2 (U+200B) is invisible.') })
+  await showPage(<VmPage vmId="web" />)
+  const host = await screen.findByLabelText<HTMLInputElement>('Host')
+  await userEvent.type(host, 'h1')
+  await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
+  expect(await screen.findByText('Character 2 (U+200B) is invisible.')).toBeTruthy()
+  expect(host.value).toBe('h1')
 })

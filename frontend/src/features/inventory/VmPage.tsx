@@ -25,6 +25,7 @@ import {
 } from './machine'
 import { strings } from './strings'
 import { VmBudget } from './VmBudget'
+import { VmCapacity } from './VmCapacity'
 import { VmClocks } from './VmClocks'
 import { VmPaths } from './VmPaths'
 import { VmSettings } from './VmSettings'
@@ -41,7 +42,7 @@ const allVms = (
   </Button>
 )
 
-/** One VM: its paths, where their delays come from, the errors of its clock, its traffic with its token bucket, its incidents, the applications on it, its name, zone and labels, its agent with the machine it reports and its events. */
+/** One VM: its paths, where their delays come from, the errors of its clock, its traffic with its token bucket, its incidents, the applications on it, its capacity, its name, zone and labels, its agent with the machine it reports and its events. */
 export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id
@@ -71,6 +72,7 @@ export function VmPage({ vmId }: { vmId: string }) {
       <VmTokenBucket vmId={vmId} />
       <VmIncidents vm={vm.data} meshIds={(paths.data?.meshes ?? []).map(({ mesh }) => mesh.id)} />
       <VmApplications vmId={vmId} />
+      <VmCapacity vmId={vmId} />
       <VmSettings vm={vm.data} />
       {agent.data && <AboutAgent vm={vm.data} agent={agent.data} />}
     </Page>

@@ -7,7 +7,7 @@ import { statisticName } from '~/lib/metrics'
 import { sentenceOf } from '~/lib/text'
 import type { Clock } from '~/lib/time'
 import { formatWindow } from '~/lib/time'
-import { formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
+import { formatBound, formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
 import type { Entry } from './axes'
 import styles from './matrix.module.css'
 import { STATE_FACTS, stateName } from './states'
@@ -152,8 +152,8 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
         ))}
         <tr className={styles.ruled}>
           <th scope="row">{strings.clockError}</th>
-          <td title={formatDelay(outbound.clock_error_ns)}>±{exact(outbound.clock_error_ns)}</td>
-          <td title={formatDelay(inbound.clock_error_ns)}>±{exact(inbound.clock_error_ns)}</td>
+          <Bound ns={outbound.clock_error_ns} />
+          <Bound ns={inbound.clock_error_ns} />
           <td>{strings.none}</td>
         </tr>
         <tr>
@@ -189,4 +189,8 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
       </tbody>
     </table>
   )
+}
+
+function Bound({ ns }: { ns: number | null | undefined }) {
+  return <td title={formatBound(ns)}>{ns == null ? NO_VALUE : `±${exact(ns)}`}</td>
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { pathQuery, type Shown } from '~/api/measurements'
 import { type Cell, LOOK } from '~/charts/heatmap/grid'
 import { sentenceOf } from '~/lib/text'
-import { formatDelay, formatExact } from '~/lib/units'
+import { formatBound, formatDelay, formatExact } from '~/lib/units'
 import type { Part } from './axes'
 import styles from './matrix.module.css'
 import type { Reading } from './reading'
@@ -44,7 +44,8 @@ export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) 
       <strong>{reading.words(cell) ?? stateName(look)}</strong>
       {direction && (
         <span className={styles.exact}>
-          {formatExact(direction[`${shown.statistic}_ns`])} ± {formatDelay(direction.clock_error_ns)}
+          {formatExact(direction[`${shown.statistic}_ns`])}{' '}
+          {direction.clock_error_ns !== null && formatBound(direction.clock_error_ns)}
         </span>
       )}
       {paths > 1 && source && target && <span>{strings.worstPathOf(paths, source.name, target.name)}</span>}

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { Attention } from '~/api/overview'
-import { formatDelay } from '~/lib/units'
+import { formatBound, formatDelay } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { pageStyles } from '~/ui/Page'
@@ -36,7 +36,7 @@ export function NeedsAttention({ attention: { silent, outdated, clocks } }: { at
         <Line
           title={strings.clockErrors(clocks.count, formatDelay(clocks.above_ns))}
           count={clocks.count}
-          vms={clocks.first.map(({ vm, clock_error_ns }) => ({ vm, detail: `± ${formatDelay(clock_error_ns)}` }))}
+          vms={clocks.first.map(({ vm, clock_error_ns }) => ({ vm, detail: formatBound(clock_error_ns) }))}
         />
       )}
       {outdated.count > 0 && (

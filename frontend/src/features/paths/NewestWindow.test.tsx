@@ -33,3 +33,15 @@ test('a window of an agent that tells no source has no such line', async () => {
   expect(screen.getByText('Newest window')).toBeTruthy()
   expect(screen.queryByText('Timestamp source')).toBeNull()
 })
+
+test('an unknown number has one dash, without a sign or a unit', async () => {
+  const lost = { asymmetry_source: 'assumed', sent: null, lost: null, count: 0, clock_error_ns: null } as Direction
+  mockApi({})
+  await showPage(<NewestWindow path={{ ...PATH, outbound: lost, inbound: lost }} clock="utc" />)
+  const cells = (name: string) =>
+    [...(screen.getByRole('rowheader', { name }).closest('tr')?.querySelectorAll('td') ?? [])].map(
+      (cell) => cell.textContent,
+    )
+  expect(cells('Clock error').slice(0, 4)).toEqual(['–', '–', '–', '–'])
+  expect(cells('Loss').slice(0, 4)).toEqual(['–', '–', '–', '–'])
+})

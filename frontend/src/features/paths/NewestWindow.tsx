@@ -2,7 +2,16 @@ import type { Direction, Path, RoundTrip } from '~/api/types'
 import { STATISTICS } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
 import { type Clock, formatMoment, formatWindow } from '~/lib/time'
-import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
+import {
+  formatBound,
+  formatCount,
+  formatDelay,
+  formatExact,
+  formatRatio,
+  formatSignedDelay,
+  lossRatio,
+  NO_VALUE,
+} from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import styles from './paths.module.css'
@@ -79,9 +88,9 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               <th scope="row">
                 <Term>{strings.clockError}</Term>
               </th>
-              <td>± {formatDelay(outbound.clock_error_ns)}</td>
+              <td>{formatBound(outbound.clock_error_ns)}</td>
               <td className={styles.exact}>{formatExact(outbound.clock_error_ns)}</td>
-              <td>± {formatDelay(inbound.clock_error_ns)}</td>
+              <td>{formatBound(inbound.clock_error_ns)}</td>
               <td className={styles.exact}>{formatExact(inbound.clock_error_ns)}</td>
               <td colSpan={2} className={styles.exact}>
                 {strings.noneOneClock}
@@ -131,7 +140,11 @@ function Lost({ direction }: { direction: Direction }) {
   return (
     <>
       <td>{formatRatio(lossRatio(direction))}</td>
-      <td className={styles.exact}>{strings.countOf(formatCount(direction.lost), formatCount(direction.sent))}</td>
+      <td className={styles.exact}>
+        {direction.lost === null || direction.sent === null
+          ? NO_VALUE
+          : strings.countOf(formatCount(direction.lost), formatCount(direction.sent))}
+      </td>
     </>
   )
 }

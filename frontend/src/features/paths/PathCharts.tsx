@@ -9,7 +9,7 @@ import type { Statistic } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
 import { isMoving, type TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
-import { formatDelay, formatRatio } from '~/lib/units'
+import { formatBound, formatDelay, formatRatio } from '~/lib/units'
 import { MarkList } from '~/ui/MarkList'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Term } from '~/ui/Term'
@@ -256,7 +256,7 @@ function usualWords(statistic: Statistic, usual: Props['usual']): string {
   const basis = outbound.basis ?? inbound.basis
   if (basis === null) return strings.noUsual
   const band = ({ baseline_ns, dead_band_ns }: Deviation) =>
-    baseline_ns === null ? strings.unknown : strings.plusMinus(formatDelay(baseline_ns), formatDelay(dead_band_ns))
+    baseline_ns === null ? strings.unknown : strings.withBand(formatDelay(baseline_ns), formatBound(dead_band_ns))
   return strings.usualBand(band(outbound), band(inbound), BASES[basis])
 }
 
@@ -293,7 +293,7 @@ function Chart({ title, term, note, lines, at, format, withError, height, isEmpt
               {line.label}
               <strong>{format(at === null ? null : line.values[at])}</strong>
               {withError && at !== null && line.error?.[at] != null && (
-                <span className={styles.note}>± {formatDelay(line.error[at])}</span>
+                <span className={styles.note}>{formatBound(line.error[at])}</span>
               )}
             </span>
           ))}

@@ -1,5 +1,6 @@
 /** Texts of the path page. */
 
+import { NO_VALUE } from '~/lib/units'
 import { NO_USUAL_YET } from '~/lib/usual'
 
 export const strings = {
@@ -110,7 +111,7 @@ export const strings = {
   usualOfP50: 'Only the p50 has a usual value.',
   noUsual: NO_USUAL_YET,
   unknown: 'unknown',
-  plusMinus: (value: string, band: string) => `${value} ± ${band}`,
+  withBand: (value: string, band: string) => (band === NO_VALUE ? value : `${value} ${band}`),
   usualBand: (outbound: string, inbound: string, basis: string) =>
     `Dashed: the usual p50, outbound ${outbound}, inbound ${inbound}. ${basis}`,
   sameHour: 'It is the median of this hour on earlier days, so that it is shown for this hour only.',

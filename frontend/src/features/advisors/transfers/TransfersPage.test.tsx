@@ -119,3 +119,27 @@ test('zones need a mesh and a list', () => {
   expect(requestOf({ topology: 'zones', mesh: 'm', list: 'a,b,1' })).toMatchObject({ topology: 'zones', mesh: 'm' })
   expect(requestOf({ list: 'a,b' })).toBe(null)
 })
+
+test('the form follows the address, as back and forward change it', async () => {
+  mockApi({
+    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
+    'POST /v1/advisors/transfer-plans': () => reply(200, PLAN),
+  })
+  const asked = (list: string) => <TransfersPage search={transferSearch({ list })} onSearch={() => undefined} />
+  function Back() {
+    const [isBack, setBack] = useState(false)
+    return (
+      <>
+        <button type="button" onClick={() => setBack(true)}>
+          Back
+        </button>
+        {asked(isBack ? 'a, c, 9000' : 'b, d, 1000')}
+      </>
+    )
+  }
+  await showPage(<Back />)
+  const list = () => screen.getByLabelText<HTMLTextAreaElement>('Source, target, MB').value
+  expect(list()).toBe('b, d, 1000')
+  await userEvent.click(screen.getByRole('button', { name: 'Back' }))
+  expect(list()).toBe('a, c, 9000')
+})

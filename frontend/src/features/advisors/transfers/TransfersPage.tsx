@@ -25,6 +25,7 @@ import {
   type Topology,
   TRANSFERS_MAX,
   type TransferSearch,
+  transferSearch,
 } from './question'
 import { RunTransfers } from './RunTransfers'
 import { strings } from './strings'
@@ -38,20 +39,32 @@ interface Props {
   onSearch: (question: TransferSearch) => void
 }
 
+/** Return a key of a question, whatever the order of its fields and the run that is shown. */
+const keyOf = ({ run: _, ...question }: TransferSearch) =>
+  JSON.stringify(
+    Object.entries(question)
+      .filter(([, value]) => value !== undefined)
+      .sort(),
+  )
+
 /** A plan of transfers that share a network; the address holds the question, but for a list that is too long for it. */
 export function TransfersPage({ search, onSearch }: Props) {
-  const [longList, setLongList] = useState<string | null>(null)
-  const request = requestOf(longList === null ? search : { list: longList, ...search })
+  const [long, setLong] = useState({ list: '', of: '' })
+  const asked = keyOf(search)
+  const isLong = long.list !== '' && long.of === asked
+  const whole = isLong ? { list: long.list, ...search } : search
+  const request = requestOf(whole)
   const onRun = (run: string) => onSearch({ ...search, run })
   function ask({ list = '', ...others }: TransferSearch) {
-    const isLong = list.length > LIST_MAX
-    setLongList(isLong ? list : null)
-    onSearch(isLong ? others : { ...others, list })
+    const isTooLong = list.length > LIST_MAX
+    setLong(isTooLong ? { list, of: keyOf(transferSearch({ ...others })) } : { list: '', of: '' })
+    onSearch(isTooLong ? others : { ...others, list })
   }
   return (
     <AdvisorPage title={strings.transfers} lead={strings.transfersLead}>
-      <Form search={search} onAsk={ask} />
-      {longList !== null && <Notice tone="info">{strings.longList}</Notice>}
+      {/* Back and forward lead to another question: the form begins again from it. */}
+      <Form key={asked} search={whole} onAsk={ask} />
+      {isLong && <Notice tone="info">{strings.longList}</Notice>}
       {request && <Plan request={request} onRun={onRun} />}
       {search.run && <BulkRun runId={search.run} />}
       {request?.mesh && <TrafficShapes mesh={request.mesh} />}

@@ -1,5 +1,5 @@
 import type { SignedEvidence } from '~/api/incidents'
-import { formatCount, formatDelay, formatRatio, NO_VALUE } from '~/lib/units'
+import { formatBound, formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { type Column, Records } from '~/ui/Records'
 import { strings } from '../strings'
@@ -42,8 +42,7 @@ export function EvidencePaths({ report: { paths, vms, affected_paths: affected }
               ...of(strings.duringQuantity, (path) => path.during),
               {
                 title: strings.clockError,
-                cell: ({ during }) =>
-                  during?.clock_error_ns == null ? NO_VALUE : `± ${formatDelay(during.clock_error_ns)}`,
+                cell: ({ during }) => formatBound(during?.clock_error_ns),
                 as: 'number',
               },
               { title: strings.asymmetrySource, cell: ({ during }) => during?.asymmetry_source },

@@ -1,0 +1,12 @@
+import { createFileRoute, redirect } from '@tanstack/react-router'
+import { firstMesh } from '~/features/shell/firstMesh'
+import { strings } from '~/features/shell/strings'
+
+/** The address that people type: it leads to the page of their first mesh. */
+export const Route = createFileRoute('/_app/heatmap')({
+  staticData: { title: strings.heatmap },
+  beforeLoad: async ({ context }) => {
+    const meshId = await firstMesh(context.queryClient)
+    throw redirect({ to: '/meshes/$meshId', params: { meshId }, replace: true })
+  },
+})
