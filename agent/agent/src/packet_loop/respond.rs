@@ -127,7 +127,7 @@ impl Exchanger {
     }
 
     /// Queues the Delay_Resp for a standard client, which gets its Syncs at other times. A Delay_Resp is longer than its
-    /// request: outside the sequence of the client's requests, no more octets leave than came.
+    /// request: in the sequence of the client's requests the difference is lent, otherwise no more octets leave than came.
     fn respond(
         &mut self,
         message: &Message,
@@ -148,11 +148,16 @@ impl Exchanger {
             },
             ..*message
         };
-        let receipts = &mut self.unicast_service.receipts;
+        let service = &mut self.unicast_service;
         let octets =
             |message: &Message| octets(address.client, &[message.write(&mut [0; MAX_LEN])]);
-        let may_answer = is_in_sequence
-            || receipts.take_credit(address.client, octets(message), octets(&response));
+        let (came, leaves) = (octets(message), octets(&response));
+        let id = (address.client, message.source);
+        let is_lent = is_in_sequence
+            && service
+                .grants
+                .lend(id, leaves.saturating_sub(came), self.sockets.now());
+        let may_answer = is_lent || service.receipts.take_credit(address.client, came, leaves);
         if !may_answer {
             return add(&self.counters.packets_rejected, 1);
         }

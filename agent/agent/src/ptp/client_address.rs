@@ -1,6 +1,11 @@
-//! The address of a standard client.
+//! The identity and the address of a standard client.
 
 use std::net::{IpAddr, SocketAddr};
+
+use super::messages::PortIdentity;
+
+/// The identity of a client's process; a machine may run several.
+pub type ClientId = (IpAddr, PortIdentity);
 
 /// The address and ports of a client. Small, because each message that awaits its departure timestamp keeps one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
 
-use super::client_address::ClientAddress;
-use super::messages::{PortIdentity, Service, Tlv};
+use super::client_address::{ClientAddress, ClientId};
+use super::messages::{Service, Tlv};
+use super::served_client::{Client, Granted};
 use super::token_bucket::TokenBucket;
 use crate::clock::RawTime;
 
@@ -18,8 +19,9 @@ const SHORTEST_INTERVAL: i8 = -7;
 const SHORTEST_ANNOUNCE: i8 = -3;
 /// Longest interval: 16 s (log2 s).
 const LONGEST_INTERVAL: i8 = 4;
-/// Longest grant, s: the time that a vanished client is served for (16.1.4.2.5). Usual daemons ask for 60 to 300 s.
-const LONGEST_S: u32 = 300;
+/// Longest grant, s: the time that a vanished client is served for (16.1.4.2.5), and after which loans to it are paid back.
+/// Usual daemons ask for 60 to 300 s, and take less.
+const LONGEST_S: u32 = 60;
 /// Longest grant of a client that has not proven that it receives, s. It gets no messages meanwhile, and usual daemons renew
 /// before the end.
 const UNPROVEN_S: u32 = 4;
@@ -27,19 +29,11 @@ const UNPROVEN_S: u32 = 4;
 /// requests and a client with many identities get no more, and take nothing from other addresses.
 const MOST_PER_ADDRESS: usize = 4;
 const MOST_HZ_PER_ADDRESS: i64 = 128 + 128 + 8;
-/// Steps by which the sequence id of a client's next request may rise, or fall behind the newest. A forged request would have
-/// to name one of them.
-const LARGEST_STEP: u16 = 16;
-/// Largest step after a pause, in which requests were lost.
-const LARGEST_STEP_AFTER_PAUSE: u16 = 1024;
 /// Messages are due at multiples of this time, ns, which divides every interval: those of many clients leave in one turn,
 /// and most turns only answer requests.
 const GRID_NS: i64 = 1_000_000_000 / 256;
 /// Slots that a late turn catches up on; more are left out.
 const CATCH_UP: i64 = 2;
-
-/// The identity of a client's process; a machine may run several.
-pub type ClientId = (IpAddr, PortIdentity);
 
 /// A message that is due to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,66 +66,6 @@ pub struct Grants {
     due: BinaryHeap<Entry>,
     /// The latest address that was denied more than its share.
     over_share: Option<IpAddr>,
-}
-
-#[derive(Debug)]
-struct Client {
-    id: ClientId,
-    /// Time of its first grant, and true if it has renewed one.
-    since: RawTime,
-    renewed: bool,
-    /// The client receives at its address: a request of it named the port identity that only a grant contains.
-    proven: bool,
-    address: ClientAddress,
-    granted: [Option<Granted>; 3],
-    requests: TokenBucket,
-    /// Sequence id and time of the newest Delay_Req since the last proof.
-    newest: Option<(u16, RawTime)>,
-    /// A Delay_Req since the last proof had a sequence id far from the others: some may be forged.
-    is_doubted: bool,
-}
-
-impl Client {
-    /// Returns true if a Delay_Req continues the sequence of the client's requests (7.3.7). Nothing else in it is a secret from
-    /// somebody who forges the client's address and identity.
-    fn is_in_sequence(&mut self, sequence_id: u16, interval_ns: i64, now: RawTime) -> bool {
-        if self.is_doubted {
-            return false;
-        }
-        let Some((newest, at)) = self.newest else {
-            self.newest = Some((sequence_id, now));
-            return true;
-        };
-        // Clients space their requests at random, with the interval as the mean (9.5.11.2).
-        let passed = u16::try_from(2 * now.since(at) / interval_ns).unwrap_or(u16::MAX);
-        let largest = LARGEST_STEP
-            .saturating_add(passed)
-            .min(LARGEST_STEP_AFTER_PAUSE);
-        let ahead = sequence_id.wrapping_sub(newest);
-        let is_next = (1..=largest).contains(&ahead);
-        if is_next {
-            self.newest = Some((sequence_id, now));
-        }
-        self.is_doubted = !is_next && newest.wrapping_sub(sequence_id) > LARGEST_STEP;
-        is_next
-    }
-
-    /// Returns the messages per second granted, without one service and without those of less than one per second.
-    fn messages_hz(&self, except: Option<Service>) -> i64 {
-        let services = Service::ALL.into_iter().filter(|s| Some(*s) != except);
-        services
-            .filter_map(|service| self.granted[service.place()])
-            .map(|granted| 1_000_000_000 / granted.interval_ns)
-            .sum()
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Granted {
-    interval_ns: i64,
-    until: RawTime,
-    next: RawTime,
-    sequence_id: u16,
 }
 
 impl Grants {
@@ -172,6 +106,10 @@ impl Grants {
         let (nth, client) = self.enter(id, address, now);
         client.address = address;
         let interval_ns = interval_ns(interval);
+        let duration_s = match service {
+            Service::DelayResp => client.payable_s(interval_ns, (UNPROVEN_S, duration_s), now),
+            Service::Announce | Service::Sync => duration_s,
+        };
         let until = now.plus(i64::from(duration_s) * 1_000_000_000);
         let place = service.place();
         let before = client.granted[place].filter(|before| before.interval_ns == interval_ns);
@@ -183,9 +121,7 @@ impl Grants {
             sequence_id: client.granted[place].map_or(0, |before| before.sequence_id),
         });
         if is_proven {
-            client.proven = true;
-            // A client that has restarted counts from another number.
-            (client.newest, client.is_doubted) = (None, false);
+            client.prove();
         }
         client.renewed |= is_proven && client.granted[place].is_some();
         client.granted[place] = Some(Granted { until, ..granted });
@@ -214,6 +150,9 @@ impl Grants {
         if client.proven && !is_proven {
             return false;
         }
+        if is_proven {
+            client.prove();
+        }
         client.granted[service.place()] = None;
         if client.granted.iter().all(Option::is_none) {
             self.retain_clients(|client| client.id != id);
@@ -239,6 +178,12 @@ impl Grants {
         Ok((client.address, is_in_sequence))
     }
 
+    /// Lends a client `octets`, which its Delay_Resp is longer than the request. Returns true if the messages granted to it can
+    /// pay them back.
+    pub fn lend(&mut self, id: ClientId, octets: usize, now: RawTime) -> bool {
+        self.of(id).is_some_and(|client| client.lend(octets, now))
+    }
+
     /// Returns the next Announce or Sync that is due at `now`.
     pub fn next_due(&mut self, now: RawTime) -> Option<DueMessage> {
         while let Some(&Reverse((at, nth, service))) = self.due.peek() {
@@ -261,19 +206,20 @@ impl Grants {
             let behind = now.since(at) / granted.interval_ns;
             let left_out = if behind > CATCH_UP { behind } else { 0 };
             granted.next = at.plus((left_out + 1) * granted.interval_ns);
-            if !client.proven {
-                self.due.push(Reverse((granted.next, nth, service)));
+            self.due.push(Reverse((granted.next, nth, service)));
+            let sequence_id = granted.sequence_id;
+            let service = Service::ALL[place];
+            if !client.proven || client.pays_with(service, now) {
                 continue;
             }
-            let due = DueMessage {
-                service: Service::ALL[place],
-                sequence_id: granted.sequence_id,
+            if let Some(granted) = &mut client.granted[place] {
+                granted.sequence_id = sequence_id.wrapping_add(1);
+            }
+            return Some(DueMessage {
+                service,
+                sequence_id,
                 address: client.address,
-            };
-            granted.sequence_id = granted.sequence_id.wrapping_add(1);
-            let next = granted.next;
-            self.due.push(Reverse((next, nth, service)));
-            return Some(due);
+            });
         }
         None
     }
@@ -381,17 +327,7 @@ impl Grants {
                 clients.len() - 1
             }) as u32
         });
-        let client = clients[nth as usize].get_or_insert_with(|| Client {
-            id,
-            since: now,
-            renewed: false,
-            proven: false,
-            address,
-            granted: [None; 3],
-            requests: TokenBucket::new(0, 0, now),
-            newest: None,
-            is_doubted: false,
-        });
+        let client = clients[nth as usize].get_or_insert_with(|| Client::new(id, address, now));
         (nth, client)
     }
 

@@ -30,6 +30,7 @@ mod grants;
 mod messages;
 mod receipt;
 mod responder;
+mod served_client;
 mod token_bucket;
 mod unicast_session;
 
