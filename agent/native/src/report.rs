@@ -21,6 +21,8 @@ const NOT_PLAIN: [u32; 3] = [10, 14, 15];
 const LARGEST: i64 = i32::MAX as i64;
 const WORDS_MAX: i64 = 1 << 16;
 const INTEGERS: usize = M2;
+/// Number of fields of a direction.
+const DIRECTION_PARTS: usize = 10;
 const DIRECTION_NAMES: [&str; DIRECTIONS] = ["outbound", "inbound", "round_trip"];
 
 /// A rule that a report breaks: the field, as in `outbound.sketch`, and the complaint.
@@ -155,15 +157,16 @@ pub fn read_window(message: &[u8], own_key: i64) -> Option<Window> {
         unsigned(parts[part].unwrap_or_default(), &mut numbers).map(|()| numbers)
     };
     let (targets, flows) = (numbers(0)?, numbers(1)?);
-    let mut directions = Vec::with_capacity(DIRECTIONS);
-    for part in &parts[2..] {
-        directions.push(Columns::read(part.unwrap_or_default())?);
+    let mut directions = [[&[][..]; DIRECTION_PARTS]; DIRECTIONS];
+    for (direction, part) in directions.iter_mut().zip(&parts[2..]) {
+        *direction = direction_parts(part.unwrap_or_default())?;
     }
+    let columns = Columns::read(&directions, targets.len())?;
     if targets.is_empty() {
         let table = None;
         return Some(Window { rest, plain, table });
     }
-    let table = Sent::new(targets, flows, directions).and_then(|sent| sent.checked(own_key));
+    let table = Sent::new(targets, flows, columns).and_then(|sent| sent.checked(own_key));
     Some(Window {
         rest,
         plain,
@@ -179,48 +182,77 @@ fn take<'a>(part: &mut Option<&'a [u8]>, field: &Field<'a>) -> Option<()> {
     Some(())
 }
 
-/// The columns of one direction, by field number.
+/// The contents of the columns of a direction, by field number less 1.
+type DirectionParts<'a> = [&'a [u8]; DIRECTION_PARTS];
+
+fn direction_parts(message: &[u8]) -> Option<DirectionParts<'_>> {
+    let mut parts: [Option<&[u8]>; DIRECTION_PARTS] = [None; DIRECTION_PARTS];
+    for field in Fields::of(message) {
+        let field = field.ok()?;
+        take(parts.get_mut((field.number - 1) as usize)?, &field)?;
+    }
+    Some(parts.map(Option::unwrap_or_default))
+}
+
+/// The columns of all directions as they were sent, and how many numbers each has.
 struct Columns<'a> {
-    integers: [Vec<i64>; INTEGERS],
-    m2: Vec<f64>,
-    lengths: Vec<i64>,
-    sketch: &'a [u8],
+    /// Column by column, the directions of each one after the other.
+    values: Vec<i64>,
+    sizes: [[usize; DIRECTIONS]; INTEGERS],
+    /// By direction.
+    m2: [Vec<f64>; DIRECTIONS],
+    lengths: [Vec<i64>; DIRECTIONS],
+    sketches: [&'a [u8]; DIRECTIONS],
 }
 
 impl<'a> Columns<'a> {
-    fn read(message: &'a [u8]) -> Option<Self> {
-        let mut parts: [Option<&[u8]>; 10] = [None; 10];
-        for field in Fields::of(message) {
-            let field = field.ok()?;
-            take(parts.get_mut((field.number - 1) as usize)?, &field)?;
-        }
-        let part = |number: usize| parts[number - 1].unwrap_or_default();
+    /// Read the columns, most likely of `n` numbers each.
+    fn read(directions: &[DirectionParts<'a>; DIRECTIONS], n: usize) -> Option<Self> {
+        let numbers_max: usize = directions
+            .as_flattened()
+            .iter()
+            .map(|part| part.len())
+            .sum();
         let mut columns = Self {
-            integers: Default::default(),
-            m2: Vec::new(),
-            lengths: Vec::new(),
-            sketch: part(10),
+            values: Vec::with_capacity(numbers_max.min(INTEGERS * DIRECTIONS * n)),
+            sizes: Default::default(),
+            m2: Default::default(),
+            lengths: Default::default(),
+            sketches: directions.map(|parts| parts[9]),
         };
-        let integers = &mut columns.integers;
-        unsigned(part(1), &mut integers[COUNT])?;
-        zigzag(part(2), true, &mut integers[SENT])?;
-        zigzag(part(3), true, &mut integers[LOST])?;
-        zigzag(part(4), false, &mut integers[MIN])?;
-        zigzag(part(5), false, &mut integers[MEAN])?;
-        zigzag(part(6), false, &mut integers[MAX])?;
-        // Unsigned 64 bits: cut before they become signed.
-        let cut = |number: u64| Some(number.min(LARGEST as u64 + 1) as i64);
-        read_varints(part(8), cut, &mut integers[CLOCK_ERROR])?;
-        let doubles = part(7).chunks_exact(8);
-        if !doubles.remainder().is_empty() {
-            return None;
+        let values = &mut columns.values;
+        for (column, sizes) in columns.sizes.iter_mut().enumerate() {
+            for (parts, size) in directions.iter().zip(sizes) {
+                let before = values.len();
+                match column {
+                    COUNT => unsigned(parts[0], values)?,
+                    SENT => zigzag(parts[1], true, values)?,
+                    LOST => zigzag(parts[2], true, values)?,
+                    MIN => zigzag(parts[3], false, values)?,
+                    MEAN => zigzag(parts[4], false, values)?,
+                    MAX => zigzag(parts[5], false, values)?,
+                    // Unsigned 64 bits: cut before they become signed.
+                    _ => read_varints(
+                        parts[7],
+                        |number| Some(number.min(LARGEST as u64 + 1) as i64),
+                        values,
+                    )?,
+                }
+                *size = values.len() - before;
+            }
         }
-        columns.m2.extend(doubles.map(|bytes| {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(bytes);
-            f64::from_le_bytes(eight)
-        }));
-        unsigned(part(9), &mut columns.lengths)?;
+        for (direction, parts) in directions.iter().enumerate() {
+            let doubles = parts[6].chunks_exact(8);
+            if !doubles.remainder().is_empty() {
+                return None;
+            }
+            columns.m2[direction].extend(doubles.map(|bytes| {
+                let mut eight = [0; 8];
+                eight.copy_from_slice(bytes);
+                f64::from_le_bytes(eight)
+            }));
+            unsigned(parts[8], &mut columns.lengths[direction])?;
+        }
         Some(columns)
     }
 }
@@ -230,7 +262,6 @@ fn read_varints(
     number: impl Fn(u64) -> Option<i64>,
     out: &mut Vec<i64>,
 ) -> Option<()> {
-    out.reserve(bytes.iter().filter(|byte| **byte < 128).count());
     while !bytes.is_empty() {
         let (value, left) = varint(bytes)?;
         out.push(number(value)?);
@@ -367,11 +398,7 @@ const RULES: [Rule; 12] = [
 ];
 
 impl Sent {
-    fn new(
-        targets: Vec<i64>,
-        flows: Vec<i64>,
-        directions: Vec<Columns<'_>>,
-    ) -> Result<Self, Fault> {
+    fn new(targets: Vec<i64>, flows: Vec<i64>, columns: Columns<'_>) -> Result<Self, Fault> {
         let n = targets.len();
         let sized = |path: &str, size: usize| {
             if size == n {
@@ -386,37 +413,34 @@ impl Sent {
         let mut sent = Self {
             targets,
             flows,
-            values: vec![0; INTEGERS * DIRECTIONS * n],
+            values: columns.values,
             m2: Vec::with_capacity(DIRECTIONS * n),
             lengths: Vec::with_capacity(DIRECTIONS * n),
             words: Vec::new(),
         };
         let names = ["count", "sent", "lost", "min_ns", "mean_ns", "max_ns"];
-        for (direction, columns) in directions.into_iter().enumerate() {
-            let name = DIRECTION_NAMES[direction];
-            for (column, numbers) in names.iter().zip(&columns.integers) {
-                sized(&format!("{name}.{column}"), numbers.len())?;
+        for (direction, name) in DIRECTION_NAMES.iter().enumerate() {
+            for (column, sizes) in names.iter().zip(&columns.sizes) {
+                sized(&format!("{name}.{column}"), sizes[direction])?;
             }
-            sized(&format!("{name}.m2"), columns.m2.len())?;
-            sized(&format!("{name}.sketch_words"), columns.lengths.len())?;
-            let errors = &columns.integers[CLOCK_ERROR];
-            sized(&format!("{name}.clock_error_ns"), errors.len())?;
-            let words: i64 = columns.lengths.iter().sum();
-            if words * 2 != columns.sketch.len() as i64 {
+            let (m2, lengths) = (&columns.m2[direction], &columns.lengths[direction]);
+            sized(&format!("{name}.m2"), m2.len())?;
+            sized(&format!("{name}.sketch_words"), lengths.len())?;
+            let errors = columns.sizes[CLOCK_ERROR][direction];
+            sized(&format!("{name}.clock_error_ns"), errors)?;
+            let (words, sketch) = (lengths.iter().sum::<i64>(), columns.sketches[direction]);
+            if words * 2 != sketch.len() as i64 {
                 return Err(Fault {
                     field: format!("{name}.sketch"),
                     complaint: format!(
                         "{} bytes, but sketch_words add up to {words} words",
-                        columns.sketch.len()
+                        sketch.len()
                     ),
                 });
             }
-            for (column, numbers) in columns.integers.iter().enumerate() {
-                sent.values[(column * DIRECTIONS + direction) * n..][..n].copy_from_slice(numbers);
-            }
-            sent.m2.extend(columns.m2);
-            sent.lengths.extend(columns.lengths);
-            let pairs = columns.sketch.chunks_exact(2);
+            sent.m2.extend(m2);
+            sent.lengths.extend(lengths);
+            let pairs = sketch.chunks_exact(2);
             sent.words
                 .extend(pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]])));
         }
@@ -495,9 +519,10 @@ impl Sent {
                 last_bin: sketch.last().map_or(0, |word| word >> 5),
                 round_trip: at / n == ROUND_TRIP,
             };
+            // All rules, without a branch after each: nearly every path keeps them.
+            let broken = RULES.map(|rule| (rule.breaks)(&path));
             let known = first.map_or(RULES.len(), |(rule, _)| rule);
-            let broken = RULES[..known].iter().position(|rule| (rule.breaks)(&path));
-            if let Some(rule) = broken {
+            if let Some(rule) = broken[..known].iter().position(|broken| *broken) {
                 first = Some((rule, at));
             }
         }

@@ -3,6 +3,7 @@
 #[path = "support/stats.rs"]
 mod stats;
 
+use sinemora_native::columns::{COUNT, MAX, MIN};
 use sinemora_native::frame::{self, FrameError, SketchesRef};
 use sinemora_native::{Sketch, rice};
 use stats::Stats;
@@ -99,6 +100,32 @@ fn sketches_survive_a_round_trip_in_every_mode() {
             words.extend(sketch);
         }
         let stats = Stats::zeros(9);
+        let sketches = SketchesRef::new(&lengths, &words).unwrap();
+        let block = frame::encode_sketches(&sketches, &stats.columns).unwrap();
+        let decoded = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]).unwrap();
+        assert_eq!(decoded, (lengths, words));
+    }
+}
+
+#[test]
+fn sketches_survive_a_round_trip_with_their_ends_in_the_stats() {
+    let mut numbers = Numbers(6);
+    // One value a sketch, several of a bin, and mostly one of each.
+    for (spread, most) in [(1 << 20, 2), (40, 12), (1 << 20, 12)] {
+        let mut stats = Stats::zeros(9);
+        let (mut lengths, mut words) = (Vec::new(), Vec::new());
+        for path in 0..3 * 9 {
+            let values: Vec<i64> = (0..numbers.below(most))
+                .map(|_| 5_000 + numbers.below(spread) as i64)
+                .collect();
+            let row = |column: usize| column * 3 * 9 + path;
+            stats.columns[row(COUNT)] = values.len() as i32;
+            stats.columns[row(MIN)] = values.iter().min().map_or(0, |least| *least as i32);
+            stats.columns[row(MAX)] = values.iter().max().map_or(0, |most| *most as i32);
+            let sketch = Sketch::of(values).to_words();
+            lengths.push(sketch.len() as i64);
+            words.extend(sketch);
+        }
         let sketches = SketchesRef::new(&lengths, &words).unwrap();
         let block = frame::encode_sketches(&sketches, &stats.columns).unwrap();
         let decoded = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]).unwrap();

@@ -147,11 +147,15 @@ fn choose(sketches: &[&[u16]]) -> (Mode, Vec<usize>) {
     let mut written = Vec::new();
     for sketch in sketches {
         // Most sketches have one word a bin.
-        if sketch.is_sorted_by(|a, b| a >> 5 < b >> 5) {
-            let counts = sketch.iter().map(|word| words::read(*word).1);
-            let (total, most) = counts.fold((0, 0), |(sum, most): (u64, u64), count| {
-                (sum + count, most.max(count))
-            });
+        let (mut total, mut most, mut ascends, mut before) = (0u64, 0u64, true, -1i32);
+        for word in *sketch {
+            let (bin, count) = words::read(*word);
+            ascends &= i32::from(bin) > before;
+            before = i32::from(bin);
+            total += count;
+            most = most.max(count);
+        }
+        if ascends {
             small &= most <= 16;
             totals.push(total as usize);
             runs.push(sketch.len());
@@ -202,8 +206,8 @@ fn columns_of(
     let mut others = Vec::new();
     if mode == Mode::Values && ends_in_stats {
         // The sketches of nearly all windows.
-        for sketch in sketches {
-            push_inner_gaps(sketch, &mut gaps);
+        for (sketch, size) in sketches.iter().zip(sizes) {
+            push_inner_gaps(sketch, *size, &mut gaps);
         }
         let size = gaps.len();
         return (gaps, [0, size, 0]);
@@ -252,23 +256,24 @@ fn columns_of(
     (firsts, sizes)
 }
 
-/// Append the gaps before all values of a sketch but the first and the last.
-fn push_inner_gaps(sketch: &[u16], gaps: &mut Vec<i32>) {
+/// Append the gaps before all values of a sketch of `size` values but the first and the last.
+fn push_inner_gaps(sketch: &[u16], size: usize, gaps: &mut Vec<i32>) {
     let Some((first, others)) = sketch.split_first() else {
         return;
     };
-    let (mut before, count) = words::read(*first);
     let start = gaps.len();
-    gaps.resize(start + count as usize - 1, 0);
+    gaps.resize(start + size - 1, 0);
+    let room = &mut gaps[start..];
+    let (mut before, count) = words::read(*first);
+    let mut at = count as usize - 1;
+    // Values of the same bin leave their gaps at 0.
     for word in others {
         let (bin, count) = words::read(*word);
-        gaps.push(i32::from(bin.wrapping_sub(before) % BINS));
-        if count > 1 {
-            gaps.resize(gaps.len() + count as usize - 1, 0);
-        }
+        room[at] = i32::from(bin.wrapping_sub(before) % BINS);
+        at += count as usize;
         before = bin;
     }
-    if gaps.len() > start {
+    if size > 1 {
         gaps.pop();
     }
 }
