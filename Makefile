@@ -127,7 +127,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-advisors bench-tail bench-artifacts bench-security bench-scale
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-advisors bench-tail bench-artifacts bench-security bench-scale soak
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -170,6 +170,9 @@ bench-security: ## What keeps others out and what stops the API (some groups: ON
 bench-scale: ## What a disaster, a rolling restart, a new proxy and aged data cost (some groups: ONLY=restore,parquet; upgrade from PREVIOUS=COMMIT; cluster of Citus: CLUSTER=URL)
 	$(PREPARE) bench-scale >&2
 	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" CLUSTER="$(CLUSTER)" $(RUN) --in backend python -m lab.benchmarks.scale
+soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; VMS=20 AGENTS=2 FAULTS='api killed')
+	$(PREPARE) soak >&2
+	@HOURS="$(HOURS)" MINUTES="$(MINUTES)" VMS="$(VMS)" AGENTS="$(AGENTS)" FAULTS="$(FAULTS)" $(RUN) --in backend python -m lab.soak
 bench-size: ## How large the code is, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

@@ -57,6 +57,7 @@ class ObjectStorageServer:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                process_group=0,  # Ctrl-C at a terminal reaches the caller, who stops it
             )
         until = time.monotonic() + _START_S
         while not self._answers():

@@ -230,14 +230,14 @@ _REQUEST_ARRIVES_S = 0.5
 
 
 class Server(uvicorn.Server):
-    """Server that ends the waits of agents for plans before it waits for open requests."""
+    """Server that ends what does not end on its own before it waits for open requests: long polls, live streams."""
 
     def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop: first accepting, then the waits for plans, then the server.
+        """Stop: first accepting, then long polls and live streams, then the server.
 
         Uvicorn closes a connection that has not sent its request yet, and one just accepted has not.
         """
@@ -246,6 +246,7 @@ class Server(uvicorn.Server):
         await asyncio.sleep(_REQUEST_ARRIVES_S)
         await self.app.state.plan_watch.close()
         await self.app.state.job_watch.close()
+        await self.app.state.live.close()
         await super().shutdown(sockets)
 
 
@@ -261,7 +262,7 @@ def server() -> Server:
         log_config=None,
         server_header=False,
         **forwarding(),
-        # Event streams do not end on their own.
+        # Downloads may take longer.
         timeout_graceful_shutdown=3,
         # Longer than the pause between two requests of a client: a request sent while the server closes is lost.
         timeout_keep_alive=75,

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests import callers
+from tests.callers import Member
 from tests.patience import PATIENCE_S, until
 
 
@@ -70,6 +72,24 @@ def test_no_connection_is_refused_while_the_api_is_replaced(api: subprocess.Pope
     ended.set()
     asking.join()
     assert set(answered) == {200}
+
+
+def test_a_live_stream_ends_when_the_api_is_replaced(
+    api: subprocess.Popen[bytes], port: int, owner: Member, tmp_path: Path
+):
+    mesh = callers.make_mesh(owner, 2)
+    reader = callers.limited_key(owner, [mesh.id], "read")
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/meshes/{mesh.id}/live", headers=reader.headers)
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as stream:
+        while b": listening" not in stream.readline():
+            pass
+        before = stack_of(api)
+        api.send_signal(signal.SIGHUP)
+        stream.read()
+    until(lambda: stack_of(api) not in (before, ""), "the next program")
+    log = (tmp_path / "api.log").read_text()
+    assert "Traceback" not in log
+    assert "graceful shutdown exceeded" not in log
 
 
 def test_sigterm_still_ends_it(api: subprocess.Popen[bytes]):

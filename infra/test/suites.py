@@ -65,6 +65,14 @@ SUITES = [
         "junit",
         again=PYTEST_AGAIN,
     ),
+    # A minute and a half of `make soak` with the faults that no other test injects. It waits more than it computes.
+    Suite(
+        "soak",
+        "backend",
+        ("python", "-m", "lab.soak"),
+        env={"MINUTES": "1.5", "RECORD": "0", "FAULTS": "clock late,database stopped,object storage away,queue full"},
+        lane=WAITING,
+    ),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check"), lane=OTHERS),
     Suite(
         "rust-modules",
@@ -123,7 +131,7 @@ SUITES = [
         lane=OTHERS,
     ),
 ]
-TESTS = ("cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
+TESTS = ("soak", "cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
 # `make check`: no database, no browser, no packets, no rendered components. The plug-in keeps the tests of pure code.
 CHECKS = ("ruff", "ruff-format", "mypy", "import-linter", "biome", "tsc", "rustfmt", "clippy")
 QUICK = (

@@ -5,23 +5,19 @@ happened is counted and printed.
 
 import os
 import random
-import shutil
 import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import httpx2
 import psycopg
 import pytest
 from fastapi.testclient import TestClient
 
-from sinemora.embedded.data_folder import DataFolder, checkout
+from lab.embedded_product import EMAIL, PASSWORD, EmbeddedProduct, running
+from sinemora.embedded.data_folder import checkout
 from sinemora.embedded.replacing import program_of
 from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
 from tests import callers
@@ -31,8 +27,6 @@ from tests.reporter import REPORTERS, Reporter
 
 AGENTS = 3
 WINDOW_S = 2
-PASSWORD = "correct horse battery"
-EMAIL = "owner@sinemora.example"
 REPLACED = ("api", "watcher", "worker", "solver", "beat")
 VICTIMS = ("api", "worker", "postgres", "valkey")
 BODIES = 1000
@@ -41,65 +35,15 @@ _AGENT = (checkout() or Path()) / "agent" / "target" / "debug" / "sinemora-agent
 pytestmark = pytest.mark.skipif(not _AGENT.is_file(), reason="the agent is not built (make setup)")
 
 
-class Product:
-    """Process of `sinemora up` with a separate data folder, port and demonstration."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        self.folder = DataFolder(folder / "data")
-        self.output = folder / "output.txt"
-        self.address = f"http://127.0.0.1:{port}"
-        self.env = {key: value for key, value in os.environ.items() if not key.startswith(("SINEMORA_", "PG"))} | {
-            "SINEMORA_DATA_DIR": str(self.folder.path),
-            "SINEMORA_PORT": str(port),
-            "SINEMORA_DEMO_AGENTS": str(AGENTS),
-            "SINEMORA_OWNER_EMAIL": EMAIL,
-            "SINEMORA_OWNER_PASSWORD": PASSWORD,
-            "SINEMORA_WAIT_S": "180",
-        }
-        with self.output.open("w") as out:
-            self.process = subprocess.Popen(self._command("up"), env=self.env, cwd=folder, stdout=out, stderr=out)
-
-    def _command(self, name: str) -> list[str]:
-        return [sys.executable, "-m", "sinemora.embedded", name]
-
-    def do(self, name: str, expected: int = 0) -> str:
-        """Run a command while the product runs. Return its output."""
-        done = subprocess.run(
-            self._command(name), env=self.env, cwd=self.folder.path.parent, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == expected, f"{name}: {done.stdout}{done.stderr}"
-        return done.stdout
-
-    def child(self, name: str) -> dict[str, Any]:
-        result: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
-        return result
-
-    def until(self, true: Callable[[], bool], what: str, timeout_s: float = 300) -> None:
-        deadline = time.monotonic() + timeout_s
-        while not true():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                pytest.fail(f"{what} within {timeout_s:.0f} s: {self.output.read_text()}\n{self.folder.read_state()}")
-            time.sleep(0.1)
+@pytest.fixture
+def product() -> Iterator[EmbeddedProduct]:
+    with running("durability", AGENTS) as product:
+        yield product
 
 
 @pytest.fixture
-def product() -> Iterator[Product]:
-    # Not tmp_path: started by root, the servers run as a user who cannot enter root's own temporary folders.
-    folder = Path(tempfile.mkdtemp(prefix="sinemora-durability-"))
-    folder.chmod(0o755)
-    running = Product(folder)
-    yield running
-    if running.process.poll() is None:
-        running.process.send_signal(signal.SIGTERM)
-        running.process.wait(PATIENCE_S)
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def http(product: Product) -> Iterator[TestClient]:
-    product.until(lambda: product.folder.read_state().get("phase") == "up", "the product starts", 240)
+def http(product: EmbeddedProduct) -> Iterator[TestClient]:
+    product.until_up()
     with httpx2.Client(base_url=product.address, trust_env=False) as client:
         yield cast(TestClient, client)  # the callers use what the two have in common
 
@@ -110,7 +54,7 @@ def owner(http: TestClient) -> Member:
 
 
 def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
-    product: Product, http: TestClient, owner: Member, capsys: pytest.CaptureFixture[str]
+    product: EmbeddedProduct, http: TestClient, owner: Member, capsys: pytest.CaptureFixture[str]
 ) -> None:
     demo = next(mesh for mesh in owner.get("/v1/meshes").json()["items"] if mesh["name"] == "demo")
     assert owner.patch(f"/v1/meshes/{demo['id']}", json={"window_s": WINDOW_S}).status_code == 200
@@ -149,7 +93,7 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     assert not _processes_of(product.folder.path)
 
 
-def _reports_go_on(product: Product, reporters: list[Reporter]) -> None:
+def _reports_go_on(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
     seen = [len(reporter.acknowledged) for reporter in reporters]
     product.until(
         lambda: all(len(entry.acknowledged) > before + 10 for entry, before in zip(reporters, seen, strict=True)),
@@ -157,7 +101,7 @@ def _reports_go_on(product: Product, reporters: list[Reporter]) -> None:
     )
 
 
-def _send_what_is_no_report(product: Product, agent: AgentCaller) -> dict[str, int]:
+def _send_what_is_no_report(product: EmbeddedProduct, agent: AgentCaller) -> dict[str, int]:
     """Send bodies a fuzzer made; how often each status came. Every one is refused with a problem document."""
     chance = random.Random(1)
     before = {name: product.child(name)["pid"] for name in VICTIMS}
@@ -177,7 +121,7 @@ def _send_what_is_no_report(product: Product, agent: AgentCaller) -> dict[str, i
     return statuses
 
 
-def _replace(product: Product, reporters: list[Reporter]) -> None:
+def _replace(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
     """Replace the programs, as after an upgrade, while reports go on: each begins again, no connection is refused."""
     _reports_go_on(product, reporters)
     programs = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in REPLACED}
@@ -190,15 +134,15 @@ def _replace(product: Product, reporters: list[Reporter]) -> None:
     assert sum(reporter.refused for reporter in reporters) == 0
 
 
-def _kill(product: Product, name: str, how: signal.Signals = signal.SIGKILL) -> None:
+def _kill(product: EmbeddedProduct, name: str, how: signal.Signals = signal.SIGKILL) -> None:
     restarts = product.child(name)["restarts"] + 1
-    os.kill(product.child(name)["pid"], how)
+    product.kill(name, how)
     product.until(lambda: product.child(name).get("restarts", 0) >= restarts, f"{name} is started again")
     product.until(lambda: product.child(name)["state"] == "up", f"{name} is up again")
-    product.until(lambda: _status(product) == 200, "the API is ready")
+    product.until(product.is_ready, "the API is ready")
 
 
-def _all_acknowledged_windows_are_stored_once(product: Product, reporters: list[Reporter]) -> int:
+def _all_acknowledged_windows_are_stored_once(product: EmbeddedProduct, reporters: list[Reporter]) -> int:
     """Check that every acknowledged window is stored once. Return the number of stored windows."""
     acknowledged = {window for reporter in reporters for window in reporter.acknowledged}
     assert len(acknowledged) > 100
@@ -214,7 +158,7 @@ def _all_acknowledged_windows_are_stored_once(product: Product, reporters: list[
     return len(stored)
 
 
-def _no_window_of_the_agents_is_missing(product: Product, mesh_key: int, began_at: float) -> None:
+def _no_window_of_the_agents_is_missing(product: EmbeddedProduct, mesh_key: int, began_at: float) -> None:
     """Check that no stored window of the agents is missing: they continued to measure, spooled, and sent again."""
     rows = _short_windows(product, mesh_key)
     for vm_key in {vm_key for vm_key, _ in rows}:
@@ -224,7 +168,7 @@ def _no_window_of_the_agents_is_missing(product: Product, mesh_key: int, began_a
         assert windows[-1] > began_at + WINDOW_S
 
 
-def _short_windows(product: Product, mesh_key: int) -> list[tuple[int, int]]:
+def _short_windows(product: EmbeddedProduct, mesh_key: int) -> list[tuple[int, int]]:
     """Client and start (Unix seconds) of every stored window of the changed length."""
     with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
         return connection.execute(
@@ -232,13 +176,6 @@ def _short_windows(product: Product, mesh_key: int) -> list[tuple[int, int]]:
             " WHERE mesh_key = %s AND window_s = %s",
             [mesh_key, WINDOW_S],
         ).fetchall()
-
-
-def _status(product: Product) -> int:
-    try:
-        return httpx2.get(f"{product.address}/readyz", timeout=2, trust_env=False).status_code
-    except httpx2.HTTPError:
-        return 0
 
 
 def _processes_of(folder: Path) -> list[str]:

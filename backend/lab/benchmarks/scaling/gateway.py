@@ -51,7 +51,8 @@ class Gateway:
         command = [sys.executable, "-m", "sinemora.cli", "gateway", "--listen", f"127.0.0.1:{self.port}"]
         options = ["--backend", self.backend, "--acknowledge", self.acknowledge, "--directory", str(self.folder)]
         with (self.folder.parent / "gateway.log").open("ab") as log:
-            self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log)
+            # A group of its own: Ctrl-C at a terminal reaches the caller, who ends it.
+            self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log, process_group=0)
         until_s = time.monotonic() + 60
         while time.monotonic() < until_s and self.process.poll() is None:
             try:

@@ -133,47 +133,7 @@ class Product:
 
     def world(self, name: str, vms: int, zones: int = ZONES) -> World:
         """Return a mesh of `vms` VMs, every `zones`-th in the same zone."""
-        words = [f"sma_{secrets.token_urlsafe(24)}" for _ in range(vms)]
-        with tenant_session(self.tenant_id) as session:
-            places = [Zone(provider="bench", region="r", name=f"{name}-z{i}") for i in range(zones)]
-            mesh = Mesh(name=name, window_s=10, rate_hz=1, flows=1)
-            session.add_all([*places, mesh])
-            session.flush()
-            machines = [
-                Vm(
-                    zone_id=places[i % zones].id,
-                    name=f"{name}-{i:04}",
-                    probe_address=f"10.{i // 65536}.{i // 256 % 256}.{i % 256}",
-                    event_port=319,
-                    general_port=320,
-                )
-                for i in range(vms)
-            ]
-            session.add_all(machines)
-            session.flush()
-            session.add_all([MeshVm(mesh_id=mesh.id, vm_id=vm.id) for vm in machines])
-            session.add_all(
-                Agent(
-                    vm_id=vm.id,
-                    credential_prefix=word[:8],
-                    credential_digest=digest(word),
-                    agent_version="0.1.0",
-                    description={},
-                )
-                for vm, word in zip(machines, words, strict=True)
-            )
-            session.flush()
-            for row in (mesh, *machines):
-                session.refresh(row, ["key"])
-            order = sorted(range(vms), key=lambda i: machines[i].key)
-            return World(
-                mesh.id,
-                mesh.key,
-                session.info["tenant_key"],
-                [machines[i].key for i in order],
-                [machines[i].id for i in order],
-                [words[i] for i in order],
-            )
+        return make_world(self.tenant_id, name, vms, zones)
 
 
 def _with_children_s(pid: int) -> float:
@@ -245,6 +205,51 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
         else:
             postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_world(tenant_id: UUID, name: str, vms: int, zones: int = ZONES) -> World:
+    """Create a mesh of `vms` VMs in the database of the settings, every `zones`-th in the same zone."""
+    words = [f"sma_{secrets.token_urlsafe(24)}" for _ in range(vms)]
+    with tenant_session(tenant_id) as session:
+        places = [Zone(provider="bench", region="r", name=f"{name}-z{i}") for i in range(zones)]
+        mesh = Mesh(name=name, window_s=10, rate_hz=1, flows=1)
+        session.add_all([*places, mesh])
+        session.flush()
+        machines = [
+            Vm(
+                zone_id=places[i % zones].id,
+                name=f"{name}-{i:04}",
+                probe_address=f"10.{i // 65536}.{i // 256 % 256}.{i % 256}",
+                event_port=319,
+                general_port=320,
+            )
+            for i in range(vms)
+        ]
+        session.add_all(machines)
+        session.flush()
+        session.add_all([MeshVm(mesh_id=mesh.id, vm_id=vm.id) for vm in machines])
+        session.add_all(
+            Agent(
+                vm_id=vm.id,
+                credential_prefix=word[:8],
+                credential_digest=digest(word),
+                agent_version="0.1.0",
+                description={},
+            )
+            for vm, word in zip(machines, words, strict=True)
+        )
+        session.flush()
+        for row in (mesh, *machines):
+            session.refresh(row, ["key"])
+        order = sorted(range(vms), key=lambda i: machines[i].key)
+        return World(
+            mesh.id,
+            mesh.key,
+            session.info["tenant_key"],
+            [machines[i].key for i in order],
+            [machines[i].id for i in order],
+            [words[i] for i in order],
+        )
 
 
 def key_of(tenant_id: UUID, scope: str) -> str:

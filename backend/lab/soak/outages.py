@@ -1,0 +1,55 @@
+"""Faults through time, and what callers saw of each. Pure; times are Unix seconds."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+
+MARGIN_S = 5.0
+"""Time after the recovery from a fault that still belongs to it: its last retries, its last log lines."""
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A fault that was injected. `over_at`: nothing is stopped any more; `recovered_at`: all works again, or None."""
+
+    fault: str
+    began_at: float
+    over_at: float
+    recovered_at: float | None
+
+    @property
+    def ends_at(self) -> float:
+        """Return the end of the time whose errors this fault explains."""
+        return (self.recovered_at or self.over_at) + MARGIN_S
+
+    @property
+    def recovery_s(self) -> float | None:
+        """Return the seconds from the end of the fault until everything worked."""
+        return None if self.recovered_at is None else max(0.0, self.recovered_at - self.over_at)
+
+
+def fault_at(at: float, injected: Iterable[Injected]) -> str | None:
+    """Return the fault during which something happened, the newest of several; None outside of all."""
+    within = [one for one in injected if one.began_at <= at <= one.ends_at]
+    return max(within, key=lambda one: one.began_at).fault if within else None
+
+
+def outage_s(one: Injected, failures: Iterable[tuple[float, str]]) -> float:
+    """Return the seconds from the first to the last failure that callers saw of a fault; 0 without one."""
+    within = [at for at, _ in failures if one.began_at <= at <= one.ends_at]
+    return max(within) - min(within) if within else 0.0
+
+
+def unexplained(failures: Iterable[tuple[float, str]], injected: Sequence[Injected]) -> list[tuple[float, str]]:
+    """Return the failures outside of all faults."""
+    return [failure for failure in failures if fault_at(failure[0], injected) is None]
+
+
+def p99_s(latencies: Sequence[tuple[float, float]], injected: Sequence[Injected]) -> float | None:
+    """Return the 99th percentile of durations that lie outside of all faults, None for fewer than a hundred."""
+    outside = [
+        taken_s
+        for at, taken_s in latencies
+        if fault_at(at, injected) is None and fault_at(at + taken_s, injected) is None
+    ]
+    return quantiles(outside, n=100)[98] if len(outside) >= 100 else None
