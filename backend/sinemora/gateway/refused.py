@@ -6,8 +6,12 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import structlog
+
 from sinemora.gateway import metrics
 from sinemora.gateway.disk_queue import Queued
+
+log = structlog.get_logger(__name__)
 
 _REPORTS_MAX = 10_000
 _BYTES_MAX = 256 << 20
@@ -44,13 +48,22 @@ class RefusedReports:
         return path
 
     def _shorten(self) -> None:
-        kept, size = 0, 0
+        kept, size, deleted = 0, 0, 0
         for path in sorted(self._folder.glob("*.report"), reverse=True):
             kept, size = kept + 1, size + path.stat().st_size
             if kept > 1 and (kept > self._reports_max or size > self._bytes_max):
                 path.unlink()
                 path.with_suffix(".why").unlink(missing_ok=True)
-                metrics.REFUSED_DELETED.inc()
+                deleted += 1
+        if deleted:
+            metrics.REFUSED_DELETED.inc(deleted)
+            log.warning(
+                "the oldest refused reports are deleted: the folder is full",
+                deleted=deleted,
+                folder=str(self._folder),
+                reports_max=self._reports_max,
+                bytes_max=self._bytes_max,
+            )
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from sinemora.gateway import metrics
 from sinemora.gateway.disk_queue import Body, Client, DiskQueue, Queued
 from sinemora.gateway.refused import RefusedReports
 from sinemora.kit.errors import ProductError
@@ -127,8 +129,12 @@ def test_a_disk_that_fails_acknowledges_nothing(tmp_path: Path) -> None:
 
 def test_refused_reports_are_kept_up_to_a_limit(tmp_path: Path) -> None:
     refused = RefusedReports(tmp_path / "refused", reports_max=2, bytes_max=100)
-    for n in range(4):
-        path = refused.keep(Queued(n, 1, 1.0, body(b"report %d" % n), "sma_secret", "sma_s"), "HTTP 422 malformed")
+    deleted_before = metrics.REFUSED_DELETED._value.get()
+    with capture_logs() as lines:
+        for n in range(4):
+            path = refused.keep(Queued(n, 1, 1.0, body(b"report %d" % n), "sma_secret", "sma_s"), "HTTP 422 malformed")
+    assert [(line["log_level"], line["deleted"]) for line in lines] == [("warning", 1)] * 2
+    assert metrics.REFUSED_DELETED._value.get() - deleted_before == 2
     assert path.read_bytes() == b"report 3"
     assert sorted(one.suffix for one in (tmp_path / "refused").iterdir()) == [".report", ".report", ".why", ".why"]
     assert "sma_secret" not in path.with_suffix(".why").read_text()

@@ -34,6 +34,8 @@ AWAY_S = 15.0
 VMS = 40
 REPORTS = 1000
 ROUNDS = 3
+START_S = 240.0
+"""Longest time until a gateway answers; a busy machine takes long to import it."""
 
 
 @dataclass
@@ -53,7 +55,7 @@ class Gateway:
         with (self.folder.parent / "gateway.log").open("ab") as log:
             # A group of its own: Ctrl-C at a terminal reaches the caller, who ends it.
             self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log, process_group=0)
-        until_s = time.monotonic() + 60
+        until_s = time.monotonic() + START_S
         while time.monotonic() < until_s and self.process.poll() is None:
             try:
                 self._get("/livez")

@@ -24,6 +24,7 @@ from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.models import AlertState
 from sinemora.alerts.rules.load import rules_of
+from sinemora.measurements.ingest import presence
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.meshes.plan import MeshState
@@ -102,7 +103,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     evaluation = Evaluation([], 0, 0)
     for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
         newest = end_s == ended_at_s
-        silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
+        silent = _silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
         window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, usual)
         if newest:
             window = replace(window, buckets=buckets, performances=performances)
@@ -121,6 +122,14 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     row.firing, row.took_ms = evaluation.firing, round((perf_counter() - began) * 1000)
     _note_learning(row, mesh, evaluation.learning)
     return MeshEvaluation(mesh, ended_at_s, evaluation, changed)
+
+
+def _silent_members(session: Session, mesh: MeshState, watched_since: datetime, at: datetime) -> np.ndarray:
+    """Return the members whose agent is overdue, though it could report."""
+    present_since = presence.present_since()
+    if present_since is not None and present_since > watched_since:
+        watched_since = present_since
+    return evaluation_input.silent_members(session, mesh, watched_since, at)
 
 
 def _note_learning(row: AlertState, mesh: MeshState, learning: Learning) -> None:

@@ -21,7 +21,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError, internal_error
 from sinemora.kit.observability import tracing
 from sinemora.measurements import metrics
-from sinemora.measurements.ingest import admission, validation
+from sinemora.measurements.ingest import admission, presence, validation
 from sinemora.measurements.ingest.admission import Admitted, Submission
 from sinemora.measurements.ingest.batching import BatchQueue, Limits
 from sinemora.measurements.ingest.group_commit import BatchWriter
@@ -243,10 +243,12 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.ingest = IngestPipeline()
     app.state.live = LiveHub()
     ahead = asyncio.create_task(run_in_threadpool(_partitions_ahead))
+    noting = asyncio.create_task(presence.keep_noting())
     try:
         yield
     finally:
         ahead.cancel()
+        noting.cancel()
         await app.state.live.close()
         await run_in_threadpool(app.state.ingest.close)
 

@@ -1,13 +1,18 @@
 """Evaluation of due windows: restarts, missed and late windows."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
 
 from sinemora.alerts.detection import evaluator, tasks
 from sinemora.alerts.detection.queries import MeshReports
+from sinemora.kit.redis import client
+from sinemora.measurements.ingest import presence
 from tests.alerts.conftest import Watched, egress
+
+SILENT = {"condition": {"kind": "silent"}, "windows_x": 1, "windows_y": 1}
 
 
 def test_state_survives_a_restart_of_the_worker(watched: Watched):
@@ -21,13 +26,7 @@ def test_state_survives_a_restart_of_the_worker(watched: Watched):
 def test_agents_have_time_to_report_after_a_backend_outage(watched: Watched):
     watched.owner.created(
         "/v1/alert-rules",
-        {
-            "mesh_id": str(watched.world.id),
-            "name": "Silent",
-            "condition": {"kind": "silent"},
-            "windows_x": 1,
-            "windows_y": 1,
-        },
+        {"mesh_id": str(watched.world.id), "name": "Silent"} | SILENT,
     )
     watched.window()
     back = datetime.now(UTC) + timedelta(hours=1)
@@ -39,6 +38,20 @@ def test_agents_have_time_to_report_after_a_backend_outage(watched: Watched):
     (incident,) = watched.incidents()
     assert incident["culprit"]["suspect"] == "mesh"
     assert incident["title"] == "all agents of the mesh silent"
+
+
+def test_no_agent_is_silent_before_it_could_report_again(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(presence, "note", lambda: None)
+    watched.owner.created("/v1/alert-rules", {"mesh_id": str(watched.world.id), "name": "Silent"} | SILENT)
+    watched.window()
+    began = datetime.now(UTC)
+    # Agents count as silent 40 s after their last report. The API was away for all of that time, or for none of it.
+    for gone_s, noted_s, incidents in ((45, presence.BREAK_S + 1, 0), (46, 0, 1)):
+        at = began + timedelta(seconds=gone_s)
+        monkeypatch.setattr(presence, "time", SimpleNamespace(time=at.timestamp))
+        client().mset({presence._NOTED_AT: at.timestamp() - noted_s, presence._SINCE: began.timestamp() - 60})
+        watched.evaluate(watched.report(), at)
+        assert len(watched.incidents()) == incidents
 
 
 def test_missed_windows_are_evaluated(watched: Watched):

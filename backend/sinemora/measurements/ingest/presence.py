@@ -1,0 +1,59 @@
+"""Presence of the API: since when reports could be stored without a break, by any of its processes.
+
+An agent is silent only if it could have reported. While the API or the database was away none could, and afterwards all
+need some time to send what they kept. Each process of the API notes in Redis that it lives and reaches its database.
+"""
+
+import asyncio
+import time
+from datetime import UTC, datetime
+
+import structlog
+from redis import RedisError
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
+
+from sinemora.kit.db import engine
+from sinemora.kit.redis import client
+
+log = structlog.get_logger(__name__)
+
+BEAT_S = 5.0
+BREAK_S = 20.0
+"""A longer time without a note is a break: four notes are missing."""
+_NOTED_AT, _SINCE = "ingest:noted_at", "ingest:since"
+
+
+async def keep_noting() -> None:
+    """Note the presence of this process until cancelled."""
+    while True:
+        await run_in_threadpool(note)
+        await asyncio.sleep(BEAT_S)
+
+
+def note() -> None:
+    """Note that reports can be stored now, if the database answers; without Redis nothing is noted."""
+    try:
+        with engine().connect() as connection:
+            connection.execute(text("SELECT 1"))
+        # The time after the answer: a database that stood still meanwhile was away.
+        now_s = time.time()
+        noted_s = client().get(_NOTED_AT)
+        if noted_s is None or now_s - float(noted_s) > BREAK_S:
+            client().set(_SINCE, now_s)
+        client().set(_NOTED_AT, now_s)
+    except (SQLAlchemyError, RedisError) as error:
+        log.info("presence not noted", error=str(error).strip())
+
+
+def present_since() -> datetime | None:
+    """Return since when reports can be stored without a break; now while they cannot; None if that is not known."""
+    try:
+        noted_s, since_s = client().mget(_NOTED_AT, _SINCE)
+    except RedisError:
+        return None
+    if noted_s is None or since_s is None:
+        return None
+    now_s = time.time()
+    return datetime.fromtimestamp(now_s if now_s - float(noted_s) > BREAK_S else float(since_s), UTC)
