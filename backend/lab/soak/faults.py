@@ -18,6 +18,8 @@ from lab.soak.site import QUEUE_REPORTS, Site
 
 STOPPED_S = 8.0
 STORAGE_AWAY_S = 15.0
+FULL_WITHIN_S = 40.0
+"""Longest time until the queue is full. The supervisor kills a database that stands still for a minute."""
 RECOVERED_WITHIN_S = 180.0
 _WINDOW_S = 10
 _HOUR_S, _DAY_S = 3600, 86_400
@@ -57,15 +59,15 @@ def _workers_stopped(site: Site) -> None:
 
 def _queue_full(site: Site) -> None:
     """Send more reports than the queue of the API takes, while the database stands still."""
-    world, number = site.worlds["burst"], len(site.burst.acknowledged)
-    newest_s = int(time.time()) // _WINDOW_S * _WINDOW_S - _HOUR_S
-    windows = [
-        (i % len(world.vm_keys), newest_s - _WINDOW_S * (i // len(world.vm_keys)))
-        for i in range(number, number + _BURST)
-    ]
-    requests = {(world.vm_keys[vm], start): _request(site, vm, start) for vm, start in windows}
-    with Burst(site.product.port, requests, site.burst) as sending, _stopped(site, "postgres"):
-        if not sending.wait_for_refusal(STOPPED_S):
+    keys = site.worlds["burst"].vm_keys
+    newest_s = int(time.time()) // _WINDOW_S * _WINDOW_S - _HOUR_S - _WINDOW_S * len(site.burst.acknowledged)
+    windows = [(i % len(keys), newest_s - _WINDOW_S * (i // len(keys))) for i in range(len(keys) + _BURST)]
+    requests = [((keys[vm], start), _request(site, vm, start)) for vm, start in windows]
+    # The API has to know the agents: it asks the database for others, and their reports wait before the queue.
+    with Burst(site.product.port, dict(requests[: len(keys)]), site.burst):
+        pass
+    with Burst(site.product.port, dict(requests[len(keys) :]), site.burst) as sending, _stopped(site, "postgres"):
+        if not sending.wait_for_refusal(FULL_WITHIN_S):
             site.wrong.append("a full queue refused no report")
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 
+Failure = tuple[float, str]
+"""Time of a failure that a caller saw, and why."""
 MARGIN_S = 5.0
 """Time after the recovery from a fault that still belongs to it: its last retries, its last log lines."""
 
@@ -34,13 +36,20 @@ def fault_at(at: float, injected: Iterable[Injected]) -> str | None:
     return max(within, key=lambda one: one.began_at).fault if within else None
 
 
-def outage_s(one: Injected, failures: Iterable[tuple[float, str]]) -> float:
-    """Return the seconds from the first to the last failure that callers saw of a fault; 0 without one."""
-    within = [at for at, _ in failures if one.began_at <= at <= one.ends_at]
-    return max(within) - min(within) if within else 0.0
+def failures_of(one: Injected, failures: Iterable[Failure], injected: Iterable[Injected]) -> list[Failure]:
+    """Return the failures that belong to a fault: those in its time that do not belong to a newer one."""
+    newer_at = min((other.began_at for other in injected if other.began_at > one.began_at), default=float("inf"))
+    ends_at = min(one.ends_at, newer_at)
+    return [failure for failure in failures if one.began_at <= failure[0] <= ends_at]
 
 
-def unexplained(failures: Iterable[tuple[float, str]], injected: Sequence[Injected]) -> list[tuple[float, str]]:
+def outage_s(failures: Sequence[Failure]) -> float:
+    """Return the seconds from the first to the last of the failures that callers saw of a fault; 0 without one."""
+    times = [at for at, _ in failures]
+    return max(times) - min(times) if times else 0.0
+
+
+def unexplained(failures: Iterable[Failure], injected: Sequence[Injected]) -> list[Failure]:
     """Return the failures outside of all faults."""
     return [failure for failure in failures if fault_at(failure[0], injected) is None]
 

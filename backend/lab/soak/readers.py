@@ -15,6 +15,7 @@ from lab.embedded_product import PASSWORD
 
 _EVERY_S = 1.0
 _LIMIT_S = 30.0
+_START_S = 120.0
 _TEMPORARY = (429, 503)
 """Statuses that promise that the same request will succeed later. All other errors are wrong answers."""
 
@@ -35,7 +36,7 @@ class Person:
 
     def __init__(self, address: str, email: str) -> None:
         self.http = httpx2.Client(base_url=address, timeout=_LIMIT_S, trust_env=False)
-        answer = self.http.post("/v1/auth/sign-in", json={"email": email, "password": PASSWORD})
+        answer = self.http.post("/v1/auth/sign-in", json={"email": email, "password": PASSWORD}, timeout=_START_S)
         answer.raise_for_status()
         self.http.headers["X-CSRF-Token"] = answer.json()["csrf_token"]
 
@@ -43,9 +44,10 @@ class Person:
         """Invite a viewer, who accepts and signs in."""
         address = str(self.http.base_url).rstrip("/")
         body = {"email": email, "role": "viewer", "delivery": "link"}
-        invited = self.http.post("/v1/invitations", json=body).raise_for_status().json()
+        invited = self.http.post("/v1/invitations", json=body, timeout=_START_S).raise_for_status().json()
         accepted = {"token": invited["link"].partition("#token=")[2], "name": "A colleague", "password": PASSWORD}
-        httpx2.post(f"{address}/v1/invitations/accept", json=accepted, trust_env=False).raise_for_status()
+        url = f"{address}/v1/invitations/accept"
+        httpx2.post(url, json=accepted, timeout=_START_S, trust_env=False).raise_for_status()
         return Person(address, email)
 
 

@@ -6,7 +6,7 @@ import pytest
 from lab.soak import logs, processes
 from lab.soak.faults import FAULTS
 from lab.soak.logs import LogReader, errors_of
-from lab.soak.outages import MARGIN_S, Injected, fault_at, outage_s, p99_s, unexplained
+from lab.soak.outages import MARGIN_S, Injected, failures_of, fault_at, outage_s, p99_s, unexplained
 from lab.soak.processes import LIFE_S, WARM_S, Sample, growth
 from lab.soak.schedule import plan
 
@@ -44,12 +44,16 @@ def test_each_round_has_every_fault_once_and_a_quiet_half(hours: float, rounds: 
 def test_a_fault_explains_what_happens_until_shortly_after_recovery():
     failures = [(99.0, "503"), (100.2, "503"), (108.0, "connection refused"), (110 + MARGIN_S, "503"), (116.0, "503")]
     assert unexplained(failures, [KILLED, REPLACED]) == [(99.0, "503"), (116.0, "503")]
-    assert outage_s(KILLED, failures) == pytest.approx(14.8)
-    assert outage_s(REPLACED, failures) == 0
+    assert outage_s(failures_of(KILLED, failures, [KILLED, REPLACED])) == pytest.approx(14.8)
+    assert outage_s(failures_of(REPLACED, failures, [KILLED, REPLACED])) == 0
 
 
 def test_what_happens_in_two_faults_belongs_to_the_newer_one():
-    assert fault_at(112.0, [KILLED, Injected("api killed", 111.0, 111.1, 115.0)]) == "api killed"
+    newer = Injected("api killed", 111.0, 111.1, 115.0)
+    assert fault_at(112.0, [KILLED, newer]) == "api killed"
+    failures = [(105.0, "503"), (112.0, "connection refused")]
+    assert failures_of(KILLED, failures, [KILLED, newer]) == failures[:1]
+    assert failures_of(newer, failures, [KILLED, newer]) == failures[1:]
 
 
 def test_the_percentile_leaves_out_what_began_or_ended_in_a_fault():
