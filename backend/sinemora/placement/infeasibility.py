@@ -19,6 +19,8 @@ TRIED_MOST = 20
 """Maximum number of limits relaxed one at a time."""
 _OTHERS_TRIED = 3
 """Maximum number of jobs without waiting tasks that are unpinned."""
+_EACH_TRIED = 5
+"""Maximum number of jobs with waiting tasks that are diagnosed one by one."""
 _PACK_S = 1.0
 _Problem = TypeVar("_Problem", Problem, SearchProblem)
 
@@ -73,7 +75,10 @@ def require_all_found(
     jobs: Sequence[str],
     words: Mapping[str, str] = LEVEL_WORDS,
 ) -> None:
-    """Raise `InfeasibleError` as `require_all_placed`, for local search: limits not named may help as well."""
+    """Raise `InfeasibleError` as `require_all_placed`, for local search: limits not named may help as well.
+
+    If no limit makes room for all waiting tasks, those that make room for the tasks of one job are named.
+    """
     waits = (search_solution.at < 0) & problem.movable
     missing = int(waits.sum())
     if missing == 0:
@@ -83,17 +88,34 @@ def require_all_found(
     short = int(problem.need[waits, 0].sum() - free)
     relax: tuple[str, ...] = ()
     tried = 0
+    of_each: dict[str, tuple[str, ...]] = {}
     if short <= 0:
-        loose = replace(problem, most_moves=NO_LIMIT, move_price=0.0)
-        most = problem.most_moves if problem.most_moves < NO_LIMIT else None
-        relax, tried = _relaxations(
-            problem,
-            loose,
-            most,
-            lambda looser: search.can_start_all(looser, search_solution.at),
-            lambda base: _of_search_problem(base, waits, waiting_jobs, jobs, words),
-        )
-    raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], short, relax, tried)
+        relax, tried = _search_relaxations(problem, search_solution, waits, jobs, words)
+        if not relax and waiting_jobs.size > 1:  # each application may need another limit relaxed
+            for job in waiting_jobs[:_EACH_TRIED].tolist():
+                own = waits & (problem.owner == job)
+                alone = replace(problem, movable=problem.movable & ~(waits & ~own))
+                if not search.can_start_all(alone, search_solution.at):  # else only tasks of other jobs are in the way
+                    of_each[jobs[job]] = _search_relaxations(alone, search_solution, own, jobs, words)[0]
+    raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], short, relax, tried, of_each)
+
+
+def _search_relaxations(
+    problem: SearchProblem,
+    search_solution: SearchSolution,
+    waits: np.ndarray,
+    jobs: Sequence[str],
+    words: Mapping[str, str],
+) -> tuple[tuple[str, ...], int]:
+    """Return the limits that make room for all of `waits` when relaxed alone, and the number tried."""
+    waiting_jobs = np.unique(problem.owner[waits])
+    return _relaxations(
+        problem,
+        replace(problem, most_moves=NO_LIMIT, move_price=0.0),
+        problem.most_moves if problem.most_moves < NO_LIMIT else None,
+        lambda looser: search.can_start_all(looser, search_solution.at),
+        lambda base: _of_search_problem(base, waits, waiting_jobs, jobs, words),
+    )
 
 
 def _relaxations(
@@ -114,13 +136,25 @@ def _relaxations(
     return tuple(relax), len(candidates)
 
 
-def _refused(missing: int, names: list[str], short: int, relax: tuple[str, ...], tried: int) -> InfeasibleError:
+def _refused(
+    missing: int,
+    names: list[str],
+    short: int,
+    relax: tuple[str, ...],
+    tried: int,
+    of_each: Mapping[str, tuple[str, ...]] | None = None,
+) -> InfeasibleError:
+    some = {name: limits for name, limits in (of_each or {}).items() if limits}
     advice = "; relaxing any single limit does not help"
     if short > 0:
         relax = (f"add {short} {'slot' if short == 1 else 'slots'}",)
         advice = f"; {short} {'slot' if short == 1 else 'slots'} missing"
     elif relax:
         advice = f"; to fix: {' or '.join(relax)}"
+    elif some:
+        relax = tuple(dict.fromkeys(limit for limits in some.values() for limit in limits))
+        each = "; ".join(f"for {name}, {' or '.join(limits)}" for name, limits in some.items())
+        advice = f"; no single limit makes room for all: {each}"
     elif tried == TRIED_MOST:
         advice = f"; relaxing one of {TRIED_MOST} limits alone does not help"
     tasks = "task" if missing == 1 else "tasks"
@@ -196,11 +230,13 @@ def _of_search_problem(
     for job in others[:_OTHERS_TRIED]:
         pinned = problem.pinned & (problem.owner == job)
         yield f"unpin tasks of {jobs[job]}", replace(problem, movable=problem.movable | pinned)
-    wide = int(problem.need[waits, 0].max())
+    widest = int(np.flatnonzero(waits)[problem.need[waits, 0].argmax()])
+    wide = int(problem.need[widest, 0])
     if wide > 1:
-        room = problem.room.copy()
-        room[:, 0] += wide
-        yield f"free {wide} slots on one {machine}", replace(problem, room=room)
+        # Freed slots hold this task and no other: it needs none of those there are.
+        need = problem.need.copy()
+        need[widest, 0] = 0
+        yield f"free {wide} slots on one {machine}", replace(problem, need=need)
 
 
 def _more(job: str, most: int, domain: str) -> str:

@@ -197,3 +197,35 @@ def test_a_waiting_task_may_have_a_place_that_gains_nothing() -> None:
     solution = search.solve(flat, proposals=20_000)
     assert solution.waiting == 0
     assert (solution.at[4], solution.moved) == (0, 0)
+
+
+def test_freed_slots_hold_the_widest_task_only_and_each_job_has_its_own_limit() -> None:
+    # One task waits for two slots on a machine, and one of another job for a place among the machines that it may have.
+    problem = dataclasses.replace(
+        tenant(1, tasks=5, machines=3),
+        at=np.array([0, 1, 2, -1, -1]),
+        owner=np.array([0, 0, 0, 0, 1]),
+        need=np.array([[1, 0, 0]] * 3 + [[2, 0, 0], [1, 0, 0]]),
+        room=np.array([[1, 9, 9], [2, 9, 9], [3, 9, 9]]),
+        source=np.array([0]),
+        target=np.array([1]),
+        weight=np.array([1.0]),
+        movable=np.array([False, False, False, True, True]),
+        allowed=np.array([[True] * 3, [True, False, False]]),
+        move_price=0.0,
+    )
+    need = problem.need.copy()
+    need[3, 0] = 3
+
+    def refused(request: search.SearchProblem) -> InfeasibleError:
+        with pytest.raises(InfeasibleError) as refusal:
+            infeasibility.require_all_found(request, search.solve(request, proposals=10_000), ("db", "api"))
+        return refusal.value
+
+    assert refused(problem).relax == ("allow api more machines",)
+    both = refused(dataclasses.replace(problem, need=need, room=np.array([[1, 9, 9], [3, 9, 9], [3, 9, 9]])))
+    assert both.relax == ("free 3 slots on one machine", "allow api more machines")
+    assert str(both) == (
+        "Infeasible: 2 tasks unplaced (db, api); no single limit makes room for all:"
+        " for db, free 3 slots on one machine; for api, allow api more machines"
+    )
