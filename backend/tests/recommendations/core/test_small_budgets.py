@@ -1,6 +1,7 @@
 """Small budgets of moves on 300 VMs: against every single move, independent ones, and every pair on a small mesh."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -12,6 +13,7 @@ from lab.benchmarks.recommending.tenants import Star, Tenant, large
 from sinemora.placement.policies import search
 from sinemora.placement.policies.search import SearchProblem
 from sinemora.recommendations.core import optimize
+from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Options
 from tests.placement.policies.test_search_proven import keeps, value
 
@@ -38,15 +40,24 @@ def _running(application: Star) -> Star:
     )
 
 
+@cache
 def problem_of(seed: int, vms: int = VMS) -> SearchProblem:
-    """Return the problem that the search of a recommendation gets."""
+    """Return the problem that the search of a recommendation gets, formed once for all tests of its seed."""
     solution = optimize.solve(instance_of(running(seed, vms)), Options(moves_max=1, move_cost=0.0))
     assert solution.search is not None
     return solution.search.problem
 
 
-def single_moves(problem: SearchProblem) -> list[tuple[float, int, int]]:
-    """Return the gain, task and machine of each single move that keeps all limits, best first."""
+@cache
+def waiting(seed: int) -> Instance:
+    """Return the instance of a large tenant with its waiting tasks."""
+    return instance_of(large(np.random.default_rng((seed, VMS)), VMS))
+
+
+@cache
+def single_moves(seed: int) -> list[tuple[float, int, int]]:
+    """Return gain, task and machine of each single move that keeps all limits, best first, whatever the budget."""
+    problem = problem_of(seed)
     free = problem.room.copy()
     np.add.at(free, problem.at, -problem.need)
     moves = []
@@ -76,7 +87,7 @@ def test_no_single_move_is_better_than_the_one_found(seed: int) -> None:
     problem = problem_of(seed)
     solution = search.solve(problem)
     now = value(problem, problem.at)[1]
-    assert now - solution.total == pytest.approx(single_moves(problem)[0][0] - problem.move_price, abs=1e-9)
+    assert now - solution.total == pytest.approx(single_moves(seed)[0][0] - problem.move_price, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
@@ -87,7 +98,7 @@ def test_the_best_set_of_moves_is_found_and_proven(seed: int, budget: int) -> No
     assert solution.gap == 0
     assert keeps(problem, solution.at)
     chosen: list[tuple[float, int, int]] = []
-    for gain, task, machine in single_moves(problem):
+    for gain, task, machine in single_moves(seed):
         at = problem.at.copy()
         for _, other, there in chosen:
             at[other] = there
@@ -121,8 +132,7 @@ def test_no_pair_of_moves_is_better_than_the_one_found(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(1, 7))
 @pytest.mark.parametrize("budget", [1, 2, 3])
 def test_starts_of_waiting_tasks_are_proven_beside_few_moves(seed: int, budget: int) -> None:
-    instance = instance_of(large(np.random.default_rng((seed, VMS)), VMS))
-    solution = optimize.solve(instance, Options(moves_max=budget, move_cost=0.0))
+    solution = optimize.solve(waiting(seed), Options(moves_max=budget, move_cost=0.0))
     assert solution.search is not None
     assert (solution.search.problem.at < 0).any()
     assert solution.gap == 0
