@@ -126,17 +126,34 @@ def value(problem: SearchProblem, at: Ints) -> tuple[int, float]:
 
 
 def best_of_all(problem: SearchProblem) -> tuple[int, float]:
+    """Return the least `value` of all placements that keep the limits.
+
+    Costs are summed as `value` does, from lists: there are tens of thousands of placements, and arrays of six are slow.
+    """
     everywhere = range(len(problem.room))
+    homes = problem.at.tolist()
     places = [
         ([*everywhere] if home >= 0 else [-1, *everywhere]) if movable else [home]
-        for home, movable in zip(problem.at.tolist(), problem.movable, strict=True)
+        for home, movable in zip(homes, problem.movable, strict=True)
     ]
-    best = (len(problem.at) + 1, 0.0)
+    links = [
+        (a, b, (weight * problem.table[problem.curve[problem.owner[a]]][problem.steps]).tolist())
+        for a, b, weight in zip(problem.source.tolist(), problem.target.tolist(), problem.weight, strict=True)
+    ]
+    waits = [bool(movable) and home < 0 for home, movable in zip(homes, problem.movable, strict=True)]
+    best, best_way = (len(homes) + 1, 0.0), tuple(homes)
     for way in itertools.product(*places):
-        at = np.array(way)
-        found = value(problem, at)
-        if found < best and keeps(problem, at):
-            best = found
+        moves = sum(place != home and home >= 0 for place, home in zip(way, homes, strict=True))
+        if moves > problem.most_moves:
+            continue
+        waiting = sum(place < 0 and may_wait for place, may_wait in zip(way, waits, strict=True))
+        total = problem.move_price * moves
+        for a, b, costs in links:
+            if way[a] >= 0 and way[b] >= 0:
+                total += costs[way[a]][way[b]]
+        if (waiting, total) < best and keeps(problem, np.array(way)):
+            best, best_way = (waiting, total), way
+    assert best == pytest.approx(value(problem, np.array(best_way)), abs=1e-9)
     return best
 
 
