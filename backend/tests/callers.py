@@ -124,21 +124,23 @@ def limited_key(owner: Member, mesh_ids: list[UUID], *scopes: str) -> Caller:
     return Caller(owner.http, {"Authorization": f"Bearer {made['secret']}"})
 
 
+def enrolment(token: str, name: str, zone: str, address: str) -> dict[str, Any]:
+    """Return the body with which an agent named `name` enrols."""
+    return {
+        "token": token,
+        "hostname": name,
+        "zone": {"provider": "test", "region": "r1", "name": zone},
+        "probe_address": address,
+        "event_port": 20319,
+        "general_port": 20320,
+        "agent_version": "0.1.0",
+        "description": {"kernel": "6.1"},
+    }
+
+
 def enrol(http: TestClient, token: str, name: str, zone: str, address: str) -> AgentCaller:
     """Enrol an agent named `name`."""
-    answer = http.post(
-        "/v1/agents/enrol",
-        json={
-            "token": token,
-            "hostname": name,
-            "zone": {"provider": "test", "region": "r1", "name": zone},
-            "probe_address": address,
-            "event_port": 20319,
-            "general_port": 20320,
-            "agent_version": "0.1.0",
-            "description": {"kernel": "6.1"},
-        },
-    )
+    answer = http.post("/v1/agents/enrol", json=enrolment(token, name, zone, address))
     assert answer.status_code == 201, answer.text
     entry = answer.json()
     return AgentCaller(
@@ -151,18 +153,25 @@ def enrol(http: TestClient, token: str, name: str, zone: str, address: str) -> A
     )
 
 
+def zone_of(number: int) -> str:
+    """Return the zone of the agent of this number: a, b, c in turn."""
+    return "abc"[number % 3]
+
+
+def name_of(mesh: str, number: int) -> str:
+    """Return the name of the agent of this number: a-1, b-1, c-1, a-2 …; that of its mesh precedes it, save in demo."""
+    name = f"{zone_of(number)}-{number // 3 + 1}"
+    return name if mesh == "demo" else f"{mesh}-{name}"
+
+
+def address_of(number: int) -> str:
+    """Return the address of the agent of this number: 10.0.x.y."""
+    return f"10.0.{number // 250}.{number % 250 + 1}"
+
+
 def make_mesh(owner: Member, agents: int, name: str = "demo", **settings: Any) -> MeshWorld:
-    """Create a mesh with `agents` agents: a-1, b-1, c-1, a-2 … on 10.0.x.y."""
+    """Create a mesh and enrol `agents` agents through the API: a-1, b-1, c-1, a-2 … on 10.0.x.y."""
     mesh = owner.created("/v1/meshes", {"name": name, **settings})
     token = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"], "max_uses": max(agents, 1)})["token"]
-    enrolled = [
-        enrol(
-            owner.http,
-            token,
-            f"{name}-{'abc'[n % 3]}-{n // 3 + 1}" if name != "demo" else f"{'abc'[n % 3]}-{n // 3 + 1}",
-            "abc"[n % 3],
-            f"10.0.{n // 250}.{n % 250 + 1}",
-        )
-        for n in range(agents)
-    ]
+    enrolled = [enrol(owner.http, token, name_of(name, n), zone_of(n), address_of(n)) for n in range(agents)]
     return MeshWorld(owner, UUID(mesh["id"]), mesh["key"], name, enrolled)

@@ -2,7 +2,8 @@
 
     client          a caller without cookies or credentials
     owner           the owner of a fresh tenant, signed in; `other_owner` owns another tenant
-    make_mesh       make_mesh(owner, agents=3, name="demo", window_s=10 …) -> MeshWorld with enrolled agents
+    make_mesh       make_mesh(owner, agents=3, name="demo", window_s=10 …) -> MeshWorld with enrolled agents, whose rows
+                    are stored at once; `callers.make_mesh` enrols them through the API
     database        the database, where a test needs it without the API
     redis           an empty Valkey
     mailbox         a mail server; `mail_settings` has the product send through it
@@ -47,7 +48,7 @@ from sinemora.main import create_app
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import binary_rows, partitions
 from sinemora.tenants.service import create_owner
-from tests import callers
+from tests import callers, furnished
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.mailbox import Mailbox, serve
 from tests.measurements.reports import now_s
@@ -243,7 +244,7 @@ def make_mesh() -> Callable[..., MeshWorld]:
     """A mesh with enrolled agents: `make_mesh(owner, agents=3, name="demo", window_s=10)`."""
 
     def make(owner: Member, agents: int = 3, name: str = "demo", **settings: Any) -> MeshWorld:
-        return callers.make_mesh(owner, agents, name, **settings)
+        return furnished.make_mesh(owner, agents, name, **settings)
 
     return make
 
