@@ -40,10 +40,9 @@ def keep_hour(watched: Watched, at: datetime, delay_ns: int) -> None:
             started_at_s = int(at.timestamp())
             rows.append(FrameRow(tenant_key, watched.world.key, started_at_s, key, number, 3600, block.targets, *whole))
     with system_session() as session:
-        session.execute(
-            text("SELECT make_measurement_partitions(:at, :at)"),
-            {"at": at.date()},
-        )
+        session.execute(text("SELECT make_measurement_partitions(:at, :at)"), {"at": at.date()})
+    # Citus refuses the system role what the owner has changed in the same transaction.
+    with system_session() as session:
         inserts.store_merged(session, Tier.HOUR, rows, {}, RosterKeys())
 
 
