@@ -41,9 +41,10 @@ from lab.object_storage_server import ObjectStorageServer
 from sinemora import migrate
 from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.embedded.servers.valkey import ValkeyServer
-from sinemora.kit import config, db, security
+from sinemora.kit import cluster, config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
+from sinemora.kit.transaction_settings import set_tenant
 from sinemora.main import create_app
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import binary_rows, partitions
@@ -64,9 +65,13 @@ property_settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that do not use the API, while examples of it are recorded."""
-    if RECORDING:
-        others = [item for item in items if "http" not in getattr(item, "fixturenames", ())]
+    """Leave out the tests that do not use the API, while examples of it are recorded.
+
+    With a server that runs already, leave out those that do not use it.
+    """
+    needed = "http" if RECORDING else "servers" if os.environ.get(SETTING) else None
+    if needed is not None:
+        others = [item for item in items if needed not in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]
 
@@ -176,11 +181,18 @@ def _empty(servers: Servers) -> None:
     with servers.owner_engine.begin() as connection:
         # An earlier test may have left a transaction open that holds a lock: fail instead of waiting for ever.
         connection.execute(text("SET LOCAL lock_timeout = '20s'"))
+        distributed = cluster.distributed_tables(connection)
+        connection.exec_driver_sql(set_tenant(None, None))
+        for table in distributed:
+            # Truncating would take a command for each day and part of it.
+            connection.exec_driver_sql(f"DELETE FROM {table}")
         tables = connection.scalars(
             text(
                 "SELECT quote_ident(relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
                 " AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'alembic_version'"
-            )
+                " AND relname <> ALL (:distributed)"
+            ),
+            {"distributed": list(distributed)},
         ).all()
         connection.execute(text(f"TRUNCATE {', '.join(tables)} CASCADE"))
     db._tenant_key.cache_clear()
