@@ -139,9 +139,14 @@ class Product:
 def _with_children_s(pid: int) -> float:
     """Return the processor time of a process and its children, ended ones included."""
     server = psutil.Process(pid)
-    times = server.cpu_times()
-    own = times.user + times.system + times.children_user + times.children_system
-    return float(own + sum(child.cpu_times().user + child.cpu_times().system for child in server.children()))
+    while True:
+        try:
+            children = [child.cpu_times() for child in server.children()]
+        except psutil.NoSuchProcess:  # one ended meanwhile; now it counts among those that have ended
+            continue
+        times = server.cpu_times()
+        ended_s = times.children_user + times.children_system
+        return float(ended_s + sum(each.user + each.system for each in (times, *children)))
 
 
 @contextmanager
