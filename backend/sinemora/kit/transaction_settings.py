@@ -15,13 +15,18 @@ _VALUE = re.compile(r"[0-9a-f,*-]*")
 
 
 def set_tenant(tenant_id: object | None, tenant_key: int | None, limit: MeshLimit | None = None) -> str:
-    """Return the SQL that sets all of them until the transaction ends; None is every tenant or no limit."""
-    return _set_local(
+    """Return the SQL that sets them until the transaction ends; None is every tenant or no limit.
+
+    Without a limit those of meshes stay unset, which limits nothing. Citus sends a worker the whole string once for
+    each statement in it, so it is kept short.
+    """
+    tenant = _set_local(
         {
             "tenant_id": ALL_TENANTS if tenant_id is None else str(tenant_id),
             "tenant_key": ALL_TENANTS if tenant_key is None else str(tenant_key),
         }
-    ) + set_meshes(limit)
+    )
+    return tenant if limit is None else tenant + set_meshes(limit)
 
 
 def set_meshes(limit: MeshLimit | None) -> str:

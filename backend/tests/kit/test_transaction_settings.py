@@ -18,9 +18,7 @@ def test_a_tenant_is_set_by_literals():
 
 
 def test_no_tenant_is_every_tenant_and_no_limit_every_mesh():
-    assert set_tenant(None, None) == (
-        "SET LOCAL sinemora.tenant_id = '*';SET LOCAL sinemora.tenant_key = '*';" + set_meshes(None)
-    )
+    assert set_tenant(None, None) == "SET LOCAL sinemora.tenant_id = '*';SET LOCAL sinemora.tenant_key = '*';"
     assert set_meshes(None) == "SET LOCAL sinemora.mesh_ids = '';SET LOCAL sinemora.mesh_keys = '';"
 
 
