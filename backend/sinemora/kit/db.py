@@ -125,6 +125,8 @@ def _engine(url: str) -> Engine:
         max_overflow=settings().database_pool_size,
         pool_timeout=5,
         pool_pre_ping=True,
+        # The connection that was used last: its server has plans and, on a cluster, connections to workers.
+        pool_use_lifo=True,
         hide_parameters=True,  # errors with values of people would end up in the log
         connect_args={
             "connect_timeout": 5,

@@ -54,7 +54,7 @@ def distribute(connection: Connection, shards: int, report: Callable[[str], None
     for table in new:
         colocated = done[0] if done else None
         with connection.begin():
-            for setting in (*cluster.OF_DATABASE, cluster.ONE_CONNECTION_A_WORKER, "statement_timeout = 0"):
+            for setting in (*cluster.OF_DATABASE, "statement_timeout = 0"):
                 connection.exec_driver_sql(f"SET LOCAL {setting}")
             connection.exec_driver_sql(set_tenant(None, None))
             rows = _spread(connection, table, shards, colocated)

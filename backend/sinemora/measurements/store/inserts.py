@@ -1,4 +1,4 @@
-"""SQL that stores reports: one statement for all frames of a batch."""
+"""SQL that stores reports: one statement for all frames of a batch, three on a cluster."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from sinemora.kit import cluster
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.codec import frame
@@ -19,39 +20,48 @@ from sinemora.measurements.store.tiers import Tier
 _ROSTERS_KEPT = 50_000
 _ROSTER_KNOWN_S = 86_400.0
 
-# The newest window of a block is kept next to the frames, and the minutes that have new windows are marked, all in one
-# statement: either everything is there after the commit or nothing. A frame that is already there changes nothing.
-_STORE = """
-WITH input AS MATERIALIZED (
+_INPUT = """
     SELECT tenant_key, mesh_key, to_timestamp(started_at_s) AS started_at, vm_key, block,
            window_s, roster_key, n, stats, sketch, timestamp_source
     FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
                 %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::smallint[])
          AS i(tenant_key, mesh_key, started_at_s, vm_key, block, window_s, roster_key, n, stats, sketch,
               timestamp_source)
-), stored AS (
+"""
+_FRAMES = """
     INSERT INTO probe_frames
         (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source)
     SELECT tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source
-    FROM input
+    FROM {input}
     ON CONFLICT DO NOTHING
-    RETURNING tenant_key, mesh_key, started_at
-), latest AS (
+"""
+_LATEST = """
     INSERT INTO path_latest
         (tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats)
     SELECT DISTINCT ON (tenant_key, mesh_key, vm_key, block)
         tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats
-    FROM input ORDER BY tenant_key, mesh_key, vm_key, block, started_at DESC
+    FROM {input} ORDER BY tenant_key, mesh_key, vm_key, block, started_at DESC
     ON CONFLICT (tenant_key, mesh_key, vm_key, block) DO UPDATE SET
         started_at = excluded.started_at, window_s = excluded.window_s,
         roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats
     WHERE path_latest.started_at < excluded.started_at
-), marked AS (
+"""
+_MARKS = """
     INSERT INTO rollup_marks (tenant_key, mesh_key, minute)
-    SELECT DISTINCT tenant_key, mesh_key, date_trunc('minute', started_at) FROM stored
-)
+    SELECT DISTINCT tenant_key, mesh_key, date_trunc('minute', started_at) FROM {input}
+"""
+# The newest window of a block is kept next to the frames, and the minutes that have new windows are marked, all in one
+# statement: either everything is there after the commit or nothing. A frame that is already there changes nothing.
+_STORE = f"""
+WITH input AS MATERIALIZED ({_INPUT}),
+stored AS ({_FRAMES.format(input="input")} RETURNING tenant_key, mesh_key, started_at),
+latest AS ({_LATEST.format(input="input")}),
+marked AS ({_MARKS.format(input="stored")})
 SELECT count(*) FROM stored
 """
+# A cluster executes three statements with a third less processor time. Minutes of frames that are already there are
+# marked too: a worker may have committed them before the coordinator, with the marks, was lost.
+_STORE_SPREAD = [part.format(input=f"({_INPUT}) AS input") for part in (_FRAMES, _LATEST, _MARKS)]
 
 _STORE_SPIKES = """
 INSERT INTO spikes
@@ -154,9 +164,12 @@ def store_frames(
         return 0, {}
     rows = sorted(frames, key=lambda row: row.key)
     ids, learnt = _roster_keys(session, rows, known)
-    sources = [row.timestamp_source for row in rows]
-    stored = session.connection().exec_driver_sql(_STORE, (*_columns(rows, ids), sources)).scalar_one()
-    return int(stored), learnt
+    columns = (*_columns(rows, ids), [row.timestamp_source for row in rows])
+    connection = session.connection()
+    if not cluster.is_spread(connection.engine):
+        return int(connection.exec_driver_sql(_STORE, columns).scalar_one()), learnt
+    stored = [connection.exec_driver_sql(statement, columns).rowcount for statement in _STORE_SPREAD]
+    return stored[0], learnt
 
 
 def _columns(rows: Sequence[FrameRow], roster_keys: list[int]) -> tuple[list[Any], ...]:
