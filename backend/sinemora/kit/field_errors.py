@@ -1,6 +1,7 @@
 """Validation errors of the framework in words of the product: one message a field, with what would be right."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from sinemora.kit import names
@@ -25,6 +26,8 @@ _WORDS = {
     "int_from_float": _WHOLE,
     "float_type": _NUMBER,
     "float_parsing": _NUMBER,
+    "decimal_type": _NUMBER,
+    "decimal_parsing": _NUMBER,
     "finite_number": "Not a finite number.",
     "bool_type": _BOOLEAN,
     "bool_parsing": _BOOLEAN,
@@ -68,6 +71,9 @@ _LIMIT_WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "less_than_equal": lambda limits: f"Must be at most {_number(limits['le'])}.",
     "greater_than": lambda limits: f"Must be more than {_number(limits['gt'])}.",
     "less_than": lambda limits: f"Must be less than {_number(limits['lt'])}.",
+    "decimal_max_places": lambda limits: f"At most {_counted(limits['decimal_places'], 'digit')} after the point.",
+    "decimal_max_digits": lambda limits: f"At most {_counted(limits['max_digits'], 'digit')}.",
+    "decimal_whole_digits": lambda limits: f"At most {_counted(limits['whole_digits'], 'digit')} before the point.",
     "multiple_of": lambda limits: f"Must be a multiple of {_number(limits['multiple_of'])}.",
     "literal_error": lambda limits: f"Must be {limits['expected']}.",
     "enum": lambda limits: f"Must be {limits['expected']}.",
@@ -120,7 +126,7 @@ def message_of(error: Mapping[str, Any]) -> str:
 
 def _number(limit: Any) -> str:
     """Return a limit as people write it: 1,000 and 0.95."""
-    if not isinstance(limit, int | float):
+    if not isinstance(limit, int | float | Decimal):
         return str(limit)
     return f"{int(limit):,}" if float(limit).is_integer() else f"{limit:,}"
 

@@ -1,4 +1,5 @@
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -127,4 +128,23 @@ class Everything(BaseModel):
 def test_a_message_is_in_words_of_the_product(field: str, value: object, message: str):
     with pytest.raises(ValidationError) as caught:
         Everything.model_validate({field: value})
+    assert [message_of(error) for error in caught.value.errors()] == [message]
+
+
+class Price(BaseModel):
+    per_hour: Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=6)]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0.1234567, "At most 6 digits after the point."),
+        (10_000_000, "Must be at most 1,000,000."),
+        ("much", "Not a number."),
+        ([], "Not a number."),
+    ],
+)
+def test_amounts_of_money_are_refused_in_words_of_the_product(value: object, message: str):
+    with pytest.raises(ValidationError) as caught:
+        Price.model_validate({"per_hour": value})
     assert [message_of(error) for error in caught.value.errors()] == [message]
