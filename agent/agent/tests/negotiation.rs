@@ -13,6 +13,7 @@ use std::cell::Cell;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
+use sinemora_agent::counters::EventKind;
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
 use sinemora_agent::ptp::{Body, Correction, MAX_LEN, Message, PortIdentity, Service, Tlv, Tlvs};
@@ -217,6 +218,41 @@ fn requests_are_granted_one_by_one_and_together() {
     }
     client.signal([ALL[2]]);
     assert!(is_shorter(&client.grants(1)[0]), "alone");
+}
+
+#[test]
+fn the_warning_about_grants_names_the_address_that_takes_them_and_the_share() {
+    let (responder, client) = pair(11);
+    // Another client of the same address has the whole share already, and renews it.
+    for _ in 0..2 {
+        client.signal(ALL.map(|tlv| match tlv {
+            Tlv::Request { service, .. } => request(service, -7),
+            other => other,
+        }));
+        client.grants(3);
+    }
+    let other = Message {
+        source: PortIdentity { clock: 7, port: 1 },
+        ..Message::read(&signaling(
+            client.target.get(),
+            [request(Service::Sync, -7)],
+        ))
+        .unwrap()
+    };
+    client.send(&bytes(&other));
+    let mut events = Vec::new();
+    support::eventually("the warning", || {
+        events.extend(responder.counters.events.take(10));
+        events.iter().any(|event| event.kind == EventKind::RateShed)
+    });
+    let warned: Vec<_> = events.iter().map(|event| event.detail.as_str()).collect();
+    assert_eq!(
+        warned,
+        [
+            "standard clients at 127.78.11.2 ask for more than one address gets (4 clients, 264 messages/s), so some are \
+             denied; if only one runs there, its address is forged"
+        ]
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ from sinemora.alerts.detection import evaluator, tasks
 from sinemora.alerts.detection.queries import MeshReports
 from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
-from tests.alerts.conftest import Watched, egress
+from tests.alerts.conftest import Watched, egress, watch
 
 SILENT = {"condition": {"kind": "silent"}, "windows_x": 1, "windows_y": 1}
 
@@ -99,3 +99,32 @@ def test_an_event_mesh_measures_the_paths_of_an_incident_in_every_window_until_i
     watched.windows(30)
     assert watched.incidents()[0]["state"] == "resolved"
     assert always_measured(0) == usual
+
+
+def test_an_estimate_above_the_limit_never_alerts(owner, make_mesh):
+    watched = watch(owner, make_mesh(owner, 10))
+    # Two VMs with slow interfaces: their paths to others stay below 1 ms, the one between them does not.
+    size, slow = len(watched.world.agents), (0, 1)
+    vms = [(one, other) for one in range(size) for other in range(size) if one != other]
+    watched.slow = {(one, other): 200_000 * 4 ** ((one in slow) + (other in slow)) for one, other in vms}
+    watched.unmeasured = {frozenset(slow)}
+    watched.windows(4)
+
+    def at(unix_s: int) -> str:
+        return datetime.fromtimestamp(unix_s, UTC).isoformat()
+
+    span = {"from": at(watched.started_at_s - 40), "to": at(watched.started_at_s)}
+    matrix = owner.get(f"/v1/meshes/{watched.world.id}/matrix", params=span | {"estimates": True}).json()
+    estimated = [
+        matrix["estimates"]["low_ns"][i][j]
+        for i, row in enumerate(matrix["states"])
+        for j, state in enumerate(row)
+        if state == "estimated"
+    ]
+    assert len(estimated) == 2
+    assert min(estimated) > 1_000_000
+    assert watched.incidents() == []
+    # Measured, the same delay is an incident.
+    watched.unmeasured = set()
+    watched.windows(3)
+    assert len(watched.incidents()) > 0
