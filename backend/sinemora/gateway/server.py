@@ -48,6 +48,8 @@ class Server(uvicorn.Server):
             if now == before or self.config.ssl is None:
                 continue
             try:
+                # A context keeps a certificate without its key, and then refuses every connection: try both elsewhere.
+                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files)
                 self.config.ssl.load_cert_chain(*files)
             except (OSError, ssl.SSLError) as error:
                 # The key may follow in a moment; the certificate in use stays.
