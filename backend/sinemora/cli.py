@@ -12,6 +12,8 @@ from typer import Argument, Exit, Option, Typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
+from sinemora.kit.collector import paused
+
 _OPERATIONS = "sinemora.operations.commands"
 _MEASUREMENTS = "sinemora.measurements.command"
 _RECOMMENDATIONS = "sinemora.recommendations.command"
@@ -168,7 +170,8 @@ def serve() -> None:
     from sinemora.kit.commands import require_database
 
     require_database()
-    from sinemora.main import serve
+    with paused():
+        from sinemora.main import serve
 
     serve()
 
@@ -202,7 +205,8 @@ def openapi(
 
 def contract() -> str:
     """Return `openapi.json` as it should be in the repository."""
-    from sinemora.main import create_app
+    with paused():
+        from sinemora.main import create_app
 
     return json.dumps(create_app().openapi(), indent=2, ensure_ascii=False) + "\n"
 

@@ -1,4 +1,4 @@
-"""Celery application. Features register their tasks with it; `sinemora.worker` imports them all."""
+"""Celery application. Features register their tasks with it; `sinemora.schedule` imports them all."""
 
 import sys
 from typing import Any

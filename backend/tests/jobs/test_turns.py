@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from sinemora import worker
+from sinemora import schedule
 from sinemora.jobs import executor, queries, tasks
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.dispatch import TASKS
@@ -81,7 +81,7 @@ def test_the_sweep_sends_no_message_that_waits_in_the_broker_already(owner, make
 
 
 def test_what_must_never_wait_has_a_queue_and_a_worker_to_itself():
-    watched = {entry["task"] for name, entry in worker.SCHEDULE.items() if name in ("jobs.sweep", "alerts.evaluate")}
+    watched = {entry["task"] for name, entry in schedule.SCHEDULE.items() if name in ("jobs.sweep", "alerts.evaluate")}
     assert {ROUTES[name]["queue"] for name in watched} == {"watch"}
     assert [name for name, route in ROUTES.items() if route["queue"] == "watch" and name not in watched] == []
     assert "watch" not in {*TASKS}

@@ -1,0 +1,32 @@
+"""The collector rests while modules are imported, and then works again."""
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from sinemora.kit import collector
+
+
+def test_the_collector_rests_meanwhile() -> None:
+    with collector.paused():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(ImportError), collector.paused():
+        raise ImportError
+    assert gc.isenabled()
+
+
+def test_workers_collect_once_they_are_imported() -> None:
+    """Collections during the import, of three generations, are those of what precedes it."""
+    program = (
+        "import gc, celery, sinemora.kit.collector\n"
+        "before = [one['collections'] for one in gc.get_stats()]\n"
+        "import sinemora.worker\n"
+        "assert gc.isenabled()\n"
+        "print(sum(one['collections'] for one in gc.get_stats()) - sum(before))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) <= 2  # hundreds without the pause
