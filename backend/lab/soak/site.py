@@ -103,8 +103,8 @@ def running(vms: int, agents: int) -> Iterator[Site]:
         worlds = _worlds(vms)
         entrance = gateway.Gateway(product.address, "queued", place / "gateway" / "queue", free_port())
         entrance.folder.parent.mkdir()
+        stack.callback(entrance.end, signal.SIGTERM)  # also when it does not start in time
         entrance.start()
-        stack.callback(entrance.end, signal.SIGTERM)
         product.until(lambda: readiness(product.address) == "ready", "the archive has its first base backup", _SETTLE_S)
         site = Site(product, storage, entrance, worlds, _fleets(product, entrance, worlds), _readers(product, worlds))
         for each in site.fleets.values():
