@@ -46,13 +46,19 @@ class ExternalPostgres:
 
     def provision(self, database: str = DATABASE) -> None:
         """Create missing roles, and create the database again; with workers, on them too."""
+        with self.superuser() as turn:
+            # Several test processes may come here at once: a worker refuses to join while another one changes roles.
+            turn.execute("SELECT pg_advisory_lock(8420)")
+            self._provision_all(database)
+        self._made.add(database)
+
+    def _provision_all(self, database: str) -> None:
         for server in (*self.workers, self._url.netloc.rpartition("@")[2]):
             with self.superuser(server) as connection:
                 self._provision(connection, sql.Identifier(self._name(database)))
             if self.workers:
                 with self.superuser(server, database) as connection:
                     connection.execute("CREATE EXTENSION citus")
-        self._made.add(database)
         if not self.workers:
             return
         with self.superuser(database=database) as connection:
@@ -64,8 +70,6 @@ class ExternalPostgres:
                 connection.execute("SELECT citus_add_node(%s, %s)", [host, int(port)])
 
     def _provision(self, connection: psycopg.Connection, name: sql.Identifier) -> None:
-        # Several test processes may come here at once.
-        connection.execute("SELECT pg_advisory_lock(8420)")
         if self.workers:
             connection.execute("SET citus.enable_create_role_propagation = off")
         for role in (OWNER_ROLE, APP_ROLE, SYSTEM_ROLE):
