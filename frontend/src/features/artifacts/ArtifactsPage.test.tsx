@@ -184,3 +184,14 @@ test('the picture has a line for every pair, the widest for most bytes; many VMs
   ])
   expect(merged.lines.map(({ from, to }) => [from.id, to.id])).toEqual([['a', 'b']])
 })
+
+test('the command names a mesh so that a shell takes its name as it is', async () => {
+  mockApi({
+    'GET /v1/artifacts': [],
+    'GET /v1/meshes': [{ ...MESH, name: 'prod $(reboot)' }],
+    'GET /v1/meshes/m/artifact-settings': SETTINGS,
+  })
+  await showPage(<ArtifactsPage />)
+  const command = await screen.findByRole('group', { name: 'Command to publish' })
+  expect(command.textContent).toContain("--mesh 'prod $(reboot)' --url")
+})

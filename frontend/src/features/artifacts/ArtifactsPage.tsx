@@ -8,6 +8,7 @@ import { meshesQuery } from '~/api/meshes'
 import type { Artifact, Mesh } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
 import { idsOf } from '~/lib/inTurn'
+import { quoted } from '~/lib/shell'
 import { timeOf } from '~/lib/time'
 import { NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
@@ -119,7 +120,7 @@ function ArtifactList({ artifacts, meshes }: { artifacts: readonly Artifact[]; m
 }
 
 function Publish({ mesh }: { mesh: string }) {
-  const at = `SINEMORA_API_KEY=$KEY sinemora artifacts publish FILE --mesh ${mesh} --url ${window.location.origin}`
+  const at = `SINEMORA_API_KEY=$KEY sinemora artifacts publish FILE --mesh ${quoted(mesh)} --url ${window.location.origin}`
   return (
     <Panel title={strings.publish}>
       <p className={pageStyles.lead}>

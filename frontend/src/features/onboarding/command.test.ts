@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cloudInit, loopbackBackend, quoted, withZone } from './command'
+import { cloudInit, loopbackBackend, withZone } from './command'
 
 const base = 'sinemora-agent run --backend https://sinemora.example --token sme_1'
 
@@ -8,15 +8,6 @@ test('zone fields become flags, empty ones do not', () => {
     `${base} --zone-provider aws --zone-region eu-west-1 --zone-name eu-west-1a`,
   )
   expect(withZone(base, { provider: '', region: ' ', name: '' })).toBe(base)
-})
-
-test.each([
-  ['eu-west-1a', 'eu-west-1a'],
-  ['rack 7', `'rack 7'`],
-  ['$(reboot)', `'$(reboot)'`],
-  [`it's`, `'it'\\''s'`],
-])('%s is written %s, so that a shell takes it as it is', (word, written) => {
-  expect(quoted(word)).toBe(written)
 })
 
 test.each([

@@ -1,5 +1,7 @@
 /** The command line that enrols a VM. */
 
+import { quoted } from '~/lib/shell'
+
 export interface ZoneHint {
   provider: string
   region: string
@@ -11,11 +13,6 @@ export function loopbackBackend(command: string): string | null {
   const address = /--backend (\S+)/.exec(command)?.[1]
   const host = address && URL.canParse(address) ? new URL(address).hostname : ''
   return address && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(host) ? address : null
-}
-
-/** Quote a text for a POSIX shell. */
-export function quoted(word: string): string {
-  return /^[A-Za-z0-9._:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 /** Return the user data that cloud-init runs at the first start of a VM. */
