@@ -29,6 +29,7 @@ from sinemora.curves.catalogue import Entry
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.schemas import Origin
 from sinemora.inventory.schemas import VmName
+from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.llq16 import VALUE_OF_BIN
@@ -121,7 +122,10 @@ def predict(application: Application, net: Network, curve: Entry) -> Reached:
 
 
 def performance(session: Session, application: Application, statistic: Statistic) -> ApplicationPerformance:
-    """Return the performance of an application in the newest windows."""
+    """Return the performance of an application in the newest windows. ProductError `request_invalid`."""
+    if statistic is Statistic.SD:
+        message = "A standard deviation is no round trip. Choose 'min', 'mean', 'p50', 'p90', 'p99', 'p999' or 'max'."
+        raise invalid([{"pointer": "#/query/statistic", "message": message}])
     net = network(session, application.mesh_id, statistic)
     reached_links = predict(application, net, attach.entries(session, [application])[application.id])
     mean = reached_links.mean()

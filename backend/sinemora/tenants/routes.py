@@ -1,12 +1,12 @@
 """HTTP of the audit log: a filtered list, and its export."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
+from pydantic import AwareDatetime
 
 from sinemora.kit.db import SessionDep
-from sinemora.kit.errors import responses
+from sinemora.kit.errors import invalid, responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants import audit_export, queries
@@ -31,9 +31,11 @@ async def _filter(
     actor_name: Annotated[str | None, Query(max_length=320, description="Only of this person or key")] = None,
     subject_name: Annotated[str | None, Query(max_length=320, description="Only about this subject")] = None,
     address: Annotated[str | None, Query(max_length=64, description="Only from this address")] = None,
-    from_: Annotated[datetime | None, Query(alias="from", description="Not before this time")] = None,
-    to: Annotated[datetime | None, Query(description="Before this time")] = None,
+    from_: Annotated[AwareDatetime | None, Query(alias="from", description="Not before this time")] = None,
+    to: Annotated[AwareDatetime | None, Query(description="Before this time")] = None,
 ) -> AuditFilter:
+    if from_ is not None and to is not None and from_ >= to:
+        raise invalid([{"pointer": "#/query/from", "message": "Must be before `to`."}])
     return AuditFilter(action, actor_name, subject_name, address, from_, to)
 
 

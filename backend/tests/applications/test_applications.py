@@ -192,6 +192,13 @@ def test_performance_follows_the_newest_round_trips(mesh: MeshWorld):
     assert (to_b["state"], to_b["round_trip_ns"]) == ("measured", pytest.approx(200_000, rel=0.01))
 
 
+def test_a_standard_deviation_is_no_round_trip(mesh: MeshWorld):
+    application = mesh.owner.created(PATH, star())
+    answer = mesh.owner.get(f"{PATH}/{application['id']}/performance", params={"statistic": "sd"})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "#/query/statistic"
+
+
 def test_the_sensitivity_gives_the_performance_of_every_code_of_a_matrix(mesh: MeshWorld):
     application = mesh.owner.created(PATH, star(reference_us=50))
     table = mesh.owner.get(f"{PATH}/{application['id']}/sensitivity").json()

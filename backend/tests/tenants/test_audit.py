@@ -52,6 +52,20 @@ def test_entries_are_found_by_subject_actor_and_address(owner: Member):
     assert len(entries(owner, address="127.0.0.1")) >= 3
 
 
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ({"from": "2026-11-28T00:00:00Z", "to": "2026-11-27T00:00:00Z"}, "Must be before `to`."),
+        ({"from": "2026-11-27T00:00:00"}, "Not a time with a time zone. Write it as 2026-11-25T22:00:00Z (RFC 3339)."),
+    ],
+)
+def test_times_that_select_nothing_are_refused(owner: Member, times: dict[str, str], message: str):
+    for path in ("/v1/audit-entries", "/v1/audit-entries/export"):
+        answer = owner.get(path, params=times)
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["errors"] == [{"pointer": "#/query/from", "message": message}]
+
+
 def test_the_export_has_what_the_list_has(owner: Member, other_owner: Member):
     owner.created("/v1/meshes", {"name": "=HYPERLINK(1)"})
     answer = owner.get("/v1/audit-entries/export", params={"format": "ndjson"})

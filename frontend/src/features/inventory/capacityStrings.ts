@@ -8,7 +8,7 @@ export const strings = {
   taken: (taken: string, slots: string) => `${taken} of ${slots} slots taken by tasks of applications.`,
   fields: {
     slots: 'Slots',
-    cpu_millicores: 'Processors (millicores)',
+    cpu_millicores: 'CPU (millicores)',
     memory_mib: 'Memory (MiB)',
     price_per_hour: 'Price per hour',
     host: 'Host',
