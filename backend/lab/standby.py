@@ -1,4 +1,4 @@
-"""A synchronous standby of an embedded server, by the steps of docs/operations.md, for tests and benchmarks."""
+"""A synchronous standby of an embedded server, by the steps of docs/backup.md, for tests and benchmarks."""
 
 import os
 import shlex

@@ -120,7 +120,7 @@ def test_backlogs_scale_what_works_them_off() -> None:
     }
     adapter = yaml.safe_load((CHART.parent / "prometheus-adapter.yaml").read_text("utf-8"))["rules"]
     queries = str(adapter["custom"] + adapter["external"])
-    documented = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    documented = (ROOT / "docs" / "monitoring.md").read_text("utf-8")
     for name in {one for names in metrics.values() for one in names}:
         assert name in queries
         assert f"`{name}`" in documented

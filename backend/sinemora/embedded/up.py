@@ -266,7 +266,7 @@ class _Launch:
                 if url == self.settings.database_url and (role := unconfined_role(connection)):
                     raise EmbeddedError(
                         UNCONFINED.format(role=role),
-                        "Create a role as docs/operations.md shows, and set it in SINEMORA_DATABASE_URL.",
+                        "Create a role as docs/databases.md shows, and set it in SINEMORA_DATABASE_URL.",
                     )
 
         self._await(f"database at {urlsplit(dsn).hostname or 'its socket'}", connect, psycopg.OperationalError)

@@ -4,7 +4,7 @@ from typing import Any
 
 UNCONFINED = (
     "Database role refused: {role} of SINEMORA_DATABASE_URL is a superuser or may bypass row-level security, which"
-    " separates tenants. Use a role without these rights (docs/operations.md)."
+    " separates tenants. Use a role without these rights (docs/databases.md)."
 )
 
 

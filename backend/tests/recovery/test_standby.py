@@ -12,7 +12,7 @@ from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
 from sinemora.kit.config import Settings
 from tests.patience import until
 
-OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
+OPERATIONS = Path(__file__).parents[3] / "docs" / "backup.md"
 
 
 @pytest.fixture

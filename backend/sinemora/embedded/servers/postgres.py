@@ -236,7 +236,7 @@ class PostgresServer:
         if stored != installed.split(".", 1)[0]:
             raise EmbeddedError(
                 f"Wrong PostgreSQL version: {stored} wrote the data in {self.cluster}, this is {installed}.",
-                f"Dump them with the version that runs PostgreSQL {stored} and load the dump here: docs/operations.md.",
+                f"Dump them with the version that runs PostgreSQL {stored} and load the dump here: docs/backup.md.",
             )
 
     def _configure(self) -> None:

@@ -1,4 +1,4 @@
-"""Metrics of the backend itself, for Prometheus: docs/operations.md lists them.
+"""Metrics of the backend itself, for Prometheus: docs/monitoring.md lists them.
 
 Three kinds: counts of the API belong to the process that is scraped. Counts of workers (`WORKER`) are added up in Redis
 (`worker_metrics.py`), so that any API process reports all workers. Values from the database or Redis (`at_scrape`) are

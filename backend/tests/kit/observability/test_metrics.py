@@ -23,7 +23,7 @@ from sinemora.tenants import tasks as tenants
 from tests.callers import Caller
 
 ALERTS = Path(__file__).parents[4] / "infra" / "dashboards" / "alerts.yml"
-OPERATIONS = Path(__file__).parents[4] / "docs" / "operations.md"
+PAGES = [Path(__file__).parents[4] / "docs" / name for name in ("monitoring.md", "gateways.md")]
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +124,7 @@ def archived(client: Caller, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_every_metric_is_documented(client: Caller, archived: None):
     assert gateway_metrics  # registered by its import
-    documented = set(re.findall(r"^\| `(sinemora_\w+)`", OPERATIONS.read_text(), re.MULTILINE))
+    documented = set(re.findall(r"^\| `(sinemora_\w+)`", "".join(page.read_text() for page in PAGES), re.MULTILINE))
     exported = set()
     for registry in (REGISTRY, WORKER):
         for family in registry.collect():
@@ -137,6 +137,6 @@ def test_every_metric_is_documented(client: Caller, archived: None):
 def test_alerts_are_about_metrics_that_exist():
     groups = yaml.safe_load(ALERTS.read_text())["groups"]
     named = {name for group in groups for rule in group["rules"] for name in re.findall(r"sinemora_\w+", rule["expr"])}
-    documented = set(re.findall(r"^\| `(sinemora_\w+)`", OPERATIONS.read_text(), re.MULTILINE))
+    documented = set(re.findall(r"^\| `(sinemora_\w+)`", "".join(page.read_text() for page in PAGES), re.MULTILINE))
     assert named
     assert named <= documented
