@@ -59,8 +59,9 @@ latest AS ({_LATEST.format(input="input")}),
 marked AS ({_MARKS.format(input="stored")})
 SELECT count(*) FROM stored
 """
-# A cluster executes three statements with a third less processor time. Minutes of frames that are already there are
-# marked too: a worker may have committed them before the coordinator, with the marks, was lost.
+# Measured alone, a batch in three statements takes a cluster 195 µs of processor time a window, in one 254 µs. Minutes
+# of frames that are already there are marked too: a worker may have committed them before the coordinator, with the
+# marks, was lost.
 _STORE_SPREAD = [part.format(input=f"({_INPUT}) AS input") for part in (_FRAMES, _LATEST, _MARKS)]
 
 _STORE_SPIKES = """
