@@ -9,6 +9,9 @@ from pathlib import Path
 
 from laboratory import Host, LabError, Process, tool
 
+# ptp4l of the machine, and that of linuxptp 4.
+PTP4L = ("ptp4l", "ptp4l-4")
+
 # Columns of ptpd's statistics: their number, the message that a row is of, and the one-way delay.
 _COLUMNS, _EVENT = 17, 8
 _DELAY = 3
@@ -110,7 +113,7 @@ class PtpdClient:
         return "slv" in self.statistics.read_text("utf-8", errors="replace") if self.statistics.exists() else False
 
 
-def _ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str = "") -> Process:
+def _ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str, program: str) -> Process:
     config = host.lab.folder / f"ptp4l-{host.name}.cfg"
     settings = {
         "time_stamping": "software",
@@ -127,16 +130,26 @@ def _ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str = 
     }
     lines = "".join(f"{key} {value}\n" for key, value in settings.items())
     config.write_text(f"[global]\n{lines}{tables}", "utf-8")
-    return host.start(["ptp4l", "-f", config], name)
+    return host.start([_ptp4l_4() if program == "ptp4l-4" else program, "-f", config], name)
 
 
-def ptp4l_master(host: Host, **more: object) -> Process:
+def _ptp4l_4() -> Path | str:
+    """Return a ptp4l of linuxptp 4: what the set-up has brought, else that of the machine."""
+    program = _newest("linuxptp", "usr/sbin/ptp4l") or tool("ptp4l")
+    if subprocess.run([program, "-v"], capture_output=True, text=True, check=True).stdout.startswith("3."):
+        raise LabError("linuxptp 4 is missing.\nWhat to do: make test-interop")
+    return program
+
+
+def ptp4l_master(host: Host, program: str = "ptp4l", **more: object) -> Process:
     """Start a ptp4l that grants unicast, with further settings."""
     settings = {"unicast_listen": 1, "inhibit_multicast_service": 1, "masterOnly": 1, **more}
-    return _ptp4l(host, "ptp4l-master", settings, "[e0]\n")
+    return _ptp4l(host, "ptp4l-master", settings, "[e0]\n", program)
 
 
-def ptp4l_client(host: Host, master: str, log_interval: int, interface: str = "e0", **more: object) -> "Ptp4lClient":
+def ptp4l_client(
+    host: Host, master: str, log_interval: int, interface: str = "e0", program: str = "ptp4l", **more: object
+) -> "Ptp4lClient":
     """Start a ptp4l that measures against `master` every 2**log_interval s and adjusts no clock."""
     settings = {
         "slaveOnly": 1,
@@ -150,19 +163,19 @@ def ptp4l_client(host: Host, master: str, log_interval: int, interface: str = "e
     }
     table = f"[unicast_master_table]\ntable_id 1\nlogQueryInterval 0\nUDPv4 {master}\n"
     table += f"[{interface}]\nunicast_master_table 1\n"
-    return Ptp4lClient(_ptp4l(host, "ptp4l-client", settings, table))
+    return Ptp4lClient(_ptp4l(host, "ptp4l-client", settings, table, program))
 
 
-def ptp4l_hybrid_master(host: Host, log_interval: int) -> Process:
+def ptp4l_hybrid_master(host: Host, log_interval: int, program: str = "ptp4l") -> Process:
     """Start a ptp4l in hybrid mode: it sends Announce and Sync by multicast and answers Delay_Req by unicast."""
     more = {"unicast_listen": 0, "inhibit_multicast_service": 0, "hybrid_e2e": 1, "logSyncInterval": log_interval}
-    return ptp4l_master(host, **more)
+    return ptp4l_master(host, program, **more)
 
 
-def ptp4l_hybrid_client(host: Host, log_interval: int) -> "Ptp4lClient":
+def ptp4l_hybrid_client(host: Host, log_interval: int, program: str = "ptp4l") -> "Ptp4lClient":
     """Start a ptp4l that waits for a master's multicast and measures it by unicast Delay_Req; it adjusts no clock."""
     settings = {"slaveOnly": 1, "hybrid_e2e": 1, "logMinDelayReqInterval": log_interval, "summary_interval": -4}
-    return Ptp4lClient(_ptp4l(host, "ptp4l-hybrid", settings, "[e0]\n"))
+    return Ptp4lClient(_ptp4l(host, "ptp4l-hybrid", settings, "[e0]\n", program))
 
 
 @dataclass
@@ -186,7 +199,7 @@ class Ptp4lClient:
 
 def ptp4u(host: Host, interface: str = "e0", address: str | None = None) -> Process:
     """Start a ptp4u server with software timestamps and a UTC offset, which it requires."""
-    binary = _built("ptp4u")
+    binary = _brought("ptp4u", "ptp4u")
     config = host.lab.folder / f"ptp4u-{host.name}.yaml"
     config.write_text(
         "clockaccuracy: 0x21\nclockclass: 6\ndraininterval: 30s\nmaxsubduration: 1h\nmetricinterval: 1m\n"
@@ -198,12 +211,17 @@ def ptp4u(host: Host, interface: str = "e0", address: str | None = None) -> Proc
     return host.start([binary, *flags], "ptp4u")
 
 
-def _built(name: str) -> Path:
-    """Return the newest build of a program of facebook/time."""
-    builds = Path(__file__).resolve().parents[2] / ".tools" / "ptp4u"
-    binary = max(builds.glob(f"*/{name}"), key=lambda path: path.stat().st_mtime, default=None)
+def _newest(tool: str, program: str) -> Path | None:
+    """Return a program of the newest version of a tool that the set-up has brought."""
+    versions = Path(__file__).resolve().parents[2] / ".tools" / tool
+    return max(versions.glob(f"*/{program}"), key=lambda path: path.stat().st_mtime, default=None)
+
+
+def _brought(tool: str, program: str) -> Path:
+    """Return what `_newest` does; raises LabError when there is none."""
+    binary = _newest(tool, program)
     if binary is None:
-        raise LabError(f"{name} is not built.\nWhat to do: make test-interop")
+        raise LabError(f"{program} of {tool} is missing.\nWhat to do: make test-interop")
     return binary
 
 
@@ -232,7 +250,7 @@ def sptp(host: Host, server: str, interval_s: float = 0.1, interface: str = "e0"
         f"servers:\n  {server}: 0\nmaxclockclass: 58\nmaxclockaccuracy: 0x31\n",
         "utf-8",
     )
-    return SptpClient(host.start([_built("sptp"), "-verbose", "-config", str(config)], "sptp"))
+    return SptpClient(host.start([_brought("ptp4u", "sptp"), "-verbose", "-config", str(config)], "sptp"))
 
 
 def _go_duration_ns(text: str) -> int:

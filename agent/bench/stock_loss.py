@@ -15,6 +15,7 @@ RATES_HZ = (16, 128)
 WINDOWS = 10
 DAEMONS: dict[str, Callable[[Host], object]] = {
     "ptp4l": daemons.ptp4l_master,
+    "ptp4l-4": lambda host: daemons.ptp4l_master(host, "ptp4l-4"),
     "ptpd": lambda host: daemons.ptpd_master(host, -7),
     "ptp4u": daemons.ptp4u,
 }

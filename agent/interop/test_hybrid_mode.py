@@ -27,15 +27,15 @@ class Scene:
     client: daemons.Ptp4lClient
 
 
-@pytest.fixture(scope="module")
-def scene() -> Iterator[Scene]:
+@pytest.fixture(scope="module", params=daemons.PTP4L)
+def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
     with Lab() as lab:
         fleet = Fleet(lab)
         agent = fleet.agent(lab.host("agent"), standard_clients="10.77.0.0/16")
         other = fleet.agent(lab.host("other"))
         master = lab.host("master")
-        daemons.ptp4l_hybrid_master(master, LOG_INTERVAL)
-        client = daemons.ptp4l_hybrid_client(lab.host("hybrid"), LOG_INTERVAL)
+        daemons.ptp4l_hybrid_master(master, LOG_INTERVAL, request.param)
+        client = daemons.ptp4l_hybrid_client(lab.host("hybrid"), LOG_INTERVAL, request.param)
         other.follow([agent.peer("responder")], RATE_HZ)
         agent.follow([other.peer("client"), peer(11, master.address, "client", protocol="ieee1588")], RATE_HZ)
         yield Scene(agent, other, master, client)

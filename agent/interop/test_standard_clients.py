@@ -16,12 +16,12 @@ RATE_HZ, LOG_INTERVAL = 16, -4
 
 @dataclass
 class Scene:
-    """Running responder, one client of each kind, and their start."""
+    """Running responder, one client of each kind (ptp4l by its program), and their start."""
 
     responder: Agent
     client: Agent
     ptpd: daemons.PtpdClient
-    ptp4l: daemons.Ptp4lClient
+    ptp4l: dict[str, daemons.Ptp4lClient]
     since_s: float
 
 
@@ -35,10 +35,14 @@ def scene() -> Iterator[Scene]:
         client.follow([responder.peer("client")], RATE_HZ)
         address = responder.host.address
         ptpd = daemons.ptpd_client(lab.host("ptpd"), address, LOG_INTERVAL)
-        ptp4l = daemons.ptp4l_client(lab.host("ptp4l"), address, LOG_INTERVAL)
+        ptp4l = {
+            program: daemons.ptp4l_client(lab.host(program), address, LOG_INTERVAL, program=program)
+            for program in daemons.PTP4L
+        }
         since_s = time.time()
         wait_until("ptpd's measurements", lambda: len(ptpd.raw_delays_ns("D")) > 100)
-        wait_until("ptp4l's measurements", lambda: len(ptp4l.raw_delays_ns()) > 100)
+        for program, one in ptp4l.items():
+            wait_until(f"measurements of {program}", lambda one=one: len(one.raw_delays_ns()) > 100)
         yield Scene(responder, client, ptpd, ptp4l, since_s)
 
 
@@ -48,21 +52,25 @@ def test_ptpd_measures_the_delay_that_our_client_measures(scene: Scene) -> None:
     _alike(sum(both) / 2, scene)
 
 
-def test_ptp4l_measures_the_delay_that_our_client_measures(scene: Scene) -> None:
-    _alike(statistics.median(scene.ptp4l.raw_delays_ns()), scene)
+@pytest.mark.parametrize("program", daemons.PTP4L)
+def test_ptp4l_measures_the_delay_that_our_client_measures(scene: Scene, program: str) -> None:
+    _alike(statistics.median(scene.ptp4l[program].raw_delays_ns()), scene)
 
 
-def test_no_client_takes_our_time_scale_for_tai(scene: Scene) -> None:
+@pytest.mark.parametrize("program", daemons.PTP4L)
+def test_no_client_takes_our_time_scale_for_tai(scene: Scene, program: str) -> None:
     # All hosts share a clock; read as TAI without an offset, ours would look 37 s wrong.
-    offsets_ns = scene.ptp4l.offsets_ns()
+    offsets_ns = scene.ptp4l[program].offsets_ns()
     assert max(map(abs, offsets_ns[-20:])) < 1e9
 
 
-def test_ptp4l_renews_its_grants(scene: Scene) -> None:
+@pytest.mark.parametrize("program", daemons.PTP4L)
+def test_ptp4l_renews_its_grants(scene: Scene, program: str) -> None:
     # It asks for 10 s at a time.
     wait_until("the end of the first grants", lambda: time.time() > scene.since_s + 14)
-    before = len(scene.ptp4l.raw_delays_ns())
-    wait_until("measurements under later grants", lambda: len(scene.ptp4l.raw_delays_ns()) - before > RATE_HZ)
+    client = scene.ptp4l[program]
+    before = len(client.raw_delays_ns())
+    wait_until("measurements under later grants", lambda: len(client.raw_delays_ns()) - before > RATE_HZ)
 
 
 def test_standard_clients_cost_our_own_client_nothing(scene: Scene) -> None:

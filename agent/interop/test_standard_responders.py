@@ -11,7 +11,7 @@ from agents import Fleet, peer
 from laboratory import Lab
 
 RATE_HZ = 16
-RESPONDERS = {"ptpd": 11, "ptp4l": 12, "ptp4u": 13}
+RESPONDERS = {"ptpd": 11, "ptp4l": 12, "ptp4u": 13, "ptp4l-4": 14}
 OURS = 2
 WINDOWS = 6
 
@@ -23,7 +23,8 @@ def windows() -> Iterator[list[MeshWindow]]:
         client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
         hosts = {name: lab.host(name) for name in RESPONDERS}
         daemons.ptpd_master(hosts["ptpd"], -7)
-        daemons.ptp4l_master(hosts["ptp4l"])
+        for program in daemons.PTP4L:
+            daemons.ptp4l_master(hosts[program], program)
         daemons.ptp4u(hosts["ptp4u"])
         responder.follow([client.peer("responder")], RATE_HZ)
         standard = [peer(key, hosts[name].address, "client", protocol="ieee1588") for name, key in RESPONDERS.items()]

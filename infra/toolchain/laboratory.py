@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 
 import debian
@@ -54,6 +55,26 @@ def missing(tools: str) -> list[str]:
 def ptp4u(log: Log) -> str:
     """Build facebook/time's ptp4u and sptp in `.tools/ptp4u` unless the pinned version is there."""
     return _of_go("ptp4u", log)
+
+
+def linuxptp(log: Log) -> str:
+    """Unpack linuxptp 4 into `.tools/linuxptp`, unless the machine's is one: two major versions are in use."""
+    pin = VERSIONS["linuxptp"]
+    ours = shutil.which("ptp4l") or shutil.which("ptp4l", path=_PATH)
+    if ours and not subprocess.run([ours, "-v"], capture_output=True, text=True, check=True).stdout.startswith("3."):
+        return "from the machine"
+    folder = TOOLS / "linuxptp" / pin["pinned"]
+    if (folder / "usr/sbin/ptp4l").exists():
+        return "unchanged"
+    if not shutil.which("dpkg"):
+        raise StepFailedError("linuxptp comes from Debian.", "run the tests on Debian, say in a container", log.path)
+    shown = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout
+    machine = shown.strip()
+    if machine not in pin:
+        raise StepFailedError(f"linuxptp is pinned for amd64 and arm64, not {machine}.", "add its hash", log.path)
+    path, sha256 = pin[machine]
+    unpacked.bring_one(path, sha256, folder, log)
+    return str(pin["pinned"])
 
 
 def versitygw(log: Log) -> str:

@@ -74,6 +74,7 @@ RUST_SOURCE = Step(
 )
 ZIG = Step("Zig", "zig", static_agent.zig, ("uv",))
 GO = Step("Go", "go", tools.go, ("uv",))
+LINUXPTP = Step("linuxptp 4", "linuxptp", laboratory.linuxptp, ("ptp",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
 VERSITYGW = Step("versitygw", "versitygw", laboratory.versitygw, ("go",))
 HELM = Step("Helm", "helm", laboratory.helm, ("go",))
@@ -92,9 +93,9 @@ GOALS = {
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
-    "test-interop": [UV, BACKEND, RUST, NATIVE, AGENT, NETWORK, DAEMONS, GO, PTP4U],
+    "test-interop": [UV, BACKEND, RUST, NATIVE, AGENT, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
     "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
-    "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
+    "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
     "bench-advisors": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK],
     "bench-artifacts": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, RSYNC],
     "bench-scale": [UV, BACKEND, RUST, NATIVE, CURL, PROXY, GO, VERSITYGW],
@@ -114,7 +115,7 @@ GOALS = {
     "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT, NATIVE],
     "test": [
         *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
-        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, GO, PTP4U, VERSITYGW),
+        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, LINUXPTP, GO, PTP4U, VERSITYGW),
         *(QEMU, GUEST_KERNEL),
     ],
 }

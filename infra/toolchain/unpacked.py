@@ -8,14 +8,16 @@ import os
 import re
 import shlex
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
-from common import BIN, TOOLS
+from common import BIN, TOOLS, StepFailedError
 from steps import Log
 
 TREE = TOOLS / "debian"
 BROUGHT = TREE / "packages"
 _APT = TOOLS / "apt"
+_FETCH = "/usr/lib/apt/apt-helper"
 _COMPILERS = {"gcc": "cc", "g++": "c++"}
 # The C library and the loader belong together and to the machine: a second copy would be mixed with the first.
 _LEFT_OUT = {"libc6", "libc-bin", "base-files"}
@@ -47,6 +49,30 @@ def bring(packages: list[str], log: Log) -> None:
     BROUGHT.write_text("\n".join(sorted(known | archives.keys())) + "\n", "utf-8")
     for archive in archives.values():
         archive.unlink()
+
+
+def bring_one(path: str, sha256: str, tree: Path, log: Log) -> None:
+    """Download one package by its path in Debian's archive, from the machine's sources, and unpack it into `tree`."""
+    listing = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
+    listed = subprocess.run(listing, capture_output=True, text=True, check=True).stdout.split()
+    *others, last = sorted(set(listed))
+    advice = "check that this machine reaches its package sources, then again"
+    archive = TOOLS / Path(path).name
+
+    def fetch(source: str) -> None:
+        log.run([_FETCH, "download-file", source + path, archive, f"SHA256:{sha256}"], advice)
+
+    for source in others:  # that of security updates has not all packages
+        with suppress(StepFailedError):
+            fetch(source)
+            break
+    else:
+        fetch(last)
+    new = tree.with_name(f".{tree.name}")
+    new.mkdir(parents=True, exist_ok=True)
+    log.run(["dpkg-deb", "--extract", archive, new], f"delete {new}, then again")
+    new.rename(tree)
+    archive.unlink()
 
 
 def _programs(archive: Path) -> list[Path]:
