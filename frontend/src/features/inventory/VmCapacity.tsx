@@ -29,14 +29,14 @@ export function VmCapacity({ vmId }: { vmId: string }) {
       </p>
       <QueryResult query={useQuery(capacityQuery(vmId))} what={strings.capacityLower}>
         {(capacity) => (
-          <>
+          <div className={styles.parts}>
             <p>{strings.taken(formatCount(capacity.slots_taken), formatCount(capacity.slots))}</p>
             {mayEdit ? (
               <CapacityForm key={JSON.stringify(limitsOf(capacity))} vmId={vmId} capacity={capacity} />
             ) : (
               <Limits capacity={capacity} />
             )}
-          </>
+          </div>
         )}
       </QueryResult>
     </Panel>

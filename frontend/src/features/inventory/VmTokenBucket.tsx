@@ -30,7 +30,7 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
       </p>
       <QueryResult query={query} what={strings.bucketLower}>
         {({ bucket }) => (
-          <div className={styles.bucket}>
+          <div className={styles.parts}>
             {bucket ? <Forecast bucket={bucket} /> : <p className={pageStyles.quiet}>{strings.none}</p>}
             <BucketForm vmId={vmId} bucket={bucket} />
           </div>
