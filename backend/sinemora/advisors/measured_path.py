@@ -83,17 +83,15 @@ def delays_between(
 
     A direction that was not measured has the count 0. ProductErrors of `dispersion.distribution`.
     """
-    found: list[tuple[DistributionItem, DistributionItem]] = []
-    at_once = SELECTIONS_MAX // 2
-    for first in range(0, len(pairs), at_once):
-        some = pairs[first : first + at_once]
-        selections = [_selection(*ends) for one, other in some for ends in ((one, other), (other, one))]
-        request = DistributionRequest(selections=selections)
+    directions = list(dict.fromkeys(ends for one, other in pairs for ends in ((one, other), (other, one))))
+    found: dict[tuple[UUID, UUID], DistributionItem] = {}
+    for first in range(0, len(directions), SELECTIONS_MAX):
+        some = directions[first : first + SELECTIONS_MAX]
+        request = DistributionRequest(selections=[_selection(*ends) for ends in some])
         request.from_, request.to = start, end
         build = dispersion.distribution(session, mesh, request, REQUEST).read
-        items = cast(DistributionRead, None if build is None else build()).items
-        found += zip(items[::2], items[1::2], strict=True)
-    return found
+        found |= zip(some, cast(DistributionRead, None if build is None else build()).items, strict=True)
+    return [(found[pair], found[pair[::-1]]) for pair in pairs]
 
 
 def statistic_ns(item: DistributionItem, statistic: Delay) -> int:

@@ -225,8 +225,11 @@ def _disturbance(session: Session, row: BulkOrder, transfers: Sequence[BulkTrans
         return []
     mesh = mesh_state(session, row.mesh_id)
     names = {member.id: member.name for member in mesh.members}
-    pairs = list(dict.fromkeys((one.source.id, one.target.id) for one in transfers))[:_PATHS_MAX]
-    pairs = [pair for pair in pairs if names.keys() >= set(pair)]
+    pairs: list[tuple[UUID, UUID]] = []
+    for pair in ((one.source.id, one.target.id) for one in transfers):
+        if pair not in pairs and pair[::-1] not in pairs:  # each stands for both directions
+            pairs.append(pair)
+    pairs = [pair for pair in pairs[:_PATHS_MAX] if names.keys() >= set(pair)]
     if not pairs:
         return []
     # Whole windows: a run may be shorter than one.

@@ -256,6 +256,19 @@ def test_planned_transfers_run_at_their_rates(owner: Member, mesh: MeshWorld):
     assert refused(owner, many, "/v1/transfer-runs") == (422, "request_invalid")
 
 
+def test_transfers_both_ways_show_what_they_did_to_each_direction_once(owner: Member, mesh: MeshWorld):
+    a, b = (agent.name for agent in mesh.agents[:2])
+    rows = [(a, b, 20e6), (b, a, 10e6)]
+    transfers = [{"source": one, "target": other, "size_bytes": size} for one, other, size in rows]
+    made = owner.created("/v1/transfer-runs", {"mesh": mesh.name, "transfers": transfers})
+    for agent, place, size in ((mesh.agents[0], 0, 20_000_000), (mesh.agents[1], 1, 10_000_000)):
+        reported(agent, made["id"], done(place, 2.0, size=size))
+    read = owner.get(f"/v1/bulk-runs/{made['id']}")
+    assert read.status_code == 200, read.text
+    assert read.json()["status"] == "completed"
+    assert [one["path"] for one in read.json()["disturbance"]] == [f"{a} to {b}", f"{b} to {a}"]
+
+
 def test_what_the_run_does_to_the_measurements_is_shown(owner: Member, mesh: MeshWorld):
     """The window before the run has 25 µs, that of the run, which takes half of it, 20 times as much."""
     made = owner.created("/v1/transport-trials", trial(mesh))
