@@ -12,6 +12,7 @@ import { CopyText } from './CopyText'
 import { Dialog } from './Dialog'
 import { FormActions } from './FormActions'
 import { LoadingPage } from './Page'
+import { QueryResult } from './QueryResult'
 import { Records, RowAction } from './Records'
 import { ActionError, Empty, Failed, Loading } from './State'
 
@@ -195,4 +196,19 @@ test('what does not exist here says so, without a request id and without another
   expect(screen.getByText(/belongs to another tenant/)).toBeTruthy()
   expect(screen.queryByRole('button')).toBeNull()
   expect(screen.queryByText('r-1')).toBeNull()
+})
+
+test('data that could not be updated say so, unless the header shows that the server is away', () => {
+  const refused = new Problem({ status: 422, code: 'selection_repeated', detail: 'Repeated.' }, new Response())
+  const shown = (error: Error) => (
+    <QueryResult query={{ data: 92.7, error, refetch: vi.fn(), isPlaceholderData: false }} what="run">
+      {(share) => <p>{share} %</p>}
+    </QueryResult>
+  )
+  const { rerender } = show(shown(refused))
+  expect(screen.getByText('92.7 %')).toBeTruthy()
+  expect(screen.getByText('Run could not be updated. What you see is older.')).toBeTruthy()
+  expect(screen.getByText('Repeated.')).toBeTruthy()
+  rerender(shown(new Unreachable(new TypeError('failed'))))
+  expect(screen.queryByText('Run could not be updated. What you see is older.')).toBeNull()
 })

@@ -87,6 +87,8 @@ export const strings = {
   unexpectedError: 'An unexpected error occurred.',
   unreachable: 'Sinemora cannot be reached',
   loadFailed: (subject: string) => `${subject.charAt(0).toUpperCase()}${subject.slice(1)} could not be loaded`,
+  notUpdated: (subject: string) =>
+    `${subject.charAt(0).toUpperCase()}${subject.slice(1)} could not be updated. What you see is older.`,
   reconnects: 'This page reconnects automatically.',
   reachableAgain: 'Sinemora could not be reached, and responds again now. Try once more.',
   tryAgain: 'Try again',
