@@ -1,7 +1,9 @@
 """Composition of Celery: what runs when. The imports register all tasks. `sinemora.worker` is the application."""
 
 from contextlib import suppress
+from typing import Any
 
+from celery import Task
 from celery.schedules import crontab
 from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_process_shutdown
 
@@ -32,83 +34,39 @@ from sinemora.what_if import options_job
 app = celery
 FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, simulation, tail_lab, options_job)
 
-SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
-SCHEDULE["members.sweep"] = {"task": members.sweep.name, "schedule": crontab(minute="12")}
-SCHEDULE["tenants.delete_due"] = {"task": deletion.delete_due.name, "schedule": crontab(minute="*/10")}
-SCHEDULE["mail.deliver_due"] = {"task": outbox.deliver_due.name, "schedule": 10.0, "options": {"expires": 10}}
-SCHEDULE["signin.sweep"] = {"task": signin.sweep.name, "schedule": crontab(minute="7")}
-SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": jobs.SWEEP_S, "options": {"expires": 15}}
-SCHEDULE["jobs.delete_old"] = {"task": jobs.delete_old.name, "schedule": crontab(minute="27")}
-SCHEDULE["inventory.sweep"] = {"task": inventory.sweep.name, "schedule": crontab(minute="47")}
-# `expires`: one late sweep does all the work, so those that queued up meanwhile are dropped.
-SCHEDULE["measurements.roll_up"] = {
-    "task": measurements.roll_up.name,
-    "schedule": 20.0,
-    "options": {"expires": 20},
-}
-SCHEDULE["measurements.correct"] = {
-    "task": measurements.correct.name,
-    "schedule": 10.0,
-    "options": {"expires": 10},
-}
-SCHEDULE["measurements.find_gaps"] = {
-    "task": measurements.find_gaps.name,
-    "schedule": crontab(minute="*/10"),
-    "options": {"expires": 600},
-}
-SCHEDULE["measurements.partitions"] = {
-    "task": measurements.partitions.name,
-    "schedule": crontab(minute="5"),
-    "options": {"expires": 3600},
-}
-SCHEDULE["measurements.shorten"] = {
-    "task": measurements.shorten.name,
-    "schedule": crontab(minute="35"),
-    "options": {"expires": 3600},
-}
-SCHEDULE["measurements.age"] = {
-    "task": measurements.age.name,
-    "schedule": crontab(minute="45"),
-    "options": {"expires": 1800},
-}
 
-SCHEDULE["bucket_exports.start_due"] = {
-    "task": bucket_exports.start_due.name,
-    "schedule": 30.0,
-    "options": {"expires": 30},
-}
+def _every(task: "Task[Any, Any]", schedule: float | crontab, expires_s: float | None = None) -> None:
+    """Run `task` every `schedule` seconds or as a crontab says, unless it has waited for `expires_s` for a worker.
 
-SCHEDULE["recommendations.follow"] = {
-    "task": recommendations.follow.name,
-    "schedule": 30.0,
-    "options": {"expires": 30},
-}
-SCHEDULE["recommendations.ask"] = {
-    "task": recommendations.ask.name,
-    "schedule": crontab(minute="*/5"),
-    "options": {"expires": 300},
-}
-
-SCHEDULE["learning.read"] = {"task": learning.read.name, "schedule": 60.0, "options": {"expires": 60}}
-SCHEDULE["learning.judge"] = {"task": learning.judge.name, "schedule": 600.0, "options": {"expires": 600}}
+    One late sweep does all the work, so those that queued up meanwhile are dropped.
+    """
+    options = {} if expires_s is None else {"options": {"expires": expires_s}}
+    SCHEDULE[task.name] = {"task": task.name, "schedule": schedule, **options}
 
 
+_every(tenants.sweep, crontab(minute="17"))
+_every(members.sweep, crontab(minute="12"))
+_every(deletion.delete_due, crontab(minute="*/10"))
+_every(outbox.deliver_due, 10.0, 10)
+_every(signin.sweep, crontab(minute="7"))
+_every(jobs.sweep, jobs.SWEEP_S, 15)
+_every(jobs.delete_old, crontab(minute="27"))
+_every(inventory.sweep, crontab(minute="47"))
+_every(measurements.roll_up, 20.0, 20)
+_every(measurements.correct, 10.0, 10)
+_every(measurements.find_gaps, crontab(minute="*/10"), 600)
+_every(measurements.partitions, crontab(minute="5"), 3600)
+_every(measurements.shorten, crontab(minute="35"), 3600)
+_every(measurements.age, crontab(minute="45"), 1800)
+_every(bucket_exports.start_due, 30.0, 30)
+_every(recommendations.follow, 30.0, 30)
+_every(recommendations.ask, crontab(minute="*/5"), 300)
+_every(learning.read, 60.0, 60)
+_every(learning.judge, 600.0, 600)
 # Every second: a window is evaluated as soon as all agents have reported it.
-SCHEDULE["alerts.evaluate"] = {
-    "task": alerts.evaluate.name,
-    "schedule": 1.0,
-    "options": {"expires": 5},
-}
-SCHEDULE["alerts.evaluate_late_data"] = {
-    "task": alerts.evaluate_late_data.name,
-    "schedule": 60.0,
-    "options": {"expires": 60},
-}
-SCHEDULE["alerts.deliver_due"] = {
-    "task": alerts.deliver_due.name,
-    "schedule": 5.0,
-    "options": {"expires": 5},
-}
+_every(alerts.evaluate, 1.0, 5)
+_every(alerts.evaluate_late_data, 60.0, 60)
+_every(alerts.deliver_due, 5.0, 5)
 
 
 @heartbeat_sent.connect

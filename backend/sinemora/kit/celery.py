@@ -33,7 +33,7 @@ def _configuration() -> dict[str, Any]:
     }
 
 
-# Entries of the beat schedule by name; features add theirs next to their tasks.
+# Entries of the beat schedule by task name (`sinemora.schedule`).
 SCHEDULE: dict[str, dict[str, Any]] = {}
 WATCH = "watch"
 """Queue of what must never wait: evaluation of alerts and the sweep of jobs. Its worker does nothing else."""
