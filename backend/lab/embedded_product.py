@@ -41,7 +41,7 @@ class EmbeddedProduct:
             **more,
         }
         with self.output.open("w") as out:
-            # A group of its own: Ctrl-C at a terminal reaches the caller, who stops the product.
+            # A separate process group: Ctrl-C at a terminal reaches the caller, which stops the product.
             self.process = subprocess.Popen(
                 self._command("up"), env=self.env, cwd=folder, stdout=out, stderr=out, process_group=0
             )

@@ -72,7 +72,7 @@ def _queue_full(site: Site) -> None:
 
 
 def _clock_late(site: Site) -> None:
-    """Report windows of an hour ahead, an hour ago and two months ago; the first and the last are refused."""
+    """Report windows of an hour ahead, two hours ago and two months ago; the first and the last are refused."""
     world, now_s = site.worlds["burst"], int(time.time()) // _WINDOW_S * _WINDOW_S
     late = now_s - 2 * _HOUR_S - _WINDOW_S * len(site.burst.acknowledged)
     expected = {now_s + _HOUR_S: "422 window_in_future", late: "204", now_s - 60 * _DAY_S: "422 window_too_old"}

@@ -22,7 +22,7 @@ _TEMPORARY = (429, 503)
 
 @dataclass
 class Seen:
-    """What a reader saw: durations and failures as `fleet.Record` has them, wrong answers, events of the stream."""
+    """Durations and failures that a reader saw, as in `fleet.Record`; wrong answers; events of the stream."""
 
     latencies: list[tuple[float, float]] = field(default_factory=list)
     failures: list[tuple[float, str]] = field(default_factory=list)

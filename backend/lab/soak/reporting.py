@@ -25,7 +25,7 @@ _SHOWN = 5
 
 
 def in_words(site: Site, one: Injected) -> str:
-    """Return what a fault did to callers so far."""
+    """Return a line on a fault: how long it lasted, and the failures of callers so far."""
     if one.recovered_at is None:
         return "not recovered"
     own = {who: failures_of(one, failures, [one]) for who, failures in _failures(site).items()}

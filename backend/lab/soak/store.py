@@ -1,4 +1,4 @@
-"""What the database of a soak holds at the end: windows, merged minutes, alerts, jobs, size."""
+"""Contents of the database at the end of a soak: windows, merged minutes, alerts, jobs, size."""
 
 import time
 from collections.abc import Collection, Sequence

@@ -18,7 +18,7 @@ _LOGS_S = 1.0
 
 @dataclass
 class Observed:
-    """What was observed: injected faults, samples of processes, errors in logs."""
+    """Injected faults, samples of processes, and errors in logs."""
 
     injected: list[Injected] = field(default_factory=list)
     samples: list[processes.Sample] = field(default_factory=list)

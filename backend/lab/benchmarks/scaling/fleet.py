@@ -228,7 +228,7 @@ class _Line:
 
 
 class Burst:
-    """Reports sent all at once, each over a connection of its own and again until it is acknowledged.
+    """Reports sent all at once, each over a separate connection and again until it is acknowledged.
 
     `requests` by their windows (VM key, start); `record` gets their fate.
     """

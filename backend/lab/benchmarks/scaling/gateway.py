@@ -53,7 +53,7 @@ class Gateway:
         command = [sys.executable, "-m", "sinemora.cli", "gateway", "--listen", f"127.0.0.1:{self.port}"]
         options = ["--backend", self.backend, "--acknowledge", self.acknowledge, "--directory", str(self.folder)]
         with (self.folder.parent / "gateway.log").open("ab") as log:
-            # A group of its own: Ctrl-C at a terminal reaches the caller, who ends it.
+            # A separate process group: Ctrl-C at a terminal reaches the caller, which ends it.
             self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log, process_group=0)
         until_s = time.monotonic() + START_S
         while time.monotonic() < until_s and self.process.poll() is None:

@@ -27,7 +27,7 @@ PAGES = [Path(__file__).parents[4] / "docs" / name for name in ("monitoring.md",
 
 
 @pytest.fixture(autouse=True)
-def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clear the cached scrape; each test counts from zero."""
     monkeypatch.setattr(telemetry, "_CACHED_S", 0.0)
     for collector in list(REGISTRY._collector_to_names):

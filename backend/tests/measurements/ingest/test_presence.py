@@ -1,4 +1,4 @@
-"""Presence of the API: a break of its notes begins it anew; while they are missing nothing counts as present."""
+"""Presence of the API: it begins again after a break of its notes; while they are missing nothing counts as present."""
 
 import time
 from collections.abc import Callable
