@@ -51,11 +51,13 @@ class Schema:
             return list(
                 connection.scalars(
                     text(
-                        "SELECT format('%s.%s %s', table_name, column_name, data_type) FROM information_schema.columns"
+                        # without those of an extension
+                        "WITH of_extensions AS (SELECT objid FROM pg_depend WHERE deptype = 'e')"
+                        " SELECT format('%s.%s %s', table_name, column_name, data_type) FROM information_schema.columns"
                         " WHERE table_schema = 'public'"
+                        "  AND format('%I.%I', table_schema, table_name)::regclass NOT IN (TABLE of_extensions)"
                         " UNION ALL SELECT proname FROM pg_proc p WHERE pronamespace = 'public'::regnamespace"
-                        # not those of an extension
-                        "  AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')"
+                        "  AND p.oid NOT IN (TABLE of_extensions)"
                         " UNION ALL SELECT relname || ' ' || tgname FROM pg_trigger t"
                         "  JOIN pg_class c ON c.oid = tgrelid"
                         "  WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace"

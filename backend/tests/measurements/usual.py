@@ -78,6 +78,8 @@ def keep_hour(
     ]
     with system_session() as session:
         session.execute(text("SELECT make_measurement_partitions(:at, :at)"), {"at": at.date()})
+    # Citus refuses the system role what the owner has changed in the same transaction.
+    with system_session() as session:
         for store, windows in ((inserts.store_merged, pairs), (inserts.store_merged_zones, between)):
             rows = []
             for window in windows:

@@ -118,7 +118,8 @@ def test_a_function_in_a_condition_gets_no_row_of_another_tenant(
     for view, column in (("meshes", "mesh"), ("zones", "zone_id::text")):
         reader.execute(f"SELECT count(*) FROM sinemora_read.{view} WHERE pg_temp.leak({column})")
     zones = {zone["id"] for zone in worlds[0].owner.get("/v1/zones").json()["items"]}
-    words = {notice.removeprefix("seen ") for notice in notices}
+    # The engine has notices of its own: Citus says that the function is not made on workers.
+    words = {notice.removeprefix("seen ") for notice in notices if notice.startswith("seen ")}
     delays = {word for word in words if word.isdigit()}
     assert delays
     assert all(int(word) == pytest.approx(OURS_NS, rel=0.01) for word in delays)

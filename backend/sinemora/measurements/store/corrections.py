@@ -57,10 +57,12 @@ def due_meshes(session: Session) -> list[tuple[int, int]]:
     """Return tenants and meshes with clock reports since their last corrections. In a system session."""
     rows = session.execute(
         text(
-            "SELECT l.tenant_key, l.mesh_key FROM clocks_latest l GROUP BY 1, 2"
-            " HAVING max(l.started_at + l.window_s * interval '1 second') > coalesce((SELECT max(c.ended_at)"
-            "   FROM corrections c WHERE c.tenant_key = l.tenant_key AND c.mesh_key = l.mesh_key), '-infinity')"
-            " ORDER BY 1, 2"
+            "SELECT tenant_key, mesh_key FROM"
+            " (SELECT tenant_key, mesh_key, max(started_at + window_s * interval '1 second') AS reported_at"
+            "  FROM clocks_latest GROUP BY 1, 2) AS reported"
+            " LEFT JOIN"
+            " (SELECT tenant_key, mesh_key, max(ended_at) AS corrected_at FROM corrections GROUP BY 1, 2) AS corrected"
+            " USING (tenant_key, mesh_key) WHERE reported_at > coalesce(corrected_at, '-infinity') ORDER BY 1, 2"
         )
     )
     return [(tenant_key, mesh_key) for tenant_key, mesh_key in rows]

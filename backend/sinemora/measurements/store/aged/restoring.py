@@ -14,6 +14,7 @@ from sinemora.measurements.codec.parquet import AgedRows, ParquetError
 from sinemora.measurements.store.aged import catalogue
 from sinemora.measurements.store.aged.catalogue import AGED_TABLES, AgedObject, AgedTable
 from sinemora.measurements.store.aged.writing import AgingError, read_whole
+from sinemora.measurements.store.inserts import COUNTED
 from sinemora.measurements.store.tiers import Tier
 
 _ROWS_AT_ONCE = 1000
@@ -31,6 +32,10 @@ def restore(one: AgedObject, held_until: datetime) -> None:
         rows = read_whole(content)
     except ParquetError as error:
         raise AgingError(f"{one.object_key}: {error}") from None
+    # Citus refuses rows in partitions that their owner has made in the same transaction. There they are made again if
+    # retention has dropped them meanwhile.
+    with system_session() as session:
+        _make_partitions(session, one)
     with system_session() as session:
         catalogue.lock_mesh(session, one.mesh_key)
         taken = session.execute(
@@ -42,15 +47,19 @@ def restore(one: AgedObject, held_until: datetime) -> None:
         )
         if not taken.rowcount:  # type: ignore[attr-defined]
             return  # another process restored or removed it
-        session.execute(
-            text("SELECT make_measurement_partitions(:first, :last)"),
-            {"first": one.started_at.date(), "last": (one.ended_at - timedelta(seconds=1)).date()},
-        )
+        _make_partitions(session, one)
         stored = sum(
             _insert(session, AGED_TABLES[one.tier], one, rows, first) for first in range(0, rows.count, _ROWS_AT_ONCE)
         )
         if stored != one.rows:
             raise AgingError(f"{one.object_key}: the database has {one.rows - stored} other rows of its range")
+
+
+def _make_partitions(session: Session, one: AgedObject) -> None:
+    session.execute(
+        text("SELECT make_measurement_partitions(:first, :last)"),
+        {"first": one.started_at.date(), "last": (one.ended_at - timedelta(seconds=1)).date()},
+    )
 
 
 def _insert(session: Session, table: AgedTable, one: AgedObject, rows: AgedRows, first: int) -> int:
@@ -72,7 +81,8 @@ def _insert(session: Session, table: AgedTable, one: AgedObject, rows: AgedRows,
         f" SELECT {one.tenant_key}, {one.mesh_key}, timestamptz 'epoch' + started_at_us * interval '1 microsecond',"
         f" {table.source}, block, {window}roster_key, n, stats, sketch, frames,"
         " timestamptz 'epoch' + rolled_at_us * interval '1 microsecond'"
-        f" FROM unnest({', '.join(f'%b::{kind}[]' for kind in types)}) AS i({named}) ON CONFLICT DO NOTHING",
+        f" FROM unnest({', '.join(f'%b::{kind}[]' for kind in types)}) AS i({named})"
+        f" ON CONFLICT DO NOTHING{COUNTED}",
         (*arrays, rows.stats[part], rows.sketches[part]),
     )
     return int(result.rowcount)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import config
@@ -137,16 +138,18 @@ def make_aged(
         with system_session() as session:
             session.execute(text("DELETE FROM probe_frames WHERE mesh_key = :key"), {"key": mesh.key})
             for table in AGED_TABLES:
-                session.execute(
-                    text(
-                        f"UPDATE {table} SET started_at = started_at - interval '{AGE_DAYS} days' WHERE mesh_key = :key"
-                    ),
-                    {"key": mesh.key},
-                )
+                _move(session, table, mesh.key)
         past = timedelta(days=AGE_DAYS)
         return AgedWorld(mesh, start - past, today - past)
 
     return make
+
+
+def _move(session: Session, table: str, mesh_key: int) -> None:
+    """Move the rows of a mesh `AGE_DAYS` into the past, a start at a time: Citus subtracts nothing from a column."""
+    starts = session.scalars(text(f"SELECT DISTINCT started_at FROM {table} WHERE mesh_key = :key"), {"key": mesh_key})
+    moves = [{"key": mesh_key, "at": at, "to": at - timedelta(days=AGE_DAYS)} for at in starts]
+    session.execute(text(f"UPDATE {table} SET started_at = :to WHERE mesh_key = :key AND started_at = :at"), moves)
 
 
 @pytest.fixture
