@@ -324,7 +324,9 @@ class ApplicationGain(TypedDict):
 class ApplicationImpact(TypedDict):
     """Impact on one application; null where no window has all its links.
 
-    After the changes, `waiting` tasks have no VM, and `beyond` links are slower than the domain of the curve.
+    At the newest windows (`minutes` null), links that are not measured before the changes do not count, and
+    intervals are the band of the curve. After the changes, `waiting` tasks have no VM, and `beyond` links are
+    slower than the domain of the curve.
     """
 
     application: Named
@@ -4464,8 +4466,9 @@ class ScenarioCreate(TypedDict):
 
     changes: NotRequired[list[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve]]
     statistic: NotRequired[Percentile]
-    # Look-back in minutes
-    minutes: NotRequired[int]
+    # Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for
+    # the current performance of an application
+    minutes: NotRequired[int | None]
     # Place waiting tasks after the changes; other tasks do not move
     place_waiting: NotRequired[bool]
     # Name or id
@@ -4486,11 +4489,13 @@ class ScenarioRead(TypedDict):
 
 
 class ScenarioUpdate(TypedDict):
-    """Update of a scenario; omitted fields stay. Changes are replaced as a whole."""
+    """Update of a scenario; omitted fields stay. Changes are replaced as a whole; `minutes` may be set to null."""
 
     name: NotRequired[str | None]
     changes: NotRequired[list[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve] | None]
     statistic: NotRequired[Percentile | None]
+    # Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for
+    # the current performance of an application
     minutes: NotRequired[int | None]
     place_waiting: NotRequired[bool | None]
 
@@ -6025,8 +6030,9 @@ class WhatIf(TypedDict):
 
     changes: NotRequired[list[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve]]
     statistic: NotRequired[Percentile]
-    # Look-back in minutes
-    minutes: NotRequired[int]
+    # Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for
+    # the current performance of an application
+    minutes: NotRequired[int | None]
     # Place waiting tasks after the changes; other tasks do not move
     place_waiting: NotRequired[bool]
 
@@ -6036,8 +6042,9 @@ class WhatIfCreate(TypedDict):
 
     changes: NotRequired[list[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve]]
     statistic: NotRequired[Percentile]
-    # Look-back in minutes
-    minutes: NotRequired[int]
+    # Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for
+    # the current performance of an application
+    minutes: NotRequired[int | None]
     # Place waiting tasks after the changes; other tasks do not move
     place_waiting: NotRequired[bool]
     # Name or id
@@ -6045,10 +6052,15 @@ class WhatIfCreate(TypedDict):
 
 
 class WhatIfRead(TypedDict):
-    """Impact on every application of the mesh; `broken` lists constraints violated after the changes."""
+    """Impact on every application of the mesh; `broken` lists constraints violated after the changes.
+
+    `statistic` and `minutes` are those of the request: the basis of every performance.
+    """
 
     window: Span
     windows: int
+    statistic: Percentile
+    minutes: int | None
     applications: list[ApplicationImpact]
     placed: list[Placed]
     broken: list[str]

@@ -37,7 +37,8 @@ def performance(client: Terminal, name: Name) -> None:
     rows = [(link["source"], link["target"], delay(link["round_trip_ns"]), percent(link["performance"]), link["state"])
             for link in result["detail"]]  # fmt: skip
     below = ", below its objective" if result["below_objective"] else ""
-    client.print_line(f"{result['name']}: {percent(result['performance'])}{below}")
+    basis = f"at the {result['statistic']} of round trips in the newest windows"
+    client.print_line(f"{result['name']}: {percent(result['performance'])} {basis}{below}")
     client.print_result(result, ("from", "to", "round trip", "performance", "state"), rows)
 
 

@@ -20,7 +20,7 @@ from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from sinemora.placement.problem import Risk
 from sinemora.recommendations.core import split
-from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand
+from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand, Trips
 from sinemora.recommendations.core.recency import Recency
 from sinemora.recommendations.core.tail_risk import RiskModel
 from sinemora.recommendations.schemas import RecommendationRequest
@@ -108,6 +108,11 @@ def load_placement(session: Session, mesh: MeshState, named: list[str] | None = 
     deployments = _load_deployments(session, applications, machines, chosen)
     nothing, no_blocks = np.empty((0, len(machines), len(machines)), np.float32), np.empty(0, np.intp)
     return Instance(machines, deployments, nothing, nothing, no_blocks, no_blocks, gap_s=0)
+
+
+def with_windows(instance: Instance, round_trips_ns: Trips, blocks: Indices) -> Instance:
+    """Return the instance with windows of which none is held out: for performance, not for the choice of moves."""
+    return replace(instance, training=round_trips_ns, training_blocks=blocks)
 
 
 def load_risk_model(session: Session, mesh: MeshState, recent: History, risk: Risk, roots: list[int]) -> RiskModel:

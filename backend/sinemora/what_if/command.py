@@ -40,6 +40,8 @@ def ask(
         for impact in result["applications"]
     ]  # fmt: skip
     client.print_result(result, ("application", "now", "then", "change", "waiting", ""), rows)
+    period = "the newest windows" if result["minutes"] is None else f"the last {result['minutes']} minutes, mean"
+    client.print_line(f"Performance at the {result['statistic']} of round trips in {period}.")
     for placed in result["placed"]:
         client.print_line(
             f"{placed['application']['name']}/{placed['task']['name']} is placed on {placed['vm']['name']}"

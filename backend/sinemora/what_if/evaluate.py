@@ -10,13 +10,12 @@ from sinemora.applications import attach
 from sinemora.applications.performance import Sensitivity, reached
 from sinemora.applications.schemas import Named
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
 from sinemora.placement.costs import Objective
 from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.core.gains import apply_moves
-from sinemora.recommendations.core.holdout import estimate_gain, estimate_mean, performance_series
+from sinemora.recommendations.core.holdout import Estimate, Gain, estimate_gain, estimate_mean, performance_series
 from sinemora.recommendations.core.instance import (
     WAITING,
     Instance,
@@ -27,6 +26,7 @@ from sinemora.recommendations.core.instance import (
 from sinemora.recommendations.core.joint_placement import place_jointly
 from sinemora.recommendations.schemas import RecommendationRequest
 from sinemora.what_if import changes as edits
+from sinemora.what_if import newest
 from sinemora.what_if.schemas import (
     AddLatency,
     ApplicationImpact,
@@ -51,14 +51,22 @@ def evaluate(session: Session, mesh_id: UUID, request: WhatIf) -> WhatIfRead:
     ProductError `mesh_unknown`, `matrix_missing`, `vm_unknown`, `zone_unknown`, `application_unknown`, `task_unknown`,
     `curve_unknown`, `curve_version_unknown`.
     """
-    plain = RecommendationRequest(statistic=request.statistic, minutes=request.minutes)
-    instance, seen = load_instance.load(session, mesh_id, plain)
+    instance, window = _load(session, mesh_id, request)
     changes = [_resolve(session, instance, place, change) for place, change in enumerate(request.changes)]
     after = edits.apply_changes(instance, changes)
     placed: list[Placed] = []
     if request.place_waiting:
         after, placed = _place_waiting(after)
-    return _build_result(instance, after, seen, placed)
+    return _build_result(instance, after, window, request, placed)
+
+
+def _load(session: Session, mesh_id: UUID, request: WhatIf) -> tuple[Instance, Span]:
+    if request.minutes is None:
+        return newest.load_newest(session, mesh_id, request.statistic)
+    plain = RecommendationRequest(statistic=request.statistic, minutes=request.minutes)
+    instance, seen = load_instance.load(session, mesh_id, plain)
+    span = seen.span
+    return instance, Span(from_=None if span is None else span[0], to=None if span is None else span[1])
 
 
 def _resolve(session: Session, instance: Instance, place: int, requested: Change) -> edits.Change:
@@ -138,35 +146,45 @@ def _place_waiting(instance: Instance) -> tuple[Instance, list[Placed]]:
     return instance, placed
 
 
-def _build_result(before: Instance, after: Instance, seen: History, placed: list[Placed]) -> WhatIfRead:
-    span = seen.span
+def _build_result(before: Instance, after: Instance, window: Span, request: WhatIf, placed: list[Placed]) -> WhatIfRead:
     at = tuple(application.at for application in after.applications)
+    sides = _mean_sides if request.minutes is not None else newest.sides
     return WhatIfRead(
-        window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
+        window=window,
         windows=len(before.training) + len(before.holdout),
-        applications=[_impact(before, after, place) for place in range(len(before.applications))],
+        statistic=request.statistic,
+        minutes=request.minutes,
+        applications=[_impact(after, place, *sides(before, after, place)) for place in range(len(before.applications))],
         placed=placed,
         broken=constraints.all_violations(after, at),
         trips=_trips(before, after),
     )
 
 
-def _impact(before: Instance, after: Instance, place: int) -> ApplicationImpact:
+def _mean_sides(before: Instance, after: Instance, place: int) -> tuple[Estimate | None, Estimate | None, Gain | None]:
+    """Return the mean performance over windows before and after, and the gain; None where no window has all links."""
     first, then = (_series(instance, place) for instance in (before, after))
-    application = after.applications[place]
     blocks = np.concatenate([after.training_blocks, after.holdout_blocks])
-    gain = estimate_gain([first], [then], 0.0, blocks)
-    ends = tuple(estimate_mean(side, blocks) for side in (first, then))
-    shown = tuple(None if end is None else explanation.expected_read(end) for end in ends)
-    mean = None if ends[1] is None else ends[1].mean
+    return (
+        estimate_mean(first, blocks),
+        estimate_mean(then, blocks),
+        estimate_gain([first], [then], 0.0, blocks),
+    )
+
+
+def _impact(
+    after: Instance, place: int, first: Estimate | None, then: Estimate | None, gain: Gain | None
+) -> ApplicationImpact:
+    application = after.applications[place]
     links = reached(application.links, application.at, _all_windows(after), application.sensitivity)
+    below = None if application.objective is None or then is None else then.mean < application.objective
     return ApplicationImpact(
         application=_named(application),
         objective=application.objective,
-        before=shown[0],
-        after=shown[1],
+        before=None if first is None else explanation.expected_read(first),
+        after=None if then is None else explanation.expected_read(then),
         gain=None if gain is None else explanation.gain_read(gain),
-        below_objective=None if application.objective is None or mean is None else mean < application.objective,
+        below_objective=below,
         waiting=int((application.at == WAITING).sum()),
         beyond=int(links.extrapolated.any(axis=0).sum()),
     )

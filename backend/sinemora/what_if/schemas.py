@@ -56,6 +56,16 @@ class ChangeCurve(Write):
     curve_number: Annotated[int, Field(ge=1)] | None = None
 
 
+LookBack = Annotated[
+    int | None,
+    Field(
+        ge=2,
+        le=1440,
+        description="Look-back in minutes: performance is the mean over its windows. Null: the newest window of each"
+        " path, as for the current performance of an application",
+    ),
+]
+
 Change = Annotated[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve, Field(discriminator="kind")]
 
 
@@ -64,7 +74,7 @@ class WhatIf(Write):
 
     changes: Annotated[list[Change], Field(max_length=1_000)] = Field(default_factory=list)
     statistic: Percentile = Percentile.P50
-    minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back in minutes")] = MINUTES
+    minutes: LookBack = None
     place_waiting: Annotated[
         bool, Field(description="Place waiting tasks after the changes; other tasks do not move")
     ] = False
@@ -83,12 +93,12 @@ class ScenarioCreate(WhatIfCreate):
 
 
 class ScenarioUpdate(Write):
-    """Update of a scenario; omitted fields stay. Changes are replaced as a whole."""
+    """Update of a scenario; omitted fields stay. Changes are replaced as a whole; `minutes` may be set to null."""
 
     name: Name | None = None
     changes: Annotated[list[Change], Field(max_length=1_000)] | None = None
     statistic: Percentile | None = None
-    minutes: Annotated[int, Field(ge=2, le=1440)] | None = None
+    minutes: LookBack = None
     place_waiting: bool | None = None
 
 
@@ -107,7 +117,9 @@ class ScenarioRead(Read):
 class ApplicationImpact(Read):
     """Impact on one application; null where no window has all its links.
 
-    After the changes, `waiting` tasks have no VM, and `beyond` links are slower than the domain of the curve.
+    At the newest windows (`minutes` null), links that are not measured before the changes do not count, and intervals
+    are the band of the curve. After the changes, `waiting` tasks have no VM, and `beyond` links are slower than the
+    domain of the curve.
     """
 
     application: Named
@@ -139,10 +151,15 @@ class RoundTrips(Read):
 
 
 class WhatIfRead(Read):
-    """Impact on every application of the mesh; `broken` lists constraints violated after the changes."""
+    """Impact on every application of the mesh; `broken` lists constraints violated after the changes.
+
+    `statistic` and `minutes` are those of the request: the basis of every performance.
+    """
 
     window: Span
     windows: int
+    statistic: Percentile
+    minutes: int | None
     applications: list[ApplicationImpact]
     placed: list[Placed]
     broken: list[str]

@@ -57,7 +57,9 @@ def update_scenario(
         raise NotFound("scenario")
     precondition.check(scenario)
     changed = {
-        field: value for field, value in body.model_dump(mode="json", exclude_unset=True).items() if value is not None
+        field: value
+        for field, value in body.model_dump(mode="json", exclude_unset=True).items()
+        if value is not None or field == "minutes"  # null stands for the newest windows
     }
     name = changed.pop("name", scenario.name)
     if name != scenario.name:

@@ -21,8 +21,11 @@ def measured(
     ago: int = 1,
     one_in_eight_us: Pairs | None = None,
     windows: int = WINDOWS,
+    without: tuple[str, ...] = (),
 ) -> None:
     """Every pair measured in `windows` windows of eight exchanges, one a minute; pairs not named have 300 µs.
+
+    Pairs of agents in `without` are not measured.
 
     Of pairs in `one_in_eight_us` one exchange of each window takes so long.
     """
@@ -34,6 +37,8 @@ def measured(
         for at, agent in enumerate(mesh.agents):
             peers = {}
             for other in mesh.agents[at + 1 :]:
+                if {agent.name, other.name} & {*without}:
+                    continue
                 pair = (agent.name, other.name)
                 trip = round_trip_us.get(pair, round_trip_us.get(pair[::-1], 300.0))
                 trips = trip + noise_us * rng.standard_normal(8)

@@ -53,7 +53,8 @@ def test_applications_scenarios_and_options_from_a_terminal(client: Client, mesh
     exported = yaml.safe_load(run_command(client, capsys, "applications", "export"))
     assert exported["applications"][0]["name"] == "cache"
     assert "cache" in run_command(client, capsys, "applications", "list")
-    assert "below its objective" in run_command(client, capsys, "applications", "performance", "cache")
+    printed = run_command(client, capsys, "applications", "performance", "cache")
+    assert "at the p50 of round trips in the newest windows, below its objective" in printed
     assert "Rent 1 more" in run_command(client, capsys, "applications", "options", "cache")
 
     question = tmp_path / "question.yaml"
@@ -64,7 +65,8 @@ def test_applications_scenarios_and_options_from_a_terminal(client: Client, mesh
     run_command(client, capsys, "what-if", "keep", "nearer", str(question))
     run_command(client, capsys, "what-if", "keep", "nearer", str(question))
     assert yaml.safe_load(run_command(client, capsys, "what-if", "export", "nearer"))["changes"] == [change]
-    assert "cache" in run_command(client, capsys, "what-if", "ask", "--scenario", "nearer")
+    printed = run_command(client, capsys, "what-if", "ask", "--scenario", "nearer")
+    assert "Performance at the p50 of round trips in the newest windows." in printed
     run_command(client, capsys, "what-if", "delete", "nearer")
     assert run_command(client, capsys, "what-if", "list") == ""
     assert "Unknown scenario: nearer." in run_command(client, capsys, "what-if", "ask", "--scenario", "nearer", code=1)
@@ -94,5 +96,5 @@ def test_what_keeps_a_task_from_a_better_vm_is_printed(client: Client, mesh: Mes
     asked(mesh, worker, moves_max=0)
     (found,) = [item["id"] for item in client.items("/v1/recommendations")]
     output = run_command(client, capsys, "recommendations", "show", found)
-    assert "limit: 0 moves in all. To move cache/" in output
+    assert "limit: no moves allowed. To move cache/" in output
     assert "raise moves_max of the request." in output

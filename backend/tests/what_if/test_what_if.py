@@ -17,11 +17,21 @@ FAR = {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0, ("a-1", "c-2"): 30.0, ("a-1
 def mesh(owner: Member, make_mesh) -> MeshWorld:
     """Six agents: a-1, b-1, c-1, a-2, b-2, c-2, measured, with a cache on the first three."""
     world = make_mesh(owner, 6)
-    tasks = [{"name": f"cache-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(("a-1", "b-1", "c-1"))]
-    body = {"name": "cache", "mesh": world.name, "curve": "memcached-server", "tasks": tasks, "objective": 0.5}
-    owner.created("/v1/applications", body)
+    owner.created("/v1/applications", cache_on(world))
     measured(world, FAR)
     return world
+
+
+def cache_on(world: MeshWorld) -> dict:
+    """Return a cache whose server is on a-1, its clients on b-1 and c-1."""
+    tasks = [{"name": f"cache-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(("a-1", "b-1", "c-1"))]
+    return {"name": "cache", "mesh": world.name, "curve": "memcached-server", "tasks": tasks, "objective": 0.5}
+
+
+@pytest.fixture(params=[None, 30], ids=["newest", "30 min"])
+def minutes(request: pytest.FixtureRequest) -> int | None:
+    """Look-back of a request."""
+    return request.param
 
 
 def evaluate(mesh: MeshWorld, *changes: dict, **more) -> dict:
@@ -34,8 +44,46 @@ def kept(*round_trips_us: float) -> float:
     return float(np.mean([float(CURVE(us)) for us in round_trips_us]))
 
 
-def test_without_changes_all_stays(mesh: MeshWorld):
-    result = evaluate(mesh)
+def test_performance_now_is_that_of_the_application_page(owner: Member, make_mesh):
+    """The newest window differs from those before it: the default counts that one, a look-back the mean of all."""
+    world = make_mesh(owner, 3)
+    application = owner.created("/v1/applications", cache_on(world))
+    measured(world, FAR, ago=2)
+    measured(world, {pair: 5 * delay for pair, delay in FAR.items()}, windows=1)
+    page = owner.get(f"/v1/applications/{application['id']}/performance").json()
+    result = evaluate(world)
+    (now,) = result["applications"]
+    assert (result["statistic"], result["minutes"], result["windows"]) == ("p50", None, 1)
+    assert result["window"] == page["window"]
+    for field, end in (("performance", "mean"), ("low", "low"), ("high", "high")):
+        assert now["before"][end] == pytest.approx(page[field], abs=1e-6)
+    assert now["before"]["mean"] == pytest.approx(kept(2_000, 1_250), abs=0.01)
+    (mean,) = evaluate(world, minutes=30)["applications"]
+    assert mean["before"]["mean"] > now["before"]["mean"] + 0.05
+
+
+def test_a_path_that_is_not_measured_counts_in_neither_place(owner: Member, make_mesh):
+    world = make_mesh(owner, 3)
+    application = owner.created("/v1/applications", cache_on(world))
+    measured(world, FAR, without=("c-1",))
+    page = owner.get(f"/v1/applications/{application['id']}/performance").json()
+    (now,) = evaluate(world)["applications"]
+    assert (page["measured"], page["links"]) == (1, 2)
+    assert now["before"]["mean"] == now["after"]["mean"] == pytest.approx(page["performance"], abs=1e-6)
+    onto_silent = {"kind": "task", "application": "cache", "task": "cache-1", "vm": "c-1"}
+    (moved,) = evaluate(world, onto_silent)["applications"]
+    assert (moved["after"], moved["gain"]) == (None, None)
+
+
+def test_a_mesh_without_windows_says_so(owner: Member, make_mesh):
+    world = make_mesh(owner, 2)
+    for minutes in (None, 30):
+        answer = owner.post("/v1/what-if", json={"mesh": world.name, "minutes": minutes})
+        assert (answer.status_code, answer.json()["code"]) == (409, "matrix_missing")
+
+
+def test_without_changes_all_stays(mesh: MeshWorld, minutes: int | None):
+    result = evaluate(mesh, minutes=minutes)
     (fate,) = result["applications"]
     assert fate["before"] == fate["after"]
     assert fate["before"]["mean"] == pytest.approx(kept(400, 250), abs=0.01)
@@ -57,29 +105,30 @@ def test_without_changes_all_stays(mesh: MeshWorld):
         ({"kind": "vm", "vm": "b-1", "zone": "c"}, kept(140, 250)),
     ],
 )
-def test_each_change_does_what_it_says(mesh: MeshWorld, change: dict, after: float):
-    (fate,) = evaluate(mesh, change)["applications"]
+def test_each_change_does_what_it_says(mesh: MeshWorld, change: dict, after: float, minutes: int | None):
+    (fate,) = evaluate(mesh, change, minutes=minutes)["applications"]
     assert fate["after"]["mean"] == pytest.approx(after, abs=0.012)
     assert fate["before"]["mean"] == pytest.approx(kept(400, 250), abs=0.01)
     assert fate["gain"]["gain"]["mean"] == pytest.approx(after - kept(400, 250), abs=0.02)
     assert fate["below_objective"] == (after < 0.5)
 
 
-def test_another_curve_counts_from_there_on(mesh: MeshWorld):
+def test_another_curve_counts_from_there_on(mesh: MeshWorld, minutes: int | None):
     other = published("dns").curve
-    (fate,) = evaluate(mesh, {"kind": "curve", "application": "cache", "curve": "dns"})["applications"]
+    (fate,) = evaluate(mesh, {"kind": "curve", "application": "cache", "curve": "dns"}, minutes=minutes)["applications"]
     expected = float(np.mean([float(other(us)) for us in (400, 250)]))
     assert fate["after"]["mean"] == pytest.approx(expected, abs=0.02)
 
 
-def test_links_beyond_the_domain_of_the_curve_are_counted(mesh: MeshWorld):
-    (fate,) = evaluate(mesh, {"kind": "latency", "zones": ["a", "b"], "added_us": 50_000})["applications"]
+def test_links_beyond_the_domain_of_the_curve_are_counted(mesh: MeshWorld, minutes: int | None):
+    slower = {"kind": "latency", "zones": ["a", "b"], "added_us": 50_000}
+    (fate,) = evaluate(mesh, slower, minutes=minutes)["applications"]
     assert fate["beyond"] == 1
     assert fate["after"]["low"] < fate["after"]["mean"]
 
 
-def test_tasks_of_a_dropped_zone_find_other_vms(mesh: MeshWorld):
-    result = evaluate(mesh, {"kind": "drop_zone", "zone": "b"}, place_waiting=True)
+def test_tasks_of_a_dropped_zone_find_other_vms(mesh: MeshWorld, minutes: int | None):
+    result = evaluate(mesh, {"kind": "drop_zone", "zone": "b"}, place_waiting=True, minutes=minutes)
     assert [(one["task"]["name"], one["vm"]["name"]) for one in result["placed"]] == [("cache-1", "c-2")]
     (fate,) = result["applications"]
     assert fate["after"]["mean"] == pytest.approx(kept(30, 250), abs=0.01)
@@ -122,6 +171,8 @@ def test_scenarios_are_kept_changed_and_forgotten(mesh: MeshWorld, other_owner: 
     renamed = mesh.owner.patch(path, json={"name": "b away", "minutes": 10}, headers={"If-Match": old}).json()
     assert (renamed["name"], renamed["question"]["minutes"]) == ("b away", 10)
     assert renamed["question"]["changes"] == [change]
+    newest = mesh.owner.patch(path, json={"minutes": None}, headers={"If-Match": mesh.owner.get(path).headers["ETag"]})
+    assert newest.json()["question"]["minutes"] is None
     late = mesh.owner.patch(path, json={"minutes": 5}, headers={"If-Match": old})
     assert (late.status_code, late.json()["code"]) == (412, "version_changed")
     assert [item["name"] for item in mesh.owner.get("/v1/scenarios").json()["items"]] == ["b away"]

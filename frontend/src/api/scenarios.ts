@@ -11,25 +11,27 @@ export const scenariosQuery = queryOptions({
 })
 
 /** The effect of changes on applications; keeps the last result until the next arrives. */
-export const whatIfQuery = (mesh: string, changes: Change[], place: boolean) =>
+export const whatIfQuery = (mesh: string, changes: Change[], place: boolean, minutes: number | null) =>
   queryOptions({
-    queryKey: ['what-if', mesh, changes, place],
+    queryKey: ['what-if', mesh, changes, place, minutes],
     queryFn: () =>
       unwrap(
         client.POST('/v1/what-if', {
-          body: { mesh, changes, place_waiting: place, statistic: 'p50', minutes: 30 },
+          body: { mesh, changes, place_waiting: place, statistic: 'p50', minutes },
         }),
       ),
+    // As often as the performance of an application, so that both show the same windows.
+    refetchInterval: minutes === null ? 10_000 : false,
     placeholderData: keepPreviousData,
     retry: false,
   })
 
 export const useKeepScenario = () =>
   useAction(
-    (input: { name: string; mesh: string; changes: Change[]; place_waiting: boolean }, key) =>
+    (input: { name: string; mesh: string; changes: Change[]; place_waiting: boolean; minutes: number | null }, key) =>
       unwrap(
         client.POST('/v1/scenarios', {
-          body: { ...input, statistic: 'p50', minutes: 30 },
+          body: { ...input, statistic: 'p50' },
           headers: once(key),
         }),
       ),
@@ -38,7 +40,17 @@ export const useKeepScenario = () =>
 
 export const useChangeScenario = () =>
   useAction(
-    ({ id, version, ...body }: { id: string; version: number; changes: Change[]; place_waiting: boolean }) =>
+    ({
+      id,
+      version,
+      ...body
+    }: {
+      id: string
+      version: number
+      changes: Change[]
+      place_waiting: boolean
+      minutes: number | null
+    }) =>
       unwrap(
         client.PATCH('/v1/scenarios/{scenario_id}', {
           params: { path: { scenario_id: id } },

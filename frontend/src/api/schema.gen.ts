@@ -5607,7 +5607,9 @@ export interface components {
          * ApplicationImpact
          * @description Impact on one application; null where no window has all its links.
          *
-         *     After the changes, `waiting` tasks have no VM, and `beyond` links are slower than the domain of the curve.
+         *     At the newest windows (`minutes` null), links that are not measured before the changes do not count, and intervals
+         *     are the band of the curve. After the changes, `waiting` tasks have no VM, and `beyond` links are slower than the
+         *     domain of the curve.
          */
         ApplicationImpact: {
             application: components["schemas"]["Named"];
@@ -13593,10 +13595,9 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description Look-back in minutes
-             * @default 30
+             * @description Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for the current performance of an application
              */
-            minutes: number;
+            minutes?: number | null;
             /**
              * Place Waiting
              * @description Place waiting tasks after the changes; other tasks do not move
@@ -13640,7 +13641,7 @@ export interface components {
         };
         /**
          * ScenarioUpdate
-         * @description Update of a scenario; omitted fields stay. Changes are replaced as a whole.
+         * @description Update of a scenario; omitted fields stay. Changes are replaced as a whole; `minutes` may be set to null.
          */
         ScenarioUpdate: {
             /** Name */
@@ -13648,7 +13649,10 @@ export interface components {
             /** Changes */
             changes?: (components["schemas"]["PutTask"] | components["schemas"]["RecreateVm"] | components["schemas"]["DropZone"] | components["schemas"]["AddLatency"] | components["schemas"]["ChangeCurve"])[] | null;
             statistic?: components["schemas"]["Percentile"] | null;
-            /** Minutes */
+            /**
+             * Minutes
+             * @description Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for the current performance of an application
+             */
             minutes?: number | null;
             /** Place Waiting */
             place_waiting?: boolean | null;
@@ -16479,10 +16483,9 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description Look-back in minutes
-             * @default 30
+             * @description Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for the current performance of an application
              */
-            minutes: number;
+            minutes?: number | null;
             /**
              * Place Waiting
              * @description Place waiting tasks after the changes; other tasks do not move
@@ -16501,10 +16504,9 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description Look-back in minutes
-             * @default 30
+             * @description Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for the current performance of an application
              */
-            minutes: number;
+            minutes?: number | null;
             /**
              * Place Waiting
              * @description Place waiting tasks after the changes; other tasks do not move
@@ -16520,11 +16522,16 @@ export interface components {
         /**
          * WhatIfRead
          * @description Impact on every application of the mesh; `broken` lists constraints violated after the changes.
+         *
+         *     `statistic` and `minutes` are those of the request: the basis of every performance.
          */
         WhatIfRead: {
             window: components["schemas"]["Span"];
             /** Windows */
             windows: number;
+            statistic: components["schemas"]["Percentile"];
+            /** Minutes */
+            minutes: number | null;
             /** Applications */
             applications: components["schemas"]["ApplicationImpact"][];
             /** Placed */
@@ -45488,7 +45495,7 @@ export interface operations {
                      *             "limits": [
                      *               {
                      *                 "kind": "moves_max",
-                     *                 "limit": "0 moves in all",
+                     *                 "limit": "no moves allowed",
                      *                 "relax": "raise moves_max of the request"
                      *               },
                      *               {
@@ -45536,7 +45543,7 @@ export interface operations {
                      *             "limits": [
                      *               {
                      *                 "kind": "moves_max",
-                     *                 "limit": "0 moves in all",
+                     *                 "limit": "no moves allowed",
                      *                 "relax": "raise moves_max of the request"
                      *               },
                      *               {
@@ -46125,7 +46132,8 @@ export interface operations {
                  *           "zone": "b"
                  *         }
                  *       ],
-                 *       "place_waiting": true
+                 *       "place_waiting": true,
+                 *       "minutes": 30
                  *     }
                  */
                 "application/json": components["schemas"]["WhatIfCreate"];
@@ -46145,14 +46153,16 @@ export interface operations {
                     /**
                      * @example {
                      *       "window": {
-                     *         "from": "2026-11-26T08:42:30Z",
-                     *         "to": "2026-11-26T08:53:40Z"
+                     *         "from": "2026-11-27T17:45:00Z",
+                     *         "to": "2026-11-27T17:56:10Z"
                      *       },
                      *       "windows": 10,
+                     *       "statistic": "p50",
+                     *       "minutes": 30,
                      *       "applications": [
                      *         {
                      *           "application": {
-                     *             "id": "a020ead8-d9c8-48e4-a7f4-4d681f5cbee8",
+                     *             "id": "a48ce59e-dcd5-4df0-ab4d-208506936d6c",
                      *             "name": "cache"
                      *           },
                      *           "objective": 0.5,
@@ -46198,15 +46208,15 @@ export interface operations {
                      *       "placed": [
                      *         {
                      *           "application": {
-                     *             "id": "a020ead8-d9c8-48e4-a7f4-4d681f5cbee8",
+                     *             "id": "a48ce59e-dcd5-4df0-ab4d-208506936d6c",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "e176ae7a-9e67-47f5-9948-c840cc6ff2b6",
+                     *             "id": "98a318b6-54aa-495f-b5f6-891be8e2e74e",
                      *             "name": "cache-1"
                      *           },
                      *           "vm": {
-                     *             "id": "406db933-8824-4510-855c-b07862b41faf",
+                     *             "id": "8a4390b7-3479-4ff2-9c74-3322ac341a56",
                      *             "name": "c-2"
                      *           }
                      *         }
@@ -46383,10 +46393,10 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
+                     *           "id": "759a2bb6-2cf5-47ca-9ef7-8702eab37d1b",
                      *           "name": "b away",
                      *           "mesh": {
-                     *             "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
+                     *             "id": "1811b79d-002d-4a07-b001-d125b3549aca",
                      *             "name": "demo"
                      *           },
                      *           "question": {
@@ -46397,12 +46407,12 @@ export interface operations {
                      *               }
                      *             ],
                      *             "statistic": "p50",
-                     *             "minutes": 10,
+                     *             "minutes": null,
                      *             "place_waiting": false
                      *           },
-                     *           "version": 2,
-                     *           "created_at": "2026-11-26T08:53:49.410660Z",
-                     *           "updated_at": "2026-11-26T08:53:49.488858Z"
+                     *           "version": 3,
+                     *           "created_at": "2026-11-27T17:56:13.439919Z",
+                     *           "updated_at": "2026-11-27T17:56:13.600709Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -46519,10 +46529,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
+                     *       "id": "759a2bb6-2cf5-47ca-9ef7-8702eab37d1b",
                      *       "name": "b gone",
                      *       "mesh": {
-                     *         "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
+                     *         "id": "1811b79d-002d-4a07-b001-d125b3549aca",
                      *         "name": "demo"
                      *       },
                      *       "question": {
@@ -46533,12 +46543,12 @@ export interface operations {
                      *           }
                      *         ],
                      *         "statistic": "p50",
-                     *         "minutes": 30,
+                     *         "minutes": null,
                      *         "place_waiting": false
                      *       },
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T08:53:49.410660Z",
-                     *       "updated_at": "2026-11-26T08:53:49.410660Z"
+                     *       "created_at": "2026-11-27T17:56:13.439919Z",
+                     *       "updated_at": "2026-11-27T17:56:13.439919Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ScenarioRead"];
@@ -46673,10 +46683,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
-                     *       "name": "b gone",
+                     *       "id": "759a2bb6-2cf5-47ca-9ef7-8702eab37d1b",
+                     *       "name": "b away",
                      *       "mesh": {
-                     *         "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
+                     *         "id": "1811b79d-002d-4a07-b001-d125b3549aca",
                      *         "name": "demo"
                      *       },
                      *       "question": {
@@ -46687,12 +46697,12 @@ export interface operations {
                      *           }
                      *         ],
                      *         "statistic": "p50",
-                     *         "minutes": 30,
+                     *         "minutes": 10,
                      *         "place_waiting": false
                      *       },
-                     *       "version": 1,
-                     *       "created_at": "2026-11-26T08:53:49.410660Z",
-                     *       "updated_at": "2026-11-26T08:53:49.410660Z"
+                     *       "version": 2,
+                     *       "created_at": "2026-11-27T17:56:13.439919Z",
+                     *       "updated_at": "2026-11-27T17:56:13.481064Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ScenarioRead"];
@@ -46905,10 +46915,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "abc52bc9-cd65-4787-9005-2a375ae3ba4e",
+                     *       "id": "759a2bb6-2cf5-47ca-9ef7-8702eab37d1b",
                      *       "name": "b away",
                      *       "mesh": {
-                     *         "id": "23eaef87-6512-459a-9ad5-68c6e303082e",
+                     *         "id": "1811b79d-002d-4a07-b001-d125b3549aca",
                      *         "name": "demo"
                      *       },
                      *       "question": {
@@ -46923,8 +46933,8 @@ export interface operations {
                      *         "place_waiting": false
                      *       },
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T08:53:49.410660Z",
-                     *       "updated_at": "2026-11-26T08:53:49.488858Z"
+                     *       "created_at": "2026-11-27T17:56:13.439919Z",
+                     *       "updated_at": "2026-11-27T17:56:13.481064Z"
                      *     }
                      */
                     "application/json": components["schemas"]["ScenarioRead"];
@@ -47094,23 +47104,23 @@ export interface operations {
                     /**
                      * @example {
                      *       "application": {
-                     *         "id": "e973c3da-757d-491f-9b17-814992635247",
+                     *         "id": "fd667bdf-6d4e-4614-8ad0-1bbf8fcfbbcf",
                      *         "name": "cache"
                      *       },
                      *       "window": {
-                     *         "from": "2026-11-26T08:42:30Z",
-                     *         "to": "2026-11-26T08:53:40Z"
+                     *         "from": "2026-11-27T17:45:00Z",
+                     *         "to": "2026-11-27T17:56:10Z"
                      *       },
                      *       "options": [
                      *         {
                      *           "kind": "over_allocate",
                      *           "tasks": [
                      *             {
-                     *               "id": "18a5f911-c3af-454e-b4de-e87323398d60",
+                     *               "id": "91705a45-3702-42ad-9957-197ae737fb17",
                      *               "name": "cache-1"
                      *             },
                      *             {
-                     *               "id": "c40cb26c-278c-45c0-87c9-fb244ac31bad",
+                     *               "id": "73103b23-0ec3-42cf-b29d-74053378994f",
                      *               "name": "cache-2"
                      *             }
                      *           ],
@@ -47148,11 +47158,11 @@ export interface operations {
                      *           "kind": "over_allocate",
                      *           "tasks": [
                      *             {
-                     *               "id": "18a5f911-c3af-454e-b4de-e87323398d60",
+                     *               "id": "91705a45-3702-42ad-9957-197ae737fb17",
                      *               "name": "cache-1"
                      *             },
                      *             {
-                     *               "id": "c40cb26c-278c-45c0-87c9-fb244ac31bad",
+                     *               "id": "73103b23-0ec3-42cf-b29d-74053378994f",
                      *               "name": "cache-2"
                      *             }
                      *           ],
@@ -47207,7 +47217,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "4cc9fd17-ed16-4c20-a0d6-e87786901a4b",
+                     *       "id": "3d72197a-0da4-4ce8-a994-1fce8d89654a",
                      *       "kind": "what_if.find_options",
                      *       "title": "Options of cache",
                      *       "queue": "solve",
@@ -47223,13 +47233,13 @@ export interface operations {
                      *           "extra_max": 3,
                      *           "statistic": "p50"
                      *         },
-                     *         "application_id": "5359aca1-d3ef-463b-89a3-3c7e8811e776"
+                     *         "application_id": "0b9af944-2ac7-468b-8104-1049e77c7320"
                      *       },
                      *       "result": null,
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T09:01:06.823855Z",
+                     *       "created_at": "2026-11-27T17:56:01.286517Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null

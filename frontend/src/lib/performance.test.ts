@@ -7,7 +7,30 @@ import {
   formatShare,
   formatShares,
   formatTick,
+  lookBack,
+  performanceBasis,
 } from './performance'
+
+test('a performance names its statistic and its period', () => {
+  const window = { from: '2020-11-20T10:00:00Z', to: '2020-11-20T10:30:00Z' }
+  const when = '20 Nov 2020, 10:00:00 – 10:30:00 UTC'
+  expect(performanceBasis({ statistic: 'p50', window }, 'utc')).toBe(
+    `Performance is predicted at the p50 of round trips in the newest window of each path, ${when}.`,
+  )
+  expect(performanceBasis({ statistic: 'p99', window, minutes: 30, windows: 25 }, 'utc')).toBe(
+    `Performance is the mean over 25 windows of the last 30 min, ${when}, predicted at the p99 of round trips in each.`,
+  )
+  expect(performanceBasis({ statistic: 'p50', window: { from: null, to: null } }, 'utc')).toBe(
+    'Performance is predicted at the p50 of round trips in the newest window of each path.',
+  )
+})
+
+test.each([
+  [30, 'the last 30 min'],
+  [60, 'the last hour'],
+  [90, 'the last 90 min'],
+  [1_440, 'the last 24 h'],
+])('the look-back of %i min is written %s', (minutes, text) => expect(lookBack(minutes)).toBe(text))
 
 test.each([
   [0.79681, '79.7 %'],

@@ -1,6 +1,36 @@
 /** Formats of performance: shares of the best, microseconds added to the round trip. */
 
-import { formatDelay, NO_VALUE } from './units'
+import { strings } from './strings'
+import { type Clock, formatMoments } from './time'
+import { formatCount, formatDelay, NO_VALUE } from './units'
+
+/** Round trips that a performance was predicted from; without minutes the newest window of each path. */
+export interface Basis {
+  statistic: string
+  window: { from: string | null; to: string | null }
+  minutes?: number | null
+  windows?: number
+}
+
+/** The statistic of the round trips behind every current performance that states none. */
+export const NEWEST_STATISTIC = 'p50'
+
+/** Return the sentence with the basis of performances at the newest windows, which have different times. */
+export const performanceAtNewest = strings.performanceAtNewest
+
+/** Return a sentence with the statistic and the period behind a performance. */
+export function performanceBasis({ statistic, window: { from, to }, minutes, windows = 1 }: Basis, clock: Clock) {
+  if (!from || !to) return strings.performanceAtNewest(statistic)
+  const window = formatMoments(new Date(from), new Date(to), clock)
+  if (minutes == null) return strings.performanceAtNewestOf(statistic, window)
+  const count = windows === 1 ? strings.oneWindow : strings.windowCount(formatCount(windows))
+  return strings.performanceAtMean(statistic, count, lookBack(minutes), window)
+}
+
+/** Name a look-back: 30 → "the last 30 min", 120 → "the last 2 h". */
+export function lookBack(minutes: number): string {
+  return minutes >= 60 && minutes % 60 === 0 ? strings.lastHours(minutes / 60) : strings.lastMinutes(minutes)
+}
 
 /** Format a share of the best performance: 0.7968 → "79.7 %". */
 export function formatShare(share: number | null | undefined): string {

@@ -107,6 +107,16 @@ export const strings = {
   otherApplications: (count: number) => (count === 1 ? '1 other application' : `${count} other applications`),
   affects: (list: string) => `Affects ${list}.`,
   noneAffected: 'No application is affected.',
+  performanceAtNewest: (statistic: string) =>
+    `Performance is predicted at the ${statistic} of round trips in the newest window of each path.`,
+  performanceAtNewestOf: (statistic: string, window: string) =>
+    `Performance is predicted at the ${statistic} of round trips in the newest window of each path, ${window}.`,
+  performanceAtMean: (statistic: string, windows: string, period: string, window: string) =>
+    `Performance is the mean over ${windows} of ${period}, ${window}, predicted at the ${statistic} of round trips in each.`,
+  oneWindow: '1 window',
+  windowCount: (windows: string) => `${windows} windows`,
+  lastMinutes: (minutes: number) => (minutes === 1 ? 'the last minute' : `the last ${minutes} min`),
+  lastHours: (hours: number) => (hours === 1 ? 'the last hour' : `the last ${hours} h`),
   costsNothing: (applications: string) => `Costs no performance now; ${applications} affected.`,
   none: 'None',
 }

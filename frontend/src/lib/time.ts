@@ -34,8 +34,11 @@ export const formatMinute = (at: Date, clock: Clock) => format(clock, MINUTE).fo
 /** "20 Nov 2026" */
 export const formatDay = (at: Date, clock: Clock) => format(clock, DAY).format(at)
 
-/** "20 Nov 2026, 23:10:20" */
-export const formatMoment = (at: Date, clock: Clock) => `${formatDay(at, clock)}, ${formatTime(at, clock)}`
+/** "20 Nov 2026, 23:10:20": an end of a range, whose zone follows it. */
+export const formatDayTime = (at: Date, clock: Clock) => `${formatDay(at, clock)}, ${formatTime(at, clock)}`
+
+/** "20 Nov 2026, 23:10:20 UTC" */
+export const formatMoment = (at: Date, clock: Clock) => `${formatDayTime(at, clock)} ${zoneName(clock, at)}`
 
 /** "UTC", or the offset of the reader: "UTC+1", "UTC−3:30". */
 export function zoneName(clock: Clock, at: Date): string {
@@ -45,6 +48,10 @@ export function zoneName(clock: Clock, at: Date): string {
   const rest = Math.abs(minutes) % 60
   return `UTC${minutes < 0 ? '−' : '+'}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`
 }
+
+/** Name the zone of times that are typed, whose offset depends on the day: "UTC", "America/St_Johns". */
+export const typedZone = (clock: Clock): string =>
+  clock === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
 
 const DAY_MS = 86_400_000
 
@@ -58,6 +65,15 @@ export function formatShortMoment(at: string, clock: Clock, now: number): string
 /** Format a half-open window: "23:10:20 – 23:10:30 UTC". */
 export function formatWindow(from: Date, to: Date, clock: Clock): string {
   return `${formatTime(from, clock)} – ${formatTime(to, clock)} ${zoneName(clock, to)}`
+}
+
+/** Format a window of any day: "23:10:20 – 23:10:30 UTC" with the days before both times if they are not `now`'s. */
+export function formatMoments(from: Date, to: Date, clock: Clock, now: number = Date.now()): string {
+  const today = formatDay(new Date(now), clock)
+  const [first, last] = [formatDay(from, clock), formatDay(to, clock)]
+  if (first === today && last === today) return formatWindow(from, to, clock)
+  const end = first === last ? formatTime(to, clock) : formatDayTime(to, clock)
+  return `${formatDayTime(from, clock)} – ${end} ${zoneName(clock, to)}`
 }
 
 /** Format an age: "8 s", "3 min", "2 h", "5 d"; never negative. */

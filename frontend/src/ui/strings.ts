@@ -131,10 +131,14 @@ export const strings = {
   failed: (name: string, reason: string) => `${name}: ${reason}`,
   dismiss: 'Dismiss',
   applicationLoses: (application: string, cost: string) => `${application} −${cost}`,
+  chooseVm: (count: number) => (count === 1 ? 'Choose from 1 VM' : `Choose from ${count} VMs`),
+  loadingVms: 'Loading VMs…',
+  noSuchVm: 'No VM or zone of this name can be added.',
+  vmInZone: (vm: string, zone: string) => `${vm}, ${zone}`,
   costOfPath: (application: string, cost: string) =>
-    `The path costs ${application} ${cost} of its best performance, predicted by its curve from the round trip now.`,
+    `The path costs ${application} ${cost} of its best performance, predicted by its curve at the p50 of round trips in the newest window.`,
   costOfPair: (application: string, cost: string) =>
-    `The paths of this pair cost ${application} ${cost} of its best performance, predicted by its curve from the round trips now.`,
+    `The paths of this pair cost ${application} ${cost} of its best performance, predicted by its curve at the p50 of round trips in the newest window of each.`,
   progressOf: (subject: string) => `Progress of ${subject}`,
   computeMix: 'Compute mix',
   fairness: 'Fairness',

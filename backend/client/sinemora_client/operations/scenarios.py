@@ -19,8 +19,8 @@ class ScenariosOperations(Calls):
         """Evaluate changes of tasks, VMs, zones, latencies or curves for every application of a mesh. Stores nothing.
 
         POST /v1/what-if, role viewer. Raises `ApiError` with `application_unknown`, `conflict`, `curve_unknown`,
-        `curve_version_unknown`, `matrix_missing`, `mesh_unknown`, `range_invalid`, `task_unknown`, `vm_unknown`,
-        `zone_unknown`.
+        `curve_version_unknown`, `flows_unsupported`, `matrix_missing`, `mesh_unknown`, `range_invalid`,
+        `task_unknown`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.WhatIfRead = self._json("POST", "/v1/what-if", body=body)
         return answer

@@ -444,6 +444,10 @@ export const strings = {
   applicationsUnaffected: (names: string) => `By their curves these applications lose nothing: ${names}.`,
   applicationsUnknown: (names: string) => `The performance of some applications is unknown: ${names}.`,
   noApplicationsAffected: 'No application communicates over the affected paths.',
+  affectedBasis: (isOver: boolean) =>
+    isOver
+      ? 'The performance is that of the last evaluation; both are predicted at the p50 of round trips in the newest window of each path at that time.'
+      : 'Predicted at the p50 of round trips in the newest window of each path.',
   lossOnThesePaths: 'Loss on these paths',
   largestLoss: 'Largest loss on these paths',
   providerEvidence: 'Evidence for the provider',

@@ -5,11 +5,12 @@ import { useState } from 'react'
 import { applicationQuery, performanceQuery, useDeleteApplication } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { Application, ApplicationPerformance } from '~/api/types'
-import { formatShare, formatShares } from '~/lib/performance'
+import { formatShare, formatShares, performanceBasis } from '~/lib/performance'
 import { sentenceCase } from '~/lib/text'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
-import { LoadingPage, Page } from '~/ui/Page'
+import { useClock } from '~/ui/clock'
+import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
@@ -32,6 +33,7 @@ const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], str
 export function ApplicationPage({ applicationId }: { applicationId: string }) {
   const query = useQuery(applicationQuery(applicationId))
   const now = useQuery(performanceQuery(applicationId))
+  const clock = useClock()
   if (query.error && !query.data) {
     return <Failed what={strings.theApplication} error={query.error} retry={() => void query.refetch()} />
   }
@@ -56,6 +58,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
         <Notice tone="info">{strings.newerCurve(application.curve.number, application.curve.newest)}</Notice>
       )}
       <Figures application={application} now={now.data} />
+      {now.data && <p className={pageStyles.lead}>{performanceBasis(now.data, clock)}</p>}
       {now.data ? <Links now={now.data} /> : <Loading what={strings.performanceLower} />}
       <Tasks application={application} />
       <Options applicationId={applicationId} />

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { applicationsQuery, performanceQuery } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { Application } from '~/api/types'
-import { formatShare } from '~/lib/performance'
+import { formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -33,7 +33,11 @@ export function ApplicationsPage() {
     )
   }
   return (
-    <Page title={strings.applications} lead={strings.applicationsLead} action={addApplication}>
+    <Page
+      title={strings.applications}
+      lead={`${strings.applicationsLead} ${performanceAtNewest(NEWEST_STATISTIC)}`}
+      action={addApplication}
+    >
       <RecordList
         label={strings.applications}
         rows={applications.data}

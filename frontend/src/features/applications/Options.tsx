@@ -4,7 +4,9 @@ import { useState } from 'react'
 import { optionsQuery } from '~/api/applications'
 import { useWaiting } from '~/api/waiting'
 import { formatChange, formatChanges, formatShare } from '~/lib/performance'
+import { formatMoments } from '~/lib/time'
 import { NO_VALUE } from '~/lib/units'
+import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { errorText } from '~/ui/State'
@@ -25,6 +27,7 @@ export function Options({ applicationId }: { applicationId: string }) {
   const { data, error } = useQuery(query)
   const waiting = useWaiting(query.queryKey)
   const [all, setAll] = useState(false)
+  const clock = useClock()
   if (error) return <p className={pageStyles.quiet}>{strings.optionsError(errorText(error))}</p>
   if (!data && waiting) {
     return (
@@ -34,6 +37,7 @@ export function Options({ applicationId }: { applicationId: string }) {
     )
   }
   if (!data || data.options.length === 0) return null
+  const { from, to } = data.window
   const best = data.options.filter(({ gain }) => gainsAnything(gain.gain.mean)).slice(0, FIRST)
   if (best.length === 0) {
     return (
@@ -72,7 +76,15 @@ export function Options({ applicationId }: { applicationId: string }) {
           </Button>
         </div>
       )}
-      <p className={pageStyles.quiet}>{[strings.newVmAssumption, ...data.untried].join(' ')}</p>
+      <p className={pageStyles.quiet}>
+        {[
+          from && to && strings.optionsBasis(formatMoments(new Date(from), new Date(to), clock)),
+          strings.newVmAssumption,
+          ...data.untried,
+        ]
+          .filter(Boolean)
+          .join(' ')}
+      </p>
     </Panel>
   )
 }

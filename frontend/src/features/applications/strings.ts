@@ -15,7 +15,7 @@ export const strings = {
   recommendations: 'recommendations',
   newerCurve: (used: number, newest: number) => `Uses version ${used} of its curve; version ${newest} is available.`,
   performanceLower: 'its performance',
-  performanceNow: 'Current performance',
+  performanceNow: 'Performance, newest windows',
   interval: (low: string, high: string) => `${low} to ${high}`,
   worstLink: 'Worst link',
   objective: 'Objective',
@@ -44,7 +44,7 @@ export const strings = {
   applicationsLower: 'applications',
   noApplications: 'No applications yet',
   noApplicationsLead: 'Add an application to see what latency costs it and which placement would improve it.',
-  applicationsLead: 'Applications on your VMs, and the share of their best performance at current latency.',
+  applicationsLead: 'Applications on your VMs, and the share of their best performance that they keep.',
   application: 'Application',
   mesh: 'Mesh',
   meshes: 'Meshes',
@@ -64,7 +64,10 @@ export const strings = {
   otherVms: 'Other VMs',
   oneTaskEach: 'One task on each',
   chooseVms: 'Choose VMs',
-  chooseClients: 'Choose at least one VM besides the server.',
+  noSuchVm: 'No other VM of this mesh has this name.',
+  meshWithoutVm: 'This mesh has no VM yet: an application needs two.',
+  addVm: 'Add a VM',
+  chooseClients: 'Choose at least one VM other than the server.',
   optionsError: (error: string) => `Options: ${error}`,
   otherOptions: 'Other options',
   noOptionGains: (count: number) =>
@@ -82,6 +85,8 @@ export const strings = {
   oneOffCost: 'One-off cost',
   showBest: (count: number) => (count === 1 ? 'Show the best one' : `Show the best ${count}`),
   showAll: (count: number) => `Show all ${count}`,
+  optionsBasis: (window: string) =>
+    `Predicted from the windows of the last 30 min, ${window}, at the p50 of round trips, with an interval for the next hour; the performance above is that of the newest windows alone.`,
   newVmAssumption:
     'A VM that does not exist yet is predicted from the VMs measured in its zone; their spread gives the interval.',
 }

@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { ApplicationRanking } from '~/api/overview'
-import { formatShare } from '~/lib/performance'
+import { formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -63,6 +63,7 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
           { title: strings.objective, cell: (application) => <Objective application={application} />, as: 'number' },
         ]}
       />
+      <p className={pageStyles.quiet}>{performanceAtNewest(NEWEST_STATISTIC)}</p>
       {evaluated < total && (
         <p className={pageStyles.lead}>{strings.evaluatedOf(formatCount(evaluated), formatCount(total))}</p>
       )}

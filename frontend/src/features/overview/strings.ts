@@ -111,7 +111,7 @@ export const strings = {
   allApplications: 'All applications',
   evaluatedOf: (evaluated: string, total: string) => `The first ${evaluated} of ${total} applications are compared.`,
   application: 'Application',
-  performanceNow: 'Performance now',
+  performanceNow: 'Performance, newest windows',
   objective: 'Objective',
   missed: 'missed',
   met: 'met',

@@ -2,8 +2,9 @@ import { Anchor, useComputedColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Fate, WhatIf } from '~/api/types'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
-import { formatChange, formatShare, formatShares } from '~/lib/performance'
+import { formatChange, formatShare, formatShares, performanceBasis } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
+import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
@@ -13,6 +14,7 @@ import { strings } from './strings'
 
 /** Predicted performance of every application, and the round trips. */
 export function Results({ result }: { result: WhatIf }) {
+  const clock = useClock()
   return (
     <>
       {result.broken.length > 0 && (
@@ -36,37 +38,46 @@ export function Results({ result }: { result: WhatIf }) {
           </Anchor>
         </Notice>
       ) : (
-        <Records
-          label={strings.beforeAndAfter}
-          rows={result.applications}
-          id={({ application }) => application.id}
-          columns={[
-            { title: strings.application, cell: ({ application }) => application.name, as: 'head' },
-            { title: strings.now, cell: ({ before }) => formatShare(before?.mean), as: 'number' },
-            { title: strings.after, cell: ({ after }) => formatShare(after?.mean), as: 'number' },
-            {
-              title: strings.confidenceInterval,
-              cell: ({ after }) => (after ? strings.interval(...formatShares(after.low, after.high)) : NO_VALUE),
-              as: 'number',
-            },
-            { title: strings.change, cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
-            {
-              title: strings.objective,
-              term: 'objective',
-              cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
-              as: 'number',
-            },
-            { title: strings.notes, cell: beside, as: 'quiet' },
-          ]}
-        />
+        <>
+          <p className={pageStyles.lead}>{performanceBasis(result, clock)}</p>
+          <Records
+            label={strings.beforeAndAfter}
+            rows={result.applications}
+            id={({ application }) => application.id}
+            columns={[
+              { title: strings.application, cell: ({ application }) => application.name, as: 'head' },
+              {
+                title: strings.before,
+                term: 'performance',
+                cell: ({ before }) => formatShare(before?.mean),
+                as: 'number',
+              },
+              { title: strings.after, cell: ({ after }) => formatShare(after?.mean), as: 'number' },
+              {
+                title: result.minutes === null ? strings.curveInterval : strings.confidenceInterval,
+                cell: ({ after }) => (after ? strings.interval(...formatShares(after.low, after.high)) : NO_VALUE),
+                as: 'number',
+              },
+              { title: strings.change, cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
+              {
+                title: strings.objective,
+                term: 'objective',
+                cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
+                as: 'number',
+              },
+              { title: strings.notes, cell: notes, as: 'quiet' },
+            ]}
+          />
+        </>
       )}
       <Grids trips={result.trips} />
     </>
   )
 }
 
-function beside({ below_objective, waiting, beyond }: Fate): string {
+function notes({ after, below_objective, waiting, beyond }: Fate): string {
   const words = [
+    after === null && strings.notMeasured,
     below_objective && strings.belowObjective,
     waiting > 0 && `${waiting} ${waiting === 1 ? strings.taskWaits : strings.tasksWait}`,
     beyond > 0 && strings.linksExtrapolated(beyond, beyond === 1 ? strings.linkIs : strings.linksAre),
@@ -108,7 +119,7 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
   return (
     <Panel title={strings.roundTrips}>
       <div className={styles.grids}>
-        {grid(trips.before_ns, strings.now)}
+        {grid(trips.before_ns, strings.before)}
         {grid(trips.after_ns, strings.after)}
       </div>
       <p className={pageStyles.quiet}>

@@ -13,6 +13,7 @@ import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { useEdited } from '~/ui/useEdited'
 import { useMissing } from '~/ui/useMissing'
+import { periodName } from './periods'
 import { strings } from './strings'
 
 interface Props {
@@ -20,12 +21,14 @@ interface Props {
   changes: Change[]
   /** Find VMs for unplaced tasks. */
   place: boolean
+  /** Look-back; null: the newest windows. */
+  minutes: number | null
   scenario: string | undefined
   onOpen: (scenario: Scenario | null) => void
 }
 
 /** Scenarios that were kept: opened, kept under a name, changed, forgotten. */
-export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props) {
+export function SavedScenarios({ mesh, changes, place, minutes, scenario, onOpen }: Props) {
   const { data: all } = useQuery(scenariosQuery)
   const ofMesh = (all ?? []).filter((scenario) => scenario.mesh.id === mesh)
   const open = ofMesh.find(({ id }) => id === scenario)
@@ -40,7 +43,7 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
     event.preventDefault()
     if (!missing.isComplete) return // the field says so
     const name = String(new FormData(event.currentTarget).get('name')).trim()
-    keep.mutate({ name, mesh, changes, place_waiting: place }, { onSuccess: onOpen })
+    keep.mutate({ name, mesh, changes, place_waiting: place, minutes }, { onSuccess: onOpen })
   }
 
   return (
@@ -55,7 +58,14 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
         <EditorsOnly>
           {open && (
             <>
-              <SaveChanges key={open.id} scenario={open} changes={changes} place={place} onOpen={onOpen} />
+              <SaveChanges
+                key={open.id}
+                scenario={open}
+                changes={changes}
+                place={place}
+                minutes={minutes}
+                onOpen={onOpen}
+              />
               <Button variant="default" onClick={() => setAsking(true)}>
                 {strings.deleteEllipsis}
               </Button>
@@ -91,19 +101,22 @@ export function SavedScenarios({ mesh, changes, place, scenario, onOpen }: Props
   )
 }
 
-interface SaveProps extends Pick<Props, 'changes' | 'place' | 'onOpen'> {
+interface SaveProps extends Pick<Props, 'changes' | 'place' | 'minutes' | 'onOpen'> {
   scenario: Scenario
 }
 
 /** Save the changes of the page under the open scenario, unless somebody else has changed it meanwhile. */
-function SaveChanges({ scenario, changes, place, onOpen }: SaveProps) {
+function SaveChanges({ scenario, changes, place, minutes, onOpen }: SaveProps) {
   const change = useChangeScenario()
   const stored = {
     changes: (scenario.question.changes ?? []) as Change[],
     place: scenario.question.place_waiting ?? false,
+    minutes: scenario.question.minutes ?? null,
   }
   const edited = useEdited(stored, String(scenario.version), (fields) => ({
     [strings.changes]: fields.changes.map(changeWords).join('; '),
+    [strings.placeWaiting]: fields.place ? strings.yes : strings.no,
+    [strings.measurements]: periodName(fields.minutes),
   }))
   return (
     <>
@@ -112,8 +125,8 @@ function SaveChanges({ scenario, changes, place, onOpen }: SaveProps) {
         loading={change.isPending}
         onClick={() =>
           change.mutate(
-            { id: scenario.id, version: Number(edited.version), changes, place_waiting: place },
-            { onSuccess: () => edited.saved({ changes, place }) },
+            { id: scenario.id, version: Number(edited.version), changes, place_waiting: place, minutes },
+            { onSuccess: () => edited.saved({ changes, place, minutes }) },
           )
         }
       >
@@ -122,7 +135,7 @@ function SaveChanges({ scenario, changes, place, onOpen }: SaveProps) {
       <ChangedMeanwhile
         changes={edited.changes}
         error={change.error}
-        onKeep={() => edited.keep({ changes, place })}
+        onKeep={() => edited.keep({ changes, place, minutes })}
         onTake={() => {
           edited.take()
           onOpen(scenario)

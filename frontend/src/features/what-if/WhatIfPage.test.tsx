@@ -1,17 +1,78 @@
 // @vitest-environment jsdom
 import { screen } from '@testing-library/react'
-import { expect, test } from 'vitest'
-import { mockApi } from '~/testing/api'
+import userEvent from '@testing-library/user-event'
+import { expect, test, vi } from 'vitest'
+import { bodiesOf, mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { strings } from './strings'
 import { WhatIfPage } from './WhatIfPage'
+
+const RESULT = {
+  window: { from: '2020-11-20T10:00:00Z', to: '2020-11-20T10:00:10Z' },
+  windows: 1,
+  statistic: 'p50',
+  minutes: null,
+  applications: [],
+  placed: [],
+  broken: [],
+  trips: { by: 'vm', names: [], groups: [], before_ns: [], after_ns: [] },
+}
+const side = (mean: number) => ({ mean, low: mean - 0.1, high: mean + 0.1, windows: 1 })
+const CACHE = {
+  application: { id: 'a', name: 'cache' },
+  objective: 0.5,
+  before: side(0.16),
+  after: side(0.4),
+  gain: { before: side(0.16), after: side(0.4), gain: side(0.24), probability: 0.5, doubts: [] },
+  below_objective: true,
+  waiting: 0,
+  beyond: 0,
+}
+const MESH = {
+  'GET /v1/meshes': { items: [{ id: 'm', name: 'new' }], next_cursor: null },
+  'GET /v1/meshes/m/roster': { mesh_id: 'm', revision: 1, vms: [{ name: 'a-1', zone_name: 'a' }], zones: [] },
+  'GET /v1/applications': { items: [], next_cursor: null },
+  'GET /v1/scenarios': { items: [], next_cursor: null },
+  'GET /v1/curves': { items: [], next_cursor: null },
+}
+
+test('performance is that of the newest windows, as on the pages of applications, and says so', async () => {
+  const sent = mockApi({ ...MESH, 'POST /v1/what-if': { ...RESULT, applications: [CACHE] } })
+  await showPage(<WhatIfPage search={{}} onSearch={() => undefined} />)
+  expect(
+    await screen.findByText(
+      'Performance is predicted at the p50 of round trips in the newest window of each path, 20 Nov 2020, 10:00:00 – 10:00:10 UTC.',
+    ),
+  ).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/what-if')).toMatchObject([{ statistic: 'p50', minutes: null }])
+  expect(screen.getByRole('columnheader', { name: 'Interval of the curve' })).toBeTruthy()
+})
+
+test('another period is in the address, and in every caption', async () => {
+  const onSearch = vi.fn()
+  const answer = { ...RESULT, applications: [{ ...CACHE, after: null, gain: null }], minutes: 30, windows: 25 }
+  const sent = mockApi({ ...MESH, 'POST /v1/what-if': answer })
+  await showPage(<WhatIfPage search={{ minutes: 30 }} onSearch={onSearch} />)
+  expect(await screen.findByText(/^Performance is the mean over 25 windows of the last 30 min, /)).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/what-if')).toMatchObject([{ minutes: 30 }])
+  expect(screen.getByText(/not measured in this period/)).toBeTruthy()
+  const period = screen.getByRole<HTMLSelectElement>('combobox', { name: /Measurements/ })
+  expect([...period.options].map(({ text }) => text)).toEqual([
+    'Newest windows',
+    'Mean of the last 30 min',
+    'Mean of the last 2 h',
+    'Mean of the last 24 h',
+  ])
+  await userEvent.selectOptions(period, 'Newest windows')
+  expect(onSearch).toHaveBeenLastCalledWith({ minutes: undefined })
+})
 
 test('a mesh without VMs has a next step instead of empty forms', async () => {
   mockApi({
     'GET /v1/meshes': { items: [{ id: 'm', name: 'new' }], next_cursor: null },
     'GET /v1/meshes/m/roster': { mesh_id: 'm', revision: 1, vms: [], zones: [] },
     'GET /v1/applications': { items: [], next_cursor: null },
-    'POST /v1/what-if': { applications: [], trips: { by: 'vm', names: [], before_ns: [], after_ns: [] } },
+    'POST /v1/what-if': RESULT,
   })
   await showPage(<WhatIfPage search={{}} onSearch={() => undefined} />)
   expect(await screen.findByText('No VM in this mesh yet')).toBeTruthy()

@@ -8,8 +8,10 @@ import { type Change, changeWords, parseChanges } from '~/lib/changes'
 import type { Patch } from '~/lib/searchParams'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
+import { Term } from '~/ui/Term'
 import { Board } from './Board'
 import { ChangeForms } from './ChangeForms'
+import { periodOptions } from './periods'
 import { Results } from './Results'
 import { SavedScenarios } from './SavedScenarios'
 import styles from './scenarios.module.css'
@@ -46,6 +48,12 @@ export function WhatIfPage({ search, onSearch }: Props) {
           onChange={(event) => onSearch({ mesh: event.currentTarget.value, changes: undefined, scenario: undefined })}
           data={meshes.data.map(({ id, name }) => ({ value: id, label: name }))}
         />
+        <NativeSelect
+          label={<Term of="look-back">{strings.measurements}</Term>}
+          value={String(search.minutes ?? '')}
+          onChange={(event) => onSearch({ minutes: Number(event.currentTarget.value) || undefined })}
+          data={periodOptions(search.minutes ?? null)}
+        />
       </div>
       <Workspace mesh={mesh.id} search={search} onSearch={onSearch} />
     </Page>
@@ -54,9 +62,10 @@ export function WhatIfPage({ search, onSearch }: Props) {
 
 function Workspace({ mesh, search, onSearch }: Props & { mesh: string }) {
   const changes = search.changes ?? []
+  const minutes = search.minutes ?? null
   const roster = useQuery(rosterQuery(mesh))
   const applications = useQuery(applicationsQuery)
-  const result = useQuery(whatIfQuery(mesh, changes, search.place ?? false))
+  const result = useQuery(whatIfQuery(mesh, changes, search.place ?? false, minutes))
   const broken = (!roster.data && roster.error) || (!applications.data && applications.error)
   if (broken) return <Failed what={strings.theMesh} error={broken} />
   if (!roster.data || !applications.data) return <Loading what={strings.meshLower} />
@@ -115,6 +124,7 @@ function Workspace({ mesh, search, onSearch }: Props & { mesh: string }) {
           mesh={mesh}
           changes={changes}
           place={search.place ?? false}
+          minutes={minutes}
           scenario={search.scenario}
           onOpen={(scenario) =>
             onSearch(
@@ -123,6 +133,7 @@ function Workspace({ mesh, search, onSearch }: Props & { mesh: string }) {
                     scenario: scenario.id,
                     changes: parseChanges(scenario.question.changes),
                     place: scenario.question.place_waiting || undefined,
+                    minutes: scenario.question.minutes ?? undefined,
                   }
                 : { scenario: undefined },
             )

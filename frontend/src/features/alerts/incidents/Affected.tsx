@@ -14,44 +14,47 @@ export function Affected({ applications, ended_at }: Pick<Incident, 'application
       {applications.length === 0 ? (
         <p className={pageStyles.lead}>{strings.noApplicationsAffected}</p>
       ) : (
-        <Records
-          label={strings.applications}
-          rows={applications}
-          id={(application) => application.id}
-          columns={[
-            {
-              title: strings.application,
-              cell: (application) => (
-                <Anchor
-                  size="sm"
-                  renderRoot={(root) => (
-                    <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
-                  )}
-                >
-                  {application.name}
-                </Anchor>
-              ),
-              as: 'head',
-            },
-            {
-              title: ended_at === null ? strings.lossOnThesePaths : strings.largestLoss,
-              term: 'performance lost',
-              cell: ({ cost }) => (cost === null ? NO_VALUE : formatShare(cost)),
-              as: 'number',
-            },
-            {
-              title: strings.predictedPerformance,
-              cell: ({ performance }) => (performance === null ? NO_VALUE : formatShare(performance)),
-              as: 'number',
-            },
-            {
-              title: strings.objective,
-              term: 'objective',
-              cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
-              as: 'number',
-            },
-          ]}
-        />
+        <>
+          <Records
+            label={strings.applications}
+            rows={applications}
+            id={(application) => application.id}
+            columns={[
+              {
+                title: strings.application,
+                cell: (application) => (
+                  <Anchor
+                    size="sm"
+                    renderRoot={(root) => (
+                      <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
+                    )}
+                  >
+                    {application.name}
+                  </Anchor>
+                ),
+                as: 'head',
+              },
+              {
+                title: ended_at === null ? strings.lossOnThesePaths : strings.largestLoss,
+                term: 'performance lost',
+                cell: ({ cost }) => (cost === null ? NO_VALUE : formatShare(cost)),
+                as: 'number',
+              },
+              {
+                title: strings.predictedPerformance,
+                cell: ({ performance }) => (performance === null ? NO_VALUE : formatShare(performance)),
+                as: 'number',
+              },
+              {
+                title: strings.objective,
+                term: 'objective',
+                cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
+                as: 'number',
+              },
+            ]}
+          />
+          <p className={pageStyles.quiet}>{strings.affectedBasis(ended_at !== null)}</p>
+        </>
       )}
     </Panel>
   )
