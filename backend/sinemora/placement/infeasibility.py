@@ -129,11 +129,17 @@ def _relaxations(
     relax: list[str] = []
     base = loose
     if most_moves is not None and feasible(loose):
-        relax.append(f"allow more than {most_moves} moves")
+        relax.append(_more_moves(most_moves))
         base = relaxed  # without the budget every other limit would seem responsible as well
     candidates = list(islice(without(base), TRIED_MOST))
     relax += [name for name, looser in candidates if feasible(looser)]
     return tuple(relax), len(candidates)
+
+
+def _more_moves(most: int) -> str:
+    if most == 0:
+        return "allow moves (none are allowed now)"
+    return f"allow more than {most} {'move' if most == 1 else 'moves'}"
 
 
 def _refused(

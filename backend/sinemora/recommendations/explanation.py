@@ -77,8 +77,8 @@ def build_result(
         certificate=_certificate(solution),
         optimality=_optimality(options, solution),
         pareto_front=_pareto_front(instance, solution, chosen),
-        constraints=constraints.describe(instance),
-        rejected=unmet_objectives(instance, solution.after)
+        constraints=[*constraints.describe(instance), constraints.moves_allowed(options.moves_max)],
+        rejected=unmet_objectives(instance, solution.after, options.moves_max)
         + [f"{words}." for words in solution.unplaced]
         + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
         binding=[_binding(instance, one) for one in binding_limits(instance, solution, options)],

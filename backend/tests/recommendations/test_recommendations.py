@@ -223,6 +223,23 @@ def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, obj
     assert ("below its objective of 99.0 %" in words) == missed
 
 
+@pytest.mark.parametrize(
+    ("moves_max", "own", "words"),
+    [
+        (0, None, "below its objective of 99.0 %, no moves allowed: raise moves_max of the request, lower"),
+        (10, 0, "below its objective of 99.0 %, no moves allowed: raise moves_max of cache, lower"),
+        (1, None, "below its objective of 99.0 %, with at most 1 move: lower the objective, relax a limit"),
+    ],
+)
+def test_the_reason_of_a_missed_objective_names_the_budget_of_moves(mesh: MeshWorld, worker, moves_max, own, words):
+    declared(mesh, objective=0.99, moves_max=own)
+    measured(mesh, NEAR)
+    answer = asked(mesh, worker, moves_max=moves_max)["answer"]
+    assert words in " ".join(answer["rejected"])
+    assert answer["constraints"][-1] == {0: "no moves allowed", 1: "at most 1 move", 10: "at most 10 moves"}[moves_max]
+    assert "feasible moves" not in str(answer)
+
+
 def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:
     tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0, "pinned": at == 0} for at, vm in enumerate(vms)]
     body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": [*tasks_of, {"name": "new"}]}

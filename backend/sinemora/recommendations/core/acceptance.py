@@ -12,7 +12,13 @@ import numpy as np
 
 from sinemora.kit.percent import percent
 from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
-from sinemora.recommendations.core.constraints import Violation, first_violation, joined_by_spread
+from sinemora.recommendations.core.constraints import (
+    Violation,
+    counted,
+    first_violation,
+    joined_by_spread,
+    moves_allowed,
+)
 from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Group
@@ -139,7 +145,9 @@ def _reject_over_budget(instance: Instance, groups: list[Group], moves_max: int)
         count = Counter(move.task[0] for move in group.moves if not move.starts)
         over = [place for place, moves in count.items() if (limit := own[place]) is not None and moves > limit]
         if group.rejected is None and count.total() > left:
-            group = replace(group, rejected=f"move budget exceeded: {count.total()} moves, {left} left")
+            needs = f"{counted(count.total(), 'moves')} needed"
+            room = moves_allowed(0) if moves_max == 0 else f"{left} of {moves_max} left"
+            group = replace(group, rejected=f"move budget exceeded: {needs}, {room}")
         elif group.rejected is None and over:
             group = replace(group, rejected=f"move limit of {instance.applications[over[0]].name} exceeded")
         elif group.rejected is None:

@@ -21,7 +21,7 @@ from sinemora.recommendations.core.acceptance import (
     price_of_bringing,
     price_of_moves,
 )
-from sinemora.recommendations.core.constraints import counted
+from sinemora.recommendations.core.constraints import counted, moves_allowed
 from sinemora.recommendations.core.gains import expected_gain
 from sinemora.recommendations.core.holdout import Gain
 from sinemora.recommendations.core.instance import Deployment, Instance
@@ -238,13 +238,13 @@ def _budgets(
     if (place, position) in moved:
         return
     if len(moved) >= options.moves_max:
-        yield Limit("moves_max", f"{options.moves_max} moves in all", "raise moves_max of the request")
+        yield Limit("moves_max", moves_allowed(options.moves_max), "raise moves_max of the request")
     application = instance.applications[place]
     own = sum(task[0] == place for task in moved)
     if application.moves_max is not None and own >= application.moves_max:
         yield Limit(
             "moves_max",
-            f"{application.moves_max} moves of {application.name}",
+            f"{moves_allowed(application.moves_max)} of {application.name}",
             f"raise moves_max of {application.name}",
         )
 

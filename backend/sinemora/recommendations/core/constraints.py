@@ -170,6 +170,11 @@ def _count_per_domain(application: Deployment, where: Indices, domain: Indices, 
     return np.bincount(domain[where[placed]], minlength=size)
 
 
+def moves_allowed(most: int) -> str:
+    """Return a budget of moves in words: "no moves allowed", "at most 2 moves"."""
+    return "no moves allowed" if most == 0 else f"at most {counted(most, 'moves')}"
+
+
 def counted(count: int | None, unit: str) -> str:
     """Return a number with its unit: "1 slot", "2 slots"."""
     return f"{count} {unit.removesuffix('s') if count == 1 else unit}"

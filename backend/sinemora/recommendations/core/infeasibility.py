@@ -9,9 +9,10 @@ from sinemora.placement import infeasibility
 from sinemora.placement.plan import Plan
 from sinemora.placement.policies import limits
 from sinemora.placement.problem import Problem
+from sinemora.recommendations.core.constraints import moves_allowed
 from sinemora.recommendations.core.formulate import formulate
 from sinemora.recommendations.core.holdout import estimate_mean, performance_series
-from sinemora.recommendations.core.instance import WAITING, ImputedMatrix, Instance
+from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance
 from sinemora.recommendations.core.joint_placement import SearchResult
 
 LEVELS = {"machine": "VM", "rack": "host", "pod": "zone", "place": "zone"}
@@ -44,8 +45,8 @@ def diagnose_unplaced(
         yield error
 
 
-def unmet_objectives(instance: Instance, at: tuple[Indices, ...]) -> list[str]:
-    """Describe the applications that stay below their objective for the placement `at`."""
+def unmet_objectives(instance: Instance, at: tuple[Indices, ...], moves_max: int) -> list[str]:
+    """Describe the applications that stay below their objective for the placement `at`, at most `moves_max` moves."""
     words = []
     for place, application in enumerate(instance.applications):
         if not application.chosen or application.objective is None:
@@ -58,10 +59,20 @@ def unmet_objectives(instance: Instance, at: tuple[Indices, ...]) -> list[str]:
         if estimate is not None and estimate.mean < application.objective:
             words.append(
                 f"{application.name} reaches {percent(estimate.mean)}, below its objective of"
-                f" {percent(application.objective)}, with any feasible moves:"
-                " lower the objective, relax a limit, or rent VMs nearer to one another."
+                f" {percent(application.objective)}, {_within_moves(application, moves_max)}, or rent VMs nearer to one"
+                " another."
             )
     return words
+
+
+def _within_moves(application: Deployment, moves_max: int) -> str:
+    """Return the moves that an application is allowed, and what could be relaxed."""
+    own = application.moves_max
+    most = moves_max if own is None else min(own, moves_max)
+    if most == 0:
+        of = "the request" if moves_max == 0 else application.name
+        return f"{moves_allowed(0)}: raise moves_max of {of}, lower the objective"
+    return f"with {moves_allowed(most)}: lower the objective, relax a limit"
 
 
 def _unpinned(instance: Instance, stars: list[int], assumed: ImputedMatrix) -> Iterator[tuple[str, Problem]]:

@@ -77,11 +77,12 @@ export function FindMoves() {
         <NumberField
           name="moves_max"
           label={<Term of="move budget">{strings.maximumMoves}</Term>}
+          description={strings.zeroMoves}
           min={0}
           max={10_000}
           defaultValue={10}
           required
-          w={130}
+          w={160}
         />
         <NumberField
           name="minutes"

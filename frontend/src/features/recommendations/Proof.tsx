@@ -1,19 +1,13 @@
 import type { Recommendation } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { POLICIES, policyOf } from '~/lib/policies'
-import { formatWindow } from '~/lib/time'
+import { formatMoments } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
-import { OBJECTIVES } from './names'
+import { COUNTED, OBJECTIVES } from './names'
 import { strings } from './strings'
-
-const COUNTED = {
-  mean: strings.riskMean,
-  p99: strings.riskP99,
-  cvar: strings.riskTail,
-}
 
 /** Age of the newest window from which on it is stated, in seconds. */
 const OLD_S = 120
@@ -67,7 +61,7 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
         )}
         {evidence.blocks != null && evidence.blocks > 0 && strings.blocksUsed(formatCount(evidence.blocks))}
         {evidence.gap_s != null && evidence.gap_s > 0 && strings.gapKept(minutes(evidence.gap_s))}
-        {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`}
+        {from && to && `, ${formatMoments(new Date(from), new Date(to), clock)}`}
         {strings.pathsAndNoise(
           evidence.paths_assumed === 0
             ? strings.allPathsMeasured(formatCount(evidence.paths))

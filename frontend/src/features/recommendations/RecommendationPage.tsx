@@ -13,6 +13,7 @@ import { Decisions } from './Decisions'
 import { Effects } from './Effects'
 import { Moves } from './Moves'
 import { Network } from './Network'
+import { basisOf } from './names'
 import { MeasuredResult } from './Outcome'
 import { PriceDifference } from './PriceDifference'
 import { Proof } from './Proof'
@@ -56,14 +57,12 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
           {strings.shortage(recommendation.answer.evidence.shortage)}
         </Notice>
       ) : recommendation.steps.length === 0 ? (
-        <Notice tone={isLimited(recommendation) ? 'info' : 'good'} title={strings.placementOptimal}>
-          {isLimited(recommendation) ? strings.placementLimitedLead : strings.placementOptimalLead}
-        </Notice>
+        <NoMoves recommendation={recommendation} />
       ) : (
         point && (
           <>
             {point.expected ? (
-              <Total expected={point.expected} />
+              <Total expected={point.expected} basis={basisOf(recommendation)} />
             ) : (
               <p className={styles.total}>{strings.gainNotMeasured}</p>
             )}
@@ -98,7 +97,22 @@ function titleOf({ steps, answer }: Recommendation): string {
 /** Return true if a limit or doubtful measurements rule out better places. */
 const isLimited = ({ answer }: Recommendation) => answer.rejected.length > 0 || (answer.binding ?? []).length > 0
 
-function Total({ expected }: { expected: Gain }) {
+function NoMoves({ recommendation }: { recommendation: Recommendation }) {
+  if (recommendation.question.moves_max === 0) {
+    return (
+      <Notice tone="info" title={strings.noMovesAllowed}>
+        {strings.noMovesAllowedLead}
+      </Notice>
+    )
+  }
+  return (
+    <Notice tone={isLimited(recommendation) ? 'info' : 'good'} title={strings.placementOptimal}>
+      {isLimited(recommendation) ? strings.placementLimitedLead : strings.placementOptimalLead}
+    </Notice>
+  )
+}
+
+function Total({ expected, basis }: { expected: Gain; basis: string }) {
   const { before, after, gain } = expected
   return (
     <p className={styles.total}>
@@ -109,7 +123,8 @@ function Total({ expected }: { expected: Gain }) {
           ...formatChanges(gain.low, gain.high),
           formatCount(gain.windows),
           formatProbability(expected.probability),
-        )}
+        )}{' '}
+        {basis}
       </span>
       {expected.doubts.length > 0 && (
         <span className={pageStyles.lead}> {strings.doubts(expected.doubts.join('; '))}</span>

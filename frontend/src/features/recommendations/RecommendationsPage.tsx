@@ -8,7 +8,7 @@ import { accuracyQuery, recommendationsQuery, useAcceptListed, useDismissListed 
 import type { Accuracy, RecommendationSummary } from '~/api/types'
 import { formatChange, formatChanges, formatShare } from '~/lib/performance'
 import { sentenceCase } from '~/lib/text'
-import { formatMoment, timeOf, zoneName } from '~/lib/time'
+import { formatMoment, timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
@@ -60,11 +60,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
   const dismiss = useDismissListed()
   const bulk: Bulk<RecommendationSummary> = {
     nouns: [strings.recommendationNoun, strings.recommendationsLower],
-    name: ({ mesh, created_at }) =>
-      strings.recommendationOf(
-        mesh.name,
-        `${formatMoment(new Date(created_at), clock)} ${zoneName(clock, new Date(created_at))}`,
-      ),
+    name: ({ mesh, created_at }) => strings.recommendationOf(mesh.name, formatMoment(new Date(created_at), clock)),
     actions: [
       {
         label: strings.accept,

@@ -1,5 +1,7 @@
 /** Names of objectives, in the order they are offered. */
 
+import type { Recommendation } from '~/api/types'
+import { lookBack } from '~/lib/performance'
 import { strings } from './strings'
 
 export const OBJECTIVES: Record<string, string> = {
@@ -19,3 +21,14 @@ export const RISKS: Record<string, string> = {
 /** Return names as the options of a select. */
 export const options = (names: Record<string, string>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }))
+
+/** The measure of a path's round trips by which it counts, as part of a sentence. */
+export const COUNTED = { mean: strings.riskMean, p99: strings.riskP99, cvar: strings.riskTail }
+
+/** Return a sentence with the period and the statistic behind the performances of a recommendation. */
+export function basisOf({ question: { minutes, risk }, answer: { evidence } }: Recommendation): string {
+  const period = lookBack(minutes)
+  return risk
+    ? strings.performanceBasisRisk(period, COUNTED[risk])
+    : strings.performanceBasis(period, evidence.statistic)
+}

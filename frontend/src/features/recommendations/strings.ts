@@ -110,6 +110,10 @@ export const strings = {
   nothingToDecide: 'nothing to decide',
   onMesh: (mesh: string, state: string) => `Mesh ${mesh}: ${state}.`,
   placementOptimal: 'No move is worthwhile.',
+  noMovesAllowed: 'No moves allowed.',
+  noMovesAllowedLead:
+    'The request has a maximum of 0 moves: running tasks stay on their VMs. Which limits bind is below.',
+  zeroMoves: '0: no moves allowed',
   placementOptimalLead: 'No move gains more than it costs at the latency measured in these windows.',
   gainNotMeasured: 'The gain is unknown: no window covers all paths before and after the moves.',
   notEvaluatedTitle: 'Moves not evaluated',
@@ -127,10 +131,14 @@ export const strings = {
   and: ', and ',
   oneMove: 'One move',
   moveCount: (moves: string) => `${moves} moves`,
-  nowThen: 'now,',
+  nowThen: 'before,',
   afterwards: 'after the moves:',
   gainInterval: (low: string, high: string, windows: string, probability: string) =>
     `(${low} to ${high} with 95 % confidence for the next hour, from ${windows} held-out windows and the band of the curve; ${probability} probability that the gain exceeds its cost)`,
+  performanceBasis: (period: string, statistic: string) =>
+    `Performance before and after is the mean over held-out windows of ${period} before the request, at the ${statistic} of round trips.`,
+  performanceBasisRisk: (period: string, measure: string) =>
+    `Performance before and after is the mean over held-out windows of ${period} before the request, ${measure}.`,
   moves: 'Moves',
   movesShown: 'Moves shown',
   countOf: (count: number, total: number) => `${count} of ${total}`,

@@ -1,0 +1,67 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import type { Recommendation } from '~/api/types'
+import { mockApi } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { basisOf } from './names'
+import { RecommendationPage } from './RecommendationPage'
+
+const EVIDENCE = {
+  window: { from: '2026-11-20T10:00:00Z', to: '2026-11-20T10:30:00Z' },
+  statistic: 'p50',
+  chosen_on: 12,
+  judged_on: 12,
+  shortage: null,
+  paths: 6,
+  paths_known: 6,
+  paths_assumed: 0,
+  min_gain: 0,
+}
+const RECOMMENDATION = {
+  id: 'r',
+  mesh: { id: 'm', name: 'demo' },
+  state: 'proposed',
+  steps: [],
+  outcome: null,
+  question: { moves_max: 10, minutes: 30, risk: null },
+  answer: {
+    policy: 'best',
+    objective: 'loss',
+    applications: [],
+    pareto_front: [],
+    constraints: ['slots of all 3 VMs', 'at most 10 moves'],
+    rejected: [],
+    binding: null,
+    certificate: null,
+    evidence: EVIDENCE,
+    price_change_per_hour: null,
+    network: null,
+  },
+} as unknown as Recommendation
+
+async function show(question: object) {
+  mockApi({ 'GET /v1/recommendations/r': { ...RECOMMENDATION, question: { ...RECOMMENDATION.question, ...question } } })
+  await showPage(<RecommendationPage recommendationId="r" search={{}} onSearch={() => undefined} />)
+}
+
+test('a request without moves reads that none are allowed, not that none is worthwhile', async () => {
+  await show({ moves_max: 0 })
+  expect(await screen.findByText('No moves allowed.')).toBeTruthy()
+  expect(screen.queryByText('No move is worthwhile.')).toBeNull()
+})
+
+test('a request with moves of which none gains reads so', async () => {
+  await show({})
+  expect(await screen.findByText('No move is worthwhile.')).toBeTruthy()
+  expect(screen.queryByText('No moves allowed.')).toBeNull()
+})
+
+test.each([
+  [{}, 'the mean over held-out windows of the last 30 min before the request, at the p50 of round trips.'],
+  [{ minutes: 120 }, 'windows of the last 2 h before the request'],
+  [{ risk: 'p99' }, 'before the request, using the p99 of the exchanges of a path.'],
+])('performance before and after names its period and statistic (%#)', (question, words) => {
+  const recommendation = { ...RECOMMENDATION, question: { ...RECOMMENDATION.question, ...question } }
+  expect(basisOf(recommendation as Recommendation)).toContain(words)
+})
