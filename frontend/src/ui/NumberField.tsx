@@ -3,7 +3,11 @@ import { TextInput, type TextInputProps } from '@mantine/core'
 /** Above this the server reads no whole number exactly, and no quantity of the console is as large. */
 const LARGEST = 1e15
 
-/** A number, typed into the browser's own field. */
-export function NumberField(props: Omit<TextInputProps, 'type'>) {
-  return <TextInput max={LARGEST} {...props} type="number" inputMode="decimal" />
+/** Return the number of a field; NaN for an empty one, so that it can be emptied to type another. */
+export const numberOf = (text: string) => (text.trim() === '' ? Number.NaN : Number(text))
+
+/** A number, typed into the browser's own field. A `value` of NaN is an empty field. */
+export function NumberField({ value, ...props }: Omit<TextInputProps, 'type'>) {
+  const shown = value === undefined ? {} : { value: Number.isNaN(value) ? '' : value }
+  return <TextInput max={LARGEST} {...props} {...shown} type="number" inputMode="decimal" />
 }

@@ -15,7 +15,7 @@ export const strings = {
   },
   tryIt: 'Try it',
   tryLead:
-    'Agents of both VMs send filler bytes, with transport A and B in turns, and compare the transfer times. It loads the path: others may feel it.',
+    'Agents of both VMs send filler bytes, with transport A and B in turns, and compare the transfer times. It loads the path and may slow down other traffic.',
   sendersLower: 'the bulk senders',
   needsPath: 'To compare two transports on your own path, choose a mesh and two of its VMs above.',
   off: (names: string) => `Bulk sender off on ${names}`,

@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { Anchor, Button, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -8,6 +8,7 @@ import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
+import { NoRows } from '~/ui/NoRows'
 import { NumberField } from '~/ui/NumberField'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed } from '~/ui/State'
@@ -36,6 +37,9 @@ export function NewApplicationPage() {
     </Page>
   )
 }
+
+/** Options below the field of VMs: typing narrows down the others. */
+const MOST_OPTIONS = 50
 
 function Form({ meshes }: { meshes: Mesh[] }) {
   const navigate = useNavigate()
@@ -121,16 +125,33 @@ function Form({ meshes }: { meshes: Mesh[] }) {
           <MultiSelect
             label={strings.otherVms}
             description={strings.oneTaskEach}
-            placeholder={others.length === 0 ? strings.chooseVms : undefined}
+            placeholder={clients.length === 0 ? strings.chooseVms : undefined}
             searchable
-            value={others}
+            limit={MOST_OPTIONS}
+            nothingFoundMessage={strings.noSuchVm}
+            value={clients}
             onChange={setOthers}
             data={vms.filter(({ id }) => id !== root).map(({ id, name }) => ({ value: id, label: name }))}
             error={missing.at('clients') ?? field('tasks')}
             w={380}
           />
         </div>
-        <ActionError error={create.error} />
+        {roster.data?.vms.length === 0 && (
+          <NoRows
+            next={
+              <Anchor
+                inherit
+                underline="always"
+                renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh }} />}
+              >
+                {strings.addVm}
+              </Anchor>
+            }
+          >
+            {strings.meshWithoutVm}
+          </NoRows>
+        )}
+        <ActionError error={create.error ?? (roster.data ? null : roster.error)} />
         <div>
           <Button type="submit" loading={create.isPending} onClick={missing.onAttempt}>
             {strings.addApplication}

@@ -1,4 +1,4 @@
-import { Button, Select } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -18,6 +18,7 @@ import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { ActionError, Failed, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
+import { VmToAdd } from '~/ui/VmToAdd'
 import styles from './artifacts.module.css'
 import { SpreadPicture } from './SpreadPicture'
 import { segmentsOf, zonesOf } from './spread'
@@ -151,18 +152,17 @@ function RequestCopy({ copies }: { copies: ArtifactCopies }) {
   const { data: roster } = useQuery(rosterQuery(copies.artifact.mesh_id))
   const request = useRequestCopies(copies.artifact.id)
   const had = new Set(copies.items.map(({ vm_id }) => vm_id))
-  const others = (roster?.vms ?? []).filter(({ id }) => !had.has(id))
-  if (!edits || (roster && others.length === 0)) return null
+  const others = roster?.vms
+    .filter(({ id }) => !had.has(id))
+    .map(({ id, name, zone_name }) => ({ id, name, zone: zone_name }))
+  if (!edits) return null
   return (
     <>
-      <Select
+      <VmToAdd
         label={strings.requestCopy}
-        placeholder={strings.chooseVm}
-        searchable
-        data={others.map(({ id, name }) => ({ value: id, label: name }))}
-        value={null}
-        onChange={(vmId) => vmId && request.mutate([vmId])}
-        w={260}
+        vms={others}
+        none={strings.everyVmHasOne}
+        onAdd={(vmId) => request.mutate([vmId])}
       />
       <ActionError error={request.error} />
     </>

@@ -128,7 +128,11 @@ test('the list leads to each artifact', async () => {
 test('an artifact shows what each VM has, from whom, how fast and when it is complete', async () => {
   const sent = mockApi({
     'GET /v1/artifacts/a/copies': COPIES,
-    'GET /v1/meshes/m/roster': { revision: 1, vms: [{ id: 'vm-1' }, { id: 'vm-4', name: 'vm-4' }], zones: [] },
+    'GET /v1/meshes/m/roster': {
+      revision: 1,
+      vms: [{ id: 'vm-1' }, { id: 'vm-4', name: 'vm-4', zone_name: 'b' }],
+      zones: [],
+    },
     'POST /v1/artifacts/a/copies': () => reply(202, COPIES),
   })
   await showPage(<ArtifactPage artifactId="a" />)
@@ -148,7 +152,7 @@ test('an artifact shows what each VM has, from whom, how fast and when it is com
   const waiting = within(screen.getByRole('row', { name: /^vm-3 / }))
   expect(waiting.getByText(/Its agent has not asked for artifacts for a minute/)).toBeDefined()
   await userEvent.click(await screen.findByRole('combobox', { name: 'Send a copy to' }))
-  await userEvent.click(await screen.findByRole('option', { name: 'vm-4' }))
+  await userEvent.click(await screen.findByRole('option', { name: 'vm-4, b' }))
   expect(bodiesOf(sent, 'POST /v1/artifacts/a/copies')).toEqual([{ vm_ids: ['vm-4'] }])
 })
 

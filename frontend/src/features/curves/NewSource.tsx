@@ -16,6 +16,9 @@ import { useMissing } from '~/ui/useMissing'
 import styles from './curves.module.css'
 import { strings } from './strings'
 
+/** Options below the field of VMs: typing narrows down the others. */
+const MOST_OPTIONS = 50
+
 /** Add a metric source: where its values come from, and the paths from clients to the server it waits for. */
 export function NewSource({ curve }: { curve: string | undefined }) {
   const create = useCreateMetricSource()
@@ -119,8 +122,9 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           label={strings.clients}
           description={strings.clientsHint}
           data={vms.filter(({ value }) => value !== target)}
-          value={clients}
+          value={sources}
           onChange={setClients}
+          limit={MOST_OPTIONS}
           maxValues={20}
           searchable
           w={320}

@@ -1,5 +1,6 @@
-import { NativeSelect, SegmentedControl } from '@mantine/core'
+import { Button, NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type ExploreParameters, fileOf, type QUERY } from '~/api/explore'
 import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
@@ -67,7 +68,18 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
   }
   if (!roster.data) return <LoadingPage title={NAMES[show]} what={strings.meshLower} />
   if (roster.data.vms.length < 2) {
-    return <Empty title={strings.noPaths(mesh.name)}>{strings.noPathsLead}</Empty>
+    return (
+      <Empty
+        title={strings.noPaths(mesh.name)}
+        action={
+          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>
+            {strings.addVm}
+          </Button>
+        }
+      >
+        {strings.noPathsLead}
+      </Empty>
+    )
   }
   const delaysOnly = show === 'distribution' || show === 'variability'
   const hasMetric = show === 'series' || show === 'movers' || delaysOnly

@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { bodiesOf, fail, hang, mockApi, refuse } from '~/testing/api'
+import { bodiesOf, fail, hang, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { MeshSettingsPage } from './MeshSettingsPage'
 
@@ -28,6 +28,46 @@ test('nothing below the members shows before they are known, so that nothing mov
   await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
   expect(await screen.findByText('Loading the members…')).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^Delete/ })).toBeNull()
+})
+
+const vm = (id: string, zone = 'b') => ({ id, name: `vm-${id}`, zone: { id: zone, name: `zone ${zone}` } })
+const member = (id: string) => ({ id, name: `vm-${id}`, zone_name: 'zone a' })
+const roster = (...vms: object[]) => ({ mesh_id: 'm', revision: 1, vms, zones: [] })
+
+test('only VMs that are no members can be added, found by name or zone', async () => {
+  const sent = mockApi({
+    'GET /v1/meshes/m/roster': roster(member('1'), member('2')),
+    'GET /v1/vms': [vm('1', 'a'), vm('2', 'a'), vm('3'), vm('4', 'c')],
+    'PUT /v1/meshes/m/vms/3': () => reply(204),
+  })
+  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  const field = await screen.findByPlaceholderText('Choose from 2 VMs')
+  await userEvent.click(field)
+  const list = within(await screen.findByRole('listbox', { name: 'Add a VM' }))
+  const options = () => list.getAllByRole('option').map(({ textContent }) => textContent)
+  await expect.poll(options).toEqual(['vm-3, zone b', 'vm-4, zone c'])
+  await userEvent.type(field, 'zone b')
+  await expect.poll(options).toEqual(['vm-3, zone b'])
+  await userEvent.click(list.getByRole('option', { name: 'vm-3, zone b' }))
+  await expect.poll(() => sent.map(({ to }) => to)).toContain('PUT /v1/meshes/m/vms/3')
+})
+
+test.each([
+  [[vm('1', 'a')], [member('1')], 'Every enrolled VM is a member of this mesh.'],
+  [[], [], 'No VM is enrolled yet.'],
+])('without a VM to add, the reason and the next step are given (%#)', async (vms, members, reason) => {
+  mockApi({ 'GET /v1/meshes/m/roster': roster(...members), 'GET /v1/vms': vms })
+  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  expect(await screen.findByText(reason, { exact: false })).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'Enrol a VM' }).getAttribute('href')).toBe('/onboarding?mesh=m')
+  expect(screen.queryByRole('combobox', { name: 'Add a VM' })).toBeNull()
+})
+
+test('VMs that load are not taken for none', async () => {
+  mockApi({ 'GET /v1/meshes/m/roster': roster(member('1')), 'GET /v1/vms': hang })
+  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  expect(await screen.findByPlaceholderText('Loading VMs…')).toBeTruthy()
+  expect(screen.queryByText(/Every enrolled VM/)).toBeNull()
 })
 
 test('the spike threshold is typed in µs, and a refused deadline shows the reason at its field', async () => {

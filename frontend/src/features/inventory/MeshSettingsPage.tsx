@@ -1,4 +1,4 @@
-import { Anchor, Button, Select } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, Fragment, type ReactNode, useRef, useState } from 'react'
@@ -20,6 +20,7 @@ import { RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { strings as shared } from '~/ui/strings'
 import { useEdited } from '~/ui/useEdited'
+import { VmToAdd } from '~/ui/VmToAdd'
 import { strings } from './strings'
 
 type RosterVm = Roster['vms'][number]
@@ -158,12 +159,12 @@ function Members({ mesh }: { mesh: Mesh }) {
 }
 
 function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
-  const { data: vms } = useQuery(vmsQuery)
+  const { data: vms, error: failed } = useQuery(vmsQuery)
   const edits = useEdits()
   const add = useAddVm(mesh.id)
   const remove = useRemoveVm(mesh.id)
   const members = new Set(roster.vms.map(({ id }) => id))
-  const others = (vms ?? []).filter(({ id }) => !members.has(id))
+  const others = vms?.filter(({ id }) => !members.has(id)).map(({ id, name, zone }) => ({ id, name, zone: zone.name }))
   return (
     <Panel title={`Members, ${members.size}`}>
       {roster.vms.length > 0 && (
@@ -203,18 +204,23 @@ function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
         />
       )}
       <EditorsOnly>
-        <Select
+        <VmToAdd
           label={strings.addVm}
-          placeholder={others.length === 0 ? strings.everyVmIsMember : strings.choose}
-          disabled={others.length === 0}
-          searchable
-          data={others.map(({ id, name }) => ({ value: id, label: name }))}
-          value={null}
-          onChange={(vmId) => vmId && add.mutate(vmId)}
-          w={260}
+          vms={others}
+          none={vms?.length === 0 ? strings.noVmEnrolled : strings.everyVmIsMember}
+          next={
+            <Anchor
+              inherit
+              underline="always"
+              renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}
+            >
+              {strings.enrolVm}
+            </Anchor>
+          }
+          onAdd={(vmId) => add.mutate(vmId)}
         />
       </EditorsOnly>
-      <ActionError error={add.error ?? remove.error} />
+      <ActionError error={add.error ?? remove.error ?? (vms ? null : failed)} />
     </Panel>
   )
 }

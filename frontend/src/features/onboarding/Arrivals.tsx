@@ -20,7 +20,7 @@ function progress(agent: Agent): { mark: 'good' | 'waiting' | 'warn'; word: stri
   return { mark: 'waiting', word: strings.enrolledWaiting }
 }
 
-/** The machines of the mesh as they arrive; green once their first window is stored. */
+/** The machines that join the mesh; green once their first window is stored. Those that report already are counted. */
 export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: string | null }) {
   const clock = useClock()
   const { data: agents } = useQuery({ ...agentsQuery, enabled: mesh !== undefined, refetchInterval: POLL_MS })
@@ -33,14 +33,17 @@ export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: strin
   const arrived = (agents ?? []).filter(({ vm, status }) => members.has(vm.id) && status !== 'revoked')
   const reporting = arrived.filter(({ status }) => status === 'reporting').length
   const isNew = (agent: Agent) => since !== null && agent.created_at >= since
+  const shown = arrived.filter((agent) => isNew(agent) || agent.status !== 'reporting')
+  const already = arrived.length - shown.length
   return (
     <section className={styles.step}>
       <h2>{strings.arrivals}</h2>
-      {arrived.length === 0 ? (
+      {already > 0 && <p className={styles.lead}>{strings.reportAlready(already)}</p>}
+      {shown.length === 0 ? (
         <p className={styles.lead}>{since ? strings.waitingForMachine : strings.arrivalsHint}</p>
       ) : (
         <ul className={styles.arrivals} aria-label={strings.machinesOfMesh} aria-live="polite">
-          {arrived.map((agent) => {
+          {shown.map((agent) => {
             const { mark, word } = progress(agent)
             return (
               <li key={agent.id} data-done={mark === 'good' || undefined}>

@@ -1,13 +1,14 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { serverNow } from '~/api/connection'
 import { useCreateToken } from '~/api/inventory'
 import type { EnrolmentToken, Mesh } from '~/api/types'
 import { formatAge, formatMinute, zoneName } from '~/lib/time'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
-import { NumberField } from '~/ui/NumberField'
+import { NumberField, numberOf } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
+import { useMissing } from '~/ui/useMissing'
 import { useNow } from '~/ui/useNow'
 import { cloudInit, loopbackBackend, withZone, type ZoneHint } from './command'
 import styles from './onboarding.module.css'
@@ -44,6 +45,14 @@ export function InviteStep({ mesh, token, onToken }: Props) {
       }}
     />
   )
+  const missing = useMissing({ mesh: mesh ? null : strings.meshFirst })
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (!mesh) return
+    create.mutate({ mesh_id: mesh.id, expires_in_s: Number(life), max_uses: machines }, { onSuccess: onToken })
+  }
+
   return (
     <section className={styles.step}>
       <h2>{strings.commandTitle}</h2>
@@ -56,15 +65,18 @@ export function InviteStep({ mesh, token, onToken }: Props) {
         {zoneField('region', strings.region, 'eu-west-1')}
         {zoneField('name', strings.zone, 'eu-west-1a')}
       </div>
-      <div className={styles.row}>
+      <form className={styles.row} onSubmit={submit}>
         <NumberField
           label={strings.machines}
           min={1}
           max={10_000}
-          w={100}
+          required
+          withAsterisk={false}
+          w={160}
           disabled={!mesh}
+          error={missing.at('mesh')}
           value={machines}
-          onChange={({ currentTarget: { value } }) => setMachines(Math.max(1, Math.trunc(Number(value)) || 1))}
+          onChange={({ currentTarget: { value } }) => setMachines(numberOf(value))}
         />
         <NativeSelect
           label={strings.validFor}
@@ -75,18 +87,15 @@ export function InviteStep({ mesh, token, onToken }: Props) {
           onChange={({ currentTarget: { value } }) => setLife(value)}
         />
         <Button
+          type="submit"
           size="sm"
-          disabled={!mesh}
+          onClick={missing.onAttempt}
           loading={create.isPending}
           variant={token ? 'default' : 'filled'}
-          onClick={() =>
-            mesh &&
-            create.mutate({ mesh_id: mesh.id, expires_in_s: Number(life), max_uses: machines }, { onSuccess: onToken })
-          }
         >
           {token ? strings.newCommand : strings.showCommand}
         </Button>
-      </div>
+      </form>
       <ActionError error={create.error} />
       {token && (
         <>

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import type { EnrolmentToken, Mesh } from '~/api/types'
 import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
+import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
 import { MeshStep } from './MeshStep'
 
@@ -60,6 +61,20 @@ test('an enrolment command is created for as many machines and as long as chosen
   expect(bodiesOf(sent, 'POST /v1/enrolment-tokens')).toEqual([{ mesh_id: 'm', expires_in_s: 604_800, max_uses: 12 }])
 })
 
+test('the number of machines can be emptied and typed again, and a wrong one is not sent', async () => {
+  const sent = mockApi({ 'POST /v1/enrolment-tokens': () => reply(201, { token: 't' }) })
+  await showPage(<InviteStep mesh={MESH} token={null} onToken={() => {}} />)
+  const machines = screen.getByLabelText<HTMLInputElement>('Number of machines')
+  await userEvent.clear(machines)
+  expect(machines.value).toBe('')
+  await press('Create command')
+  expect(screen.getByText('Enter a value.')).toBeTruthy()
+  await userEvent.type(machines, '25')
+  expect(machines.value).toBe('25')
+  await press('Create command')
+  await expect.poll(() => bodiesOf(sent, 'POST /v1/enrolment-tokens')).toMatchObject([{ max_uses: 25 }])
+})
+
 test('the command names the zone that was typed', async () => {
   mockApi({})
   await showPage(<InviteStep mesh={MESH} token={TOKEN} onToken={() => {}} />)
@@ -88,6 +103,39 @@ test('a backend at a loopback address is reported: other machines cannot reach i
   await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
   expect(screen.getByText('Other machines cannot reach this backend.')).toBeTruthy()
   expect(screen.getByText(/http:\/\/127\.0\.0\.1:8420, an address of the backend’s own machine/)).toBeTruthy()
+})
+
+const agent = (name: string, status: string, created_at: string) => ({
+  id: name,
+  vm: { id: name, name },
+  status,
+  created_at,
+})
+const AGENTS = [
+  agent('old-1', 'reporting', '2026-11-01T00:00:00Z'),
+  agent('old-2', 'reporting', '2026-11-01T00:00:00Z'),
+  agent('new-1', 'enrolled', '2026-11-20T00:00:10Z'),
+]
+const arrivals = (agents: typeof AGENTS) =>
+  mockApi({
+    'GET /v1/agents': agents,
+    'GET /v1/meshes/m/roster': { vms: agents.map(({ vm }) => vm), zones: [] },
+  })
+
+test('machines that report already are counted, new ones are listed', async () => {
+  arrivals(AGENTS)
+  await showPage(<Arrivals mesh={MESH} since="2026-11-20T00:00:00Z" />)
+  expect(await screen.findByText('2 machines of this mesh report already.')).toBeTruthy()
+  const rows = within(screen.getByRole('list', { name: 'Machines of this mesh' })).getAllByRole('listitem')
+  expect(rows.map((row) => row.querySelector('strong')?.textContent)).toEqual(['new-1'])
+})
+
+test('a mesh in which all report says that it waits for new ones', async () => {
+  arrivals(AGENTS.slice(0, 2))
+  await showPage(<Arrivals mesh={MESH} since="2026-11-20T00:00:00Z" />)
+  expect(await screen.findByText('2 machines of this mesh report already.')).toBeTruthy()
+  expect(screen.getByText('Waiting for the first machine to enrol…')).toBeTruthy()
+  expect(screen.queryByRole('list', { name: 'Machines of this mesh' })).toBeNull()
 })
 
 test('an expired command shows that, and a failed one shows the reason', async () => {

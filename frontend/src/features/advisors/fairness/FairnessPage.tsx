@@ -7,7 +7,7 @@ import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Fairness } from '~/api/types'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount, NO_VALUE, threeDigits } from '~/lib/units'
-import { NumberField } from '~/ui/NumberField'
+import { LiveNumber } from '~/ui/LiveNumber'
 import { LoadingPage, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -74,20 +74,19 @@ export function FairnessPage({ search, onSearch }: Props) {
             <NativeSelect
               label={strings.to}
               value={asked.target ?? ''}
-              data={vms}
+              data={vms.filter((name) => name !== asked.source)}
               onChange={({ currentTarget }) => onSearch({ target: currentTarget.value })}
             />
           </>
         ) : (
           asked.of !== 'applications' && (
-            <NumberField
-              key={asked.minutes}
+            <LiveNumber
               label={strings.lookBack}
-              defaultValue={asked.minutes}
+              number={asked.minutes}
               min={2}
               max={1_440}
               w={140}
-              onBlur={({ currentTarget }) => onSearch({ minutes: Number(currentTarget.value) })}
+              onNumber={(minutes) => onSearch({ minutes })}
             />
           )
         )}
