@@ -1,24 +1,27 @@
 import { Anchor, Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
+import { type FormEvent, Fragment, useRef } from 'react'
 import { useEdits } from '~/api/access'
 import { capacityQuery, useUpdateCapacity } from '~/api/inventory'
 import type { Capacity } from '~/api/types'
 import { changedFields } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
-import { ActionError, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
+import { useEdited } from '~/ui/useEdited'
 import { strings } from './capacityStrings'
 import styles from './vm.module.css'
 
 /** The capacity of a VM, within which recommendations place tasks: a form for editors, a list for viewers. */
 export function VmCapacity({ vmId }: { vmId: string }) {
   const mayEdit = useEdits()
+  const query = useQuery(capacityQuery(vmId))
   return (
     <Panel title={strings.capacity}>
       <p className={pageStyles.lead}>
@@ -27,12 +30,16 @@ export function VmCapacity({ vmId }: { vmId: string }) {
           {strings.recommendations}
         </Anchor>
       </p>
-      <QueryResult query={useQuery(capacityQuery(vmId))} what={strings.capacityLower}>
+      <QueryResult query={query} what={strings.capacityLower}>
         {(capacity) => (
           <div className={styles.parts}>
             <p>{strings.taken(formatCount(capacity.slots_taken), formatCount(capacity.slots))}</p>
             {mayEdit ? (
-              <CapacityForm key={JSON.stringify(limitsOf(capacity))} vmId={vmId} capacity={capacity} />
+              <CapacityForm
+                vmId={vmId}
+                capacity={capacity}
+                readAgain={async () => (await query.refetch()).data ?? capacity}
+              />
             ) : (
               <Limits capacity={capacity} />
             )}
@@ -50,47 +57,72 @@ function limitsOf({ slots, cpu_millicores, memory_mib, price_per_hour, host }: C
   return { slots, cpu_millicores, memory_mib, price_per_hour: price, host }
 }
 
-function CapacityForm({ vmId, capacity }: { vmId: string; capacity: Capacity }) {
+const linesOf = (limits: Limits) =>
+  Object.fromEntries(
+    (Object.keys(strings.fields) as (keyof Limits)[]).map((name) => [strings.fields[name], String(limits[name] ?? '')]),
+  )
+
+interface FormProps {
+  vmId: string
+  capacity: Capacity
+  readAgain: () => Promise<Capacity>
+}
+
+function CapacityForm({ vmId, capacity, readAgain }: FormProps) {
   const save = useUpdateCapacity(vmId)
-  const before = limitsOf(capacity)
+  const limits = limitsOf(capacity)
+  const edited = useEdited(limits, JSON.stringify(limits), linesOf)
+  const element = useRef<HTMLFormElement>(null)
   const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  function typed(): Limits {
+    const form = new FormData(element.current as HTMLFormElement)
     const text = (name: string) => String(form.get(name)).trim()
     const number = (name: string) => (text(name) === '' ? null : Number(text(name)))
-    const typed: Limits = {
+    return {
       slots: Number(text('slots')),
       cpu_millicores: number('cpu_millicores'),
       memory_mib: number('memory_mib'),
       price_per_hour: number('price_per_hour'),
       host: text('host') || null,
     }
-    save.mutate(changedFields(before, typed))
+  }
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (!edited.isSeen(limitsOf(await readAgain()))) return // the notice lists the changes
+    const changed = typed()
+    save.mutate(changedFields(edited.before, changed), { onSuccess: () => edited.saved(changed) })
   }
 
   const field = (name: keyof Limits) => ({
     name,
     label: strings.fields[name],
-    defaultValue: before[name] ?? '',
+    defaultValue: edited.initial[name] ?? '',
     error: wrong(name),
     w: 140,
   })
   return (
     <>
-      <form className={pageStyles.form} onSubmit={submit}>
-        <NumberField {...field('slots')} min={0} max={1_000_000} required withAsterisk={false} />
-        <NumberField {...field('cpu_millicores')} min={0} max={10_000_000} placeholder={strings.noLimit} />
-        <NumberField {...field('memory_mib')} min={0} max={1_000_000_000} placeholder={strings.noLimit} />
-        <NumberField {...field('price_per_hour')} min={0} max={1_000_000} step="any" placeholder={strings.unknown} />
-        <TextInput {...field('host')} {...longest(100)} placeholder={strings.unknown} />
+      <form className={pageStyles.form} onSubmit={(event) => void submit(event)} ref={element}>
+        <Fragment key={edited.formKey}>
+          <NumberField {...field('slots')} min={0} max={1_000_000} required withAsterisk={false} />
+          <NumberField {...field('cpu_millicores')} min={0} max={10_000_000} placeholder={strings.noLimit} />
+          <NumberField {...field('memory_mib')} min={0} max={1_000_000_000} placeholder={strings.noLimit} />
+          <NumberField {...field('price_per_hour')} min={0} max={1_000_000} step="any" placeholder={strings.unknown} />
+          <TextInput {...field('host')} {...longest(100)} placeholder={strings.unknown} />
+        </Fragment>
         <Button type="submit" size="sm" variant="default" loading={save.isPending}>
           {strings.save}
         </Button>
       </form>
       {save.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
-      <ActionError error={save.error} />
+      <ChangedMeanwhile
+        changes={edited.changes}
+        error={save.error}
+        onKeep={() => edited.keep(typed())}
+        onTake={edited.take}
+      />
     </>
   )
 }

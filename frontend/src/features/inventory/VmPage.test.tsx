@@ -294,6 +294,48 @@ test('the capacity of a VM is shown and changed, what is emptied is removed', as
   expect(await screen.findByText('Saved. The next recommendation uses it.')).toBeTruthy()
 })
 
+const CAPACITY = ANSWERS['GET /v1/vms/web/capacity']
+
+test('a capacity that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
+  let slots = 4
+  const sent = mockApi({
+    ...ANSWERS,
+    'GET /v1/vms/web/capacity': () => reply(200, { ...CAPACITY, slots }),
+    'PATCH /v1/vms/web/capacity': () => reply(200, CAPACITY),
+  })
+  await showPage(<VmPage vmId="web" />)
+  const field = await screen.findByLabelText<HTMLInputElement>('Slots')
+  await userEvent.clear(field)
+  await userEvent.type(field, '8')
+  slots = 6
+  await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
+  expect(await screen.findByText('Slots: 4 → 6')).toBeTruthy()
+  expect(field.value).toBe('8')
+  expect(bodiesOf(sent, 'PATCH /v1/vms/web/capacity')).toEqual([])
+  await userEvent.click(screen.getByRole('button', { name: 'Keep my entries' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
+  await expect.poll(() => bodiesOf(sent, 'PATCH /v1/vms/web/capacity')).toEqual([{ slots: 8 }])
+})
+
+test('a token bucket that another person changed meanwhile is not overwritten', async () => {
+  let rate_mbit = BUCKET.rate_mbit
+  const sent = mockApi({
+    ...ANSWERS,
+    'GET /v1/vms/web/token-bucket': () => reply(200, { ...BUCKET, rate_mbit, updated_at: `at ${rate_mbit}` }),
+    'PUT /v1/vms/web/token-bucket': () => reply(200, BUCKET),
+  })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Token bucket')
+  const depth = panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ })
+  await userEvent.clear(depth)
+  await userEvent.type(depth, '777')
+  rate_mbit += 1
+  await userEvent.click(panel.getByRole('button', { name: 'Change' }))
+  expect(await panel.findByText(new RegExp(`${rate_mbit - 1} → ${rate_mbit}`))).toBeTruthy()
+  expect(panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ }).value).toBe('777')
+  expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket')).toEqual([])
+})
+
 test('a refused capacity keeps what was typed', async () => {
   mockApi({ ...ANSWERS, 'PATCH /v1/vms/web/capacity': () => refuse('host', 'Character 2 (U+200B) is invisible.') })
   await showPage(<VmPage vmId="web" />)

@@ -1,18 +1,20 @@
 import { Anchor, Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
+import { type FormEvent, Fragment, useRef } from 'react'
 import { useEdits } from '~/api/access'
 import { tokenBucketQuery, useDeleteTokenBucket, useSetTokenBucket } from '~/api/inventory'
 import type { TokenBucket, TokenBucketInput } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { forecastWords, needsAttention, tokensWords, usedWords } from '~/lib/tokenBuckets'
 import { formatDecimalBytes } from '~/lib/traffic'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
-import { ActionError, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
+import { useEdited } from '~/ui/useEdited'
 import { strings } from './trafficStrings'
 import styles from './vm.module.css'
 
@@ -32,7 +34,11 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
         {({ bucket }) => (
           <div className={styles.parts}>
             {bucket ? <Forecast bucket={bucket} /> : <p className={pageStyles.quiet}>{strings.none}</p>}
-            <BucketForm vmId={vmId} bucket={bucket} />
+            <BucketForm
+              vmId={vmId}
+              bucket={bucket}
+              readAgain={async () => (await query.refetch()).data?.bucket ?? bucket}
+            />
           </div>
         )}
       </QueryResult>
@@ -60,72 +66,116 @@ function Forecast({ bucket }: { bucket: TokenBucket }) {
   )
 }
 
-function BucketForm({ vmId, bucket }: { vmId: string; bucket: TokenBucket | null }) {
+type Shape = ReturnType<typeof shapeOf>
+
+/** Return the fields of the form; an empty rate and depth where no bucket is set. */
+const shapeOf = (bucket: TokenBucket | null) => ({
+  rate_mbit: bucket?.rate_mbit ?? null,
+  burst_kb: bucket?.burst_kb ?? null,
+  direction: bucket?.direction ?? ('sent' as const),
+  source: bucket?.source ?? ('stated' as const),
+})
+
+const linesOf = ({ rate_mbit, burst_kb, direction, source }: Shape): Record<string, string> =>
+  rate_mbit === null
+    ? {}
+    : {
+        [strings.rate]: String(rate_mbit),
+        [strings.depth]: String(burst_kb),
+        [strings.direction]: strings.directions[direction],
+        [strings.source]: strings.sources[source],
+      }
+
+interface FormProps {
+  vmId: string
+  bucket: TokenBucket | null
+  readAgain: () => Promise<TokenBucket | null>
+}
+
+function BucketForm({ vmId, bucket, readAgain }: FormProps) {
   const mayEdit = useEdits()
+  const shape = shapeOf(bucket)
+  const edited = useEdited(shape, JSON.stringify(shape), linesOf)
+  const element = useRef<HTMLFormElement>(null)
   const save = useSetTokenBucket(vmId)
   const remove = useDeleteTokenBucket(vmId)
   const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
   if (!mayEdit) return null
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    save.mutate({
+  function typed() {
+    const form = new FormData(element.current as HTMLFormElement)
+    return {
       rate_mbit: Number(form.get('rate_mbit')),
       burst_kb: Number(form.get('burst_kb')),
       direction: form.get('direction') as NonNullable<TokenBucketInput['direction']>,
       source: form.get('source') as NonNullable<TokenBucketInput['source']>,
-    })
+    }
   }
 
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (!edited.isSeen(shapeOf(await readAgain()))) return // the notice lists the changes
+    const changed = typed()
+    save.mutate(changed, { onSuccess: () => edited.saved(changed) })
+  }
+
+  // What was removed here is no change by another person; its values stay in the fields, to be set again.
+  const removeBucket = () => remove.mutate(null, { onSuccess: () => edited.saved(shapeOf(null)) })
   const options = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }))
   return (
     <>
-      <form key={bucket?.updated_at ?? 'none'} className={pageStyles.form} onSubmit={submit}>
-        <NumberField
-          name="rate_mbit"
-          label={strings.rate}
-          defaultValue={bucket?.rate_mbit}
-          min={0.000001}
-          max={1e6}
-          step="any"
-          required
-          error={wrong('rate_mbit')}
-          w={140}
-        />
-        <NumberField
-          name="burst_kb"
-          label={<Term of="token bucket">{strings.depth}</Term>}
-          defaultValue={bucket?.burst_kb}
-          min={2}
-          max={1e9}
-          step="any"
-          required
-          error={wrong('burst_kb')}
-          w={140}
-        />
-        <NativeSelect
-          name="direction"
-          label={strings.direction}
-          defaultValue={bucket?.direction ?? 'sent'}
-          data={options(strings.directions)}
-        />
-        <NativeSelect
-          name="source"
-          label={strings.source}
-          defaultValue={bucket?.source ?? 'stated'}
-          data={options(strings.sources)}
-        />
+      <form className={pageStyles.form} onSubmit={(event) => void submit(event)} ref={element}>
+        <Fragment key={edited.formKey}>
+          <NumberField
+            name="rate_mbit"
+            label={strings.rate}
+            defaultValue={edited.initial.rate_mbit ?? ''}
+            min={0.000001}
+            max={1e6}
+            step="any"
+            required
+            error={wrong('rate_mbit')}
+            w={140}
+          />
+          <NumberField
+            name="burst_kb"
+            label={<Term of="token bucket">{strings.depth}</Term>}
+            defaultValue={edited.initial.burst_kb ?? ''}
+            min={2}
+            max={1e9}
+            step="any"
+            required
+            error={wrong('burst_kb')}
+            w={140}
+          />
+          <NativeSelect
+            name="direction"
+            label={strings.direction}
+            defaultValue={edited.initial.direction}
+            data={options(strings.directions)}
+          />
+          <NativeSelect
+            name="source"
+            label={strings.source}
+            defaultValue={edited.initial.source}
+            data={options(strings.sources)}
+          />
+        </Fragment>
         <Button type="submit" size="sm" variant="default" loading={save.isPending}>
           {bucket ? strings.change : strings.set}
         </Button>
         {bucket && (
-          <Button size="sm" variant="default" loading={remove.isPending} onClick={() => remove.mutate(null)}>
+          <Button size="sm" variant="default" loading={remove.isPending} onClick={removeBucket}>
             {strings.remove}
           </Button>
         )}
       </form>
-      <ActionError error={save.error ?? remove.error} />
+      <ChangedMeanwhile
+        changes={edited.changes}
+        error={save.error ?? remove.error}
+        onKeep={() => edited.keep(typed())}
+        onTake={edited.take}
+      />
     </>
   )
 }

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { priceListsQuery } from '~/api/advisors'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { longest } from '~/ui/CheckedInput'
-import { NumberField } from '~/ui/NumberField'
+import { NumberField, numberOf } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import styles from '../advisors.module.css'
@@ -25,16 +25,21 @@ export function MixForm({ asked, onAsk }: Props) {
   const loads = numbersOf(hourly)
   const set = (patch: Partial<Question>) => setDraft((old) => ({ ...old, ...patch }))
   const { offer } = draft
-  const field = (label: React.ReactNode, value: number, onChange: (value: number) => void, width = 130) => (
+  const field = (
+    label: React.ReactNode,
+    value: number,
+    onChange: (value: number) => void,
+    width = 130,
+    limits: { min: number; step: number | 'any' } = { min: 0, step: 'any' },
+  ) => (
     <NumberField
       label={label}
       value={value}
-      min={0}
-      step="any"
+      {...limits}
       required
       withAsterisk={false}
       w={width}
-      onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}
+      onChange={({ currentTarget }) => onChange(numberOf(currentTarget.value))}
     />
   )
 
@@ -101,7 +106,7 @@ export function MixForm({ asked, onAsk }: Props) {
             className={styles.wide}
             onChange={({ currentTarget }) => setHourly(currentTarget.value)}
           />
-          {field(strings.termHours, draft.term, (term) => set({ term: Math.max(1, Math.round(term)) }), 150)}
+          {field(strings.termHours, draft.term, (term) => set({ term }), 150, { min: 1, step: 1 })}
         </div>
       </Panel>
       <div>
@@ -140,7 +145,7 @@ function VmRows({ rows, onChange }: { rows: VmRow[]; onChange: (rows: VmRow[]) =
             required
             withAsterisk={false}
             w={130}
-            onChange={({ currentTarget }) => change(at, { price: Number(currentTarget.value) })}
+            onChange={({ currentTarget }) => change(at, { price: numberOf(currentTarget.value) })}
           />
           <NumberField
             label={strings.serviceMs}
@@ -150,7 +155,7 @@ function VmRows({ rows, onChange }: { rows: VmRow[]; onChange: (rows: VmRow[]) =
             required
             withAsterisk={false}
             w={130}
-            onChange={({ currentTarget }) => change(at, { serviceMs: Number(currentTarget.value) })}
+            onChange={({ currentTarget }) => change(at, { serviceMs: numberOf(currentTarget.value) })}
           />
           {rows.length > 1 && (
             <Button

@@ -4,8 +4,8 @@ import { providerPricesQuery } from '~/api/advisors'
 import type { ComputeMix, ProviderPrices as Prices, ProviderPriceQuestion } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { threeDigits } from '~/lib/units'
+import { LiveNumber } from '~/ui/LiveNumber'
 import { lineStyle } from '~/ui/lineStyle'
-import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Term } from '~/ui/Term'
@@ -33,13 +33,13 @@ export function ProviderPrices({ mix, asked }: { mix: ComputeMix; asked: Require
     <Panel title={strings.providerPrices}>
       <p className={pageStyles.lead}>{strings.providerPricesLead}</p>
       <div className={pageStyles.form}>
-        <NumberField
+        <LiveNumber
           label={<Term of="equilibrium price">{strings.vmCost}</Term>}
-          value={vmCost}
+          number={vmCost}
           min={0}
           step="any"
           w={250}
-          onChange={({ currentTarget }) => setCost(Math.max(0, Number(currentTarget.value)))}
+          onNumber={setCost}
         />
       </div>
       <Outcome question={question} currency={mix.currency} />

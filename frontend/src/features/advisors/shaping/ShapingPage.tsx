@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { shapingQuery } from '~/api/advisors'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
-import { NumberField } from '~/ui/NumberField'
+import { LiveNumber } from '~/ui/LiveNumber'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { AdvisorPage } from '../AdvisorPage'
@@ -27,14 +27,13 @@ export function ShapingPage({ search, onSearch }: Props) {
   const [bursts, setBursts] = useState<Named<Bursts> | null>(null)
   const query = useQuery(shapingQuery(requestOf(search, bursts?.trains ?? null), bursts?.name ?? null))
   const number = (field: keyof typeof FIRST, label: string) => (
-    <NumberField
-      key={`${field} ${search[field]}`}
+    <LiveNumber
       label={label}
-      defaultValue={search[field] ?? FIRST[field]}
+      number={search[field] ?? FIRST[field]}
       min={0}
       step="any"
       w={190}
-      onBlur={({ currentTarget }) => onSearch({ [field]: Number(currentTarget.value) })}
+      onNumber={(value) => onSearch({ [field]: value })}
     />
   )
   return (

@@ -7,7 +7,7 @@ import type { Patch } from '~/lib/searchParams'
 import { type Clock, formatMoment } from '~/lib/time'
 import { formatDelay, formatRatio, threeDigits } from '~/lib/units'
 import { useClock } from '~/ui/clock'
-import { NumberField } from '~/ui/NumberField'
+import { LiveNumber } from '~/ui/LiveNumber'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -37,15 +37,14 @@ export function TransportPage({ search, onSearch }: Props) {
     label: string,
     first: number,
   ) => (
-    <NumberField
-      key={`${field} ${search[field]}`}
+    <LiveNumber
       label={label}
-      defaultValue={search[field] ?? first}
+      number={search[field] ?? first}
       min={field === 'transfer_percent' ? 0 : 1}
       max={field === 'transfer_percent' ? 100 : undefined}
       step="any"
       w={230}
-      onBlur={({ currentTarget }) => onSearch({ [field]: Number(currentTarget.value) })}
+      onNumber={(value) => onSearch({ [field]: value })}
     />
   )
   const end = (field: 'source' | 'target', label: string) => (

@@ -5,7 +5,7 @@ import { useEdits } from '~/api/access'
 import { bulkSendersQuery, useStartTrial } from '~/api/bulk'
 import type { BulkSender, TransportVariant } from '~/api/types'
 import { threeDigits } from '~/lib/units'
-import { NumberField } from '~/ui/NumberField'
+import { NumberField, numberOf } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { ActionError, Notice } from '~/ui/State'
@@ -81,7 +81,7 @@ function Form({ mesh, source, target, onRun, ends }: Props & { ends: BulkSender[
           required
           withAsterisk={false}
           w={190}
-          onChange={({ currentTarget }) => setSize(Number(currentTarget.value))}
+          onChange={({ currentTarget }) => setSize(numberOf(currentTarget.value))}
         />
         <NumberField
           label={strings.rounds}
@@ -91,7 +91,7 @@ function Form({ mesh, source, target, onRun, ends }: Props & { ends: BulkSender[
           required
           withAsterisk={false}
           w={190}
-          onChange={({ currentTarget }) => setRounds(Number(currentTarget.value))}
+          onChange={({ currentTarget }) => setRounds(numberOf(currentTarget.value))}
         />
       </div>
       <p className={pageStyles.lead}>
@@ -148,7 +148,7 @@ function Variant({
         required
         withAsterisk={false}
         w={130}
-        onChange={({ currentTarget }) => onChange({ ...value, connections: Number(currentTarget.value) })}
+        onChange={({ currentTarget }) => onChange({ ...value, connections: numberOf(currentTarget.value) })}
       />
       {(['mptcp', 'tls'] as const).map((feature) => (
         <Checkbox
