@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { parseMoment, typedMoment } from './moments'
+import { afterEach, expect, test, vi } from 'vitest'
+import { fieldOf, momentOf, parseMoment, typedMoment } from './moments'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const utc = (text: string) => parseMoment(text, 'utc', NOW)
@@ -28,4 +28,20 @@ test.each(['', 'soon', '10:30', '2026-13-01 10:00', '2026-02-30', '2026-11-20 25
 test.each(['utc', 'local'] as const)('a time is typed as it is read, in %s', (clock) => {
   const at = Date.parse('2026-07-01T22:59:58Z')
   expect(parseMoment(typedMoment(at, clock), clock)).toBe(at)
+})
+
+afterEach(() => vi.unstubAllEnvs())
+
+test.each([
+  ['utc', '2026-11-20T08:30:05'],
+  ['local', '2026-11-20T14:15:05'],
+] as const)('a field of the browser takes a time in the zone of displayed times: %s', (clock, field) => {
+  vi.stubEnv('TZ', 'Asia/Kathmandu')
+  expect(fieldOf('2026-11-20T08:30:05Z', clock)).toBe(field)
+  expect(momentOf(field, clock)).toBe('2026-11-20T08:30:05.000Z')
+})
+
+test('an empty field is no time', () => {
+  expect(fieldOf(null, 'utc')).toBe('')
+  expect(momentOf('', 'utc')).toBeUndefined()
 })

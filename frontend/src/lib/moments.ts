@@ -35,6 +35,16 @@ export function typedMoment(at: number, clock: Clock): string {
   return new Date(shifted).toISOString().slice(0, 19).replace('T', ' ')
 }
 
+/** Format a time as the browser's field takes it, in the reader's zone or UTC: "2026-11-20T23:10:20"; empty for none. */
+export const fieldOf = (at: string | null | undefined, clock: Clock) =>
+  at ? typedMoment(Date.parse(at), clock).replace(' ', 'T') : ''
+
+/** Return the time of a browser's field, RFC 3339; undefined for an empty one. */
+export function momentOf(field: string, clock: Clock): string | undefined {
+  const at = parseMoment(field.replace('T', ' '), clock)
+  return at === undefined ? undefined : new Date(at).toISOString()
+}
+
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
 const known = (at: number) => (Number.isNaN(at) ? undefined : at)

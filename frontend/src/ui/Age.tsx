@@ -1,4 +1,4 @@
-import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatAge, formatMoment } from '~/lib/time'
 import { strings } from './strings'
 import { useNow } from './useNow'
 
@@ -8,7 +8,7 @@ export function Age({ at, clock, now }: { at: string | null | undefined; clock: 
   if (!at) return <>{strings.never}</>
   const date = new Date(at)
   return (
-    <time dateTime={at} title={`${formatMoment(date, clock)} ${zoneName(clock, date)}`}>
+    <time dateTime={at} title={formatMoment(date, clock)}>
       {strings.ago(formatAge(time - date.getTime()))}
     </time>
   )

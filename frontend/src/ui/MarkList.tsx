@@ -1,5 +1,5 @@
 import { Anchor } from '@mantine/core'
-import { type Clock, formatMoment, formatTime, zoneName } from '~/lib/time'
+import { type Clock, formatDayTime, formatTime, zoneName } from '~/lib/time'
 import styles from './marks.module.css'
 import { strings } from './strings'
 
@@ -38,6 +38,6 @@ function timesOf(from: number, to: number | null, clock: Clock): string {
   const start = new Date(from * 1_000)
   const end = to === null ? null : new Date(to * 1_000)
   const isSameDay = end && end.getTime() - start.getTime() < 43_200_000
-  const until = end ? ` – ${isSameDay ? formatTime(end, clock) : formatMoment(end, clock)}` : ''
-  return `${formatMoment(start, clock)}${until} ${zoneName(clock, start)}`
+  const until = end ? ` – ${isSameDay ? formatTime(end, clock) : formatDayTime(end, clock)}` : ''
+  return `${formatDayTime(start, clock)}${until} ${zoneName(clock, start)}`
 }

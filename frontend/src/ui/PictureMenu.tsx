@@ -4,7 +4,7 @@ import { type Caption, compose, inksAt } from '~/lib/picture/compose'
 import { type Drawing, drawingIn } from '~/lib/picture/drawing'
 import { csv, fileName, rasterised, save } from '~/lib/picture/files'
 import type { TimeRange } from '~/lib/spans'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatDayTime, zoneName } from '~/lib/time'
 import { useClock } from './clock'
 import { DownloadIcon } from './icons'
 import { strings } from './strings'
@@ -22,7 +22,7 @@ export interface PictureProps {
 const pageTitle = () => document.title.replace(/^\(\d+\+?\) /, '').replace(/ · Sinemora$/, '')
 
 const rangeText = ({ from, to }: TimeRange, clock: Clock) =>
-  `${formatMoment(new Date(from), clock)} – ${formatMoment(new Date(to), clock)} ${zoneName(clock, new Date(to))}`
+  `${formatDayTime(new Date(from), clock)} – ${formatDayTime(new Date(to), clock)} ${zoneName(clock, new Date(to))}`
 
 /** Return the title and the lines below it. */
 function captionOf({ title, range, note }: PictureProps, drawing: Drawing, clock: Clock): Caption {

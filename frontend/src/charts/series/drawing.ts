@@ -4,7 +4,7 @@ import { scaleLinear, scaleTime, scaleUtc } from 'd3-scale'
 import { area, curveStepAfter, line } from 'd3-shape'
 import type { Drawing, Key, Table } from '~/lib/picture/drawing'
 import { svg } from '~/lib/picture/svg'
-import { type Clock, formatDay, formatMinute, formatMoment, formatTime, zoneName } from '~/lib/time'
+import { type Clock, formatDay, formatDayTime, formatMinute, formatTime, zoneName } from '~/lib/time'
 import { band, isolated, type Values } from './lines'
 import { fitted, type Mark, placeMarks } from './marks'
 import { clipped, type Limit, type Span } from './spans'
@@ -93,7 +93,7 @@ export function seriesDrawing(chart: SeriesShape): Drawing {
       })),
       ...shadesOf(chart),
     ],
-    range: `${formatMoment(dates[0], clock)} – ${formatMoment(dates[1], clock)} ${zoneName(clock, dates[1])}`,
+    range: `${formatDayTime(dates[0], clock)} – ${formatDayTime(dates[1], clock)} ${zoneName(clock, dates[1])}`,
     table: tableOf(chart),
   }
 }

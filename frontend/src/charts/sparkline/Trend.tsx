@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { changeWords, type Onset, sinceWords } from '~/lib/onset'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatMoment } from '~/lib/time'
 import { Sparkline } from './Sparkline'
 import styles from './sparkline.module.css'
 
@@ -23,7 +23,7 @@ export function Trend({ usualNs, nowNs, since, clock, now }: Props) {
   return (
     <div className={styles.trend}>
       <Sparkline label={changeWords(usualNs, nowNs, words)} times={times} values={delay_ns} usual={usualNs} />
-      <time dateTime={since.onset_at} title={`${formatMoment(onset, clock)} ${zoneName(clock, onset)}`}>
+      <time dateTime={since.onset_at} title={formatMoment(onset, clock)}>
         {words}
       </time>
     </div>

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import { approveDeviceLogin, type DeviceLogin, denyDeviceLogin, lookUpDeviceLogin } from '~/api/deviceLogins'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { longest } from '~/ui/CheckedInput'
 import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
@@ -88,7 +88,7 @@ function Decision({ login, onAnother }: { login: DeviceLogin; onAnother: () => v
     [strings.device, login.device_name],
     [strings.from, login.address],
     [strings.program, login.program],
-    [strings.asked, `${formatMoment(asked, clock)} ${zoneName(clock, asked)}`],
+    [strings.asked, formatMoment(asked, clock)],
     [strings.account, strings.actsAs(session?.user.email ?? '', login.role, login.tenant_name)],
     [strings.scope, login.role === 'viewer' ? strings.read : strings.write],
     [strings.until, strings.days(login.key_valid_days)],

@@ -7,8 +7,10 @@ import { vmsQuery, zonesQuery } from '~/api/inventory'
 import { meshesQuery } from '~/api/meshes'
 import { ANNOTATION_KINDS, KIND_NAMES } from '~/lib/annotations'
 import { Problem } from '~/lib/problem'
+import { typedZone } from '~/lib/time'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
+import { useClock } from '~/ui/clock'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
@@ -34,10 +36,12 @@ const SCOPE_NAMES: Record<ScopeKind, string> = {
 
 /** Add or change an annotation. */
 export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
+  const clock = useClock()
+  const zone = typedZone(clock)
   const create = useCreateAnnotation()
   const { data: meshes } = useQuery(meshesQuery)
   const meshName = (id: string) => meshes?.find((mesh) => mesh.id === id)?.name ?? strings.allMeshes
-  const edited = useEdited(draftOf(annotation, meshId), String(annotation?.version ?? 0), (fields) => ({
+  const edited = useEdited(draftOf(annotation, clock, meshId), String(annotation?.version ?? 0), (fields) => ({
     [strings.text]: fields.text,
     [strings.kind]: KIND_NAMES[fields.kind],
     [strings.start]: fields.starts,
@@ -64,7 +68,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (missing.isComplete) save.mutate(inputOf(draft, annotation), { onSuccess: onClose })
+    if (missing.isComplete) save.mutate(inputOf(draft, clock, annotation), { onSuccess: onClose })
   }
 
   return (
@@ -89,7 +93,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
         <TextInput
           type="datetime-local"
           step={1}
-          label={strings.start}
+          label={strings.startIn(zone)}
           description={annotation ? undefined : strings.startNow}
           required={annotation !== undefined}
           withAsterisk={false}
@@ -99,7 +103,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
         <TextInput
           type="datetime-local"
           step={1}
-          label={strings.end}
+          label={strings.endIn(zone)}
           description={strings.endNone}
           error={missing.at('ends') ?? wrong('ends_at')}
           {...field('ends')}

@@ -5,7 +5,7 @@ import { useEdits } from '~/api/access'
 import { type Annotation, annotationsQuery, useDeleteAnnotation } from '~/api/annotations'
 import { KIND_NAMES } from '~/lib/annotations'
 import { idsOf } from '~/lib/inTurn'
-import { formatMoment, timeOf, zoneName } from '~/lib/time'
+import { formatMoment, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
@@ -73,7 +73,7 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
   const remove = useDeleteAnnotation()
   const [editing, setEditing] = useState<Annotation | null>(null)
   const [deleting, setDeleting] = useState<Annotation | null>(null)
-  const momentOf = (at: string | null) => at && `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
+  const momentOf = (at: string | null) => at && formatMoment(new Date(at), clock)
   return (
     <>
       <RecordList

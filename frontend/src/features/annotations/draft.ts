@@ -2,6 +2,8 @@
 
 import type { Annotation, AnnotationInput } from '~/api/annotations'
 import type { AnnotationKind } from '~/lib/annotations'
+import { fieldOf, momentOf } from '~/lib/moments'
+import type { Clock } from '~/lib/time'
 
 export const SCOPES = ['all', 'vms', 'zones', 'applications'] as const
 export type ScopeKind = (typeof SCOPES)[number]
@@ -9,7 +11,7 @@ export type ScopeKind = (typeof SCOPES)[number]
 export interface Draft {
   kind: AnnotationKind
   text: string
-  /** As a field of the browser takes it, in the reader's zone: "2026-11-20T23:10:05"; empty: now. */
+  /** As a field of the browser takes it, in the zone of displayed times: "2026-11-20T23:10:05"; empty: now. */
   starts: string
   /** Empty: an event without duration. */
   ends: string
@@ -26,23 +28,16 @@ export interface Draft {
 const FIELDS = { vms: 'vm_ids', zones: 'zone_ids', applications: 'application_ids' } as const
 const NONE = { vm_ids: [], zone_ids: [], application_ids: [] }
 
-/** Return a time as a field takes it, to the second. */
-function local(at: string | null): string {
-  if (!at) return ''
-  const date = new Date(at)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
-
 /** Return the draft of an annotation, or of a new deploy on a mesh. */
-export function draftOf(annotation: Annotation | undefined, meshId = ''): Draft {
+export function draftOf(annotation: Annotation | undefined, clock: Clock, meshId = ''): Draft {
   const scope = annotation?.scope
   const kind = scope ? (['vms', 'zones', 'applications'] as const).find((one) => scope[FIELDS[one]].length > 0) : 'all'
   const ids = scope && kind && kind !== 'all' ? scope[FIELDS[kind]] : []
   return {
     kind: annotation?.kind ?? 'deploy',
     text: annotation?.text ?? '',
-    starts: local(annotation?.starts_at ?? null),
-    ends: local(annotation?.ends_at ?? null),
+    starts: fieldOf(annotation?.starts_at, clock),
+    ends: fieldOf(annotation?.ends_at, clock),
     meshId: annotation?.mesh_id ?? meshId,
     // Everything that it was about is deleted: choose again.
     scope: kind ?? 'vms',
@@ -57,15 +52,16 @@ export function draftOf(annotation: Annotation | undefined, meshId = ''): Draft 
 }
 
 /** Return the request that stores a draft; unchanged times of `before` keep their fractions of a second. */
-export function inputOf(draft: Draft, before?: Annotation): AnnotationInput {
+export function inputOf(draft: Draft, clock: Clock, before?: Annotation): AnnotationInput {
   const { scope } = draft
   const instant = (typed: string, known: string | null | undefined) =>
-    known && typed === local(known) ? known : new Date(typed).toISOString()
+    known && typed === fieldOf(known, clock) ? known : momentOf(typed, clock)
+  const starts = draft.starts && instant(draft.starts, before?.starts_at)
   return {
     kind: draft.kind,
     text: draft.text.trim(),
-    ...(draft.starts ? { starts_at: instant(draft.starts, before?.starts_at) } : {}),
-    ends_at: draft.ends ? instant(draft.ends, before?.ends_at) : null,
+    ...(starts ? { starts_at: starts } : {}),
+    ends_at: (draft.ends && instant(draft.ends, before?.ends_at)) || null,
     mesh_id: draft.meshId || null,
     scope: scope === 'all' ? null : { ...draft.others, [FIELDS[scope]]: draft.ids },
     ...(draft.source.trim() ? { source: draft.source.trim() } : {}),

@@ -1,12 +1,14 @@
 // @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
+import { fireEvent, screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { AuditPage } from './AuditPage'
 import { changeLines } from './changes'
 import { auditSearch } from './search'
+
+afterEach(() => vi.unstubAllEnvs())
 
 const ENTRY = {
   id: 'e1',
@@ -39,6 +41,19 @@ test('the filter is handed on, and can be reset', async () => {
   expect(onSelect).toHaveBeenLastCalledWith(expect.objectContaining({ kind: 'mesh', actor: 'ci' }))
   await userEvent.click(screen.getByRole('button', { name: 'Reset the filter' }))
   expect(onSelect).toHaveBeenLastCalledWith({})
+})
+
+test.each([
+  ['/?tz=utc', 'From (UTC)', '2026-11-20T10:00:05.000Z'],
+  ['/', 'From (America/St_Johns)', '2026-11-20T13:30:05.000Z'],
+])('the range is typed in the zone of displayed times: %s', async (address, label, since) => {
+  vi.stubEnv('TZ', 'America/St_Johns')
+  mockApi({ 'GET /v1/audit-entries': [] })
+  const onSelect = vi.fn()
+  await showPage(<AuditPage selection={{}} onSelect={onSelect} />, address)
+  fireEvent.change(await screen.findByLabelText(label), { target: { value: '2026-11-20T10:00:05' } })
+  await userEvent.click(screen.getByRole('button', { name: 'Apply' }))
+  expect(onSelect).toHaveBeenLastCalledWith(expect.objectContaining({ since }))
 })
 
 test('secrets are named without their values, further details follow', () => {

@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
+import { type FormEvent, Fragment } from 'react'
 import { type AuditEntry, type AuditSelection, auditFile, auditQuery } from '~/api/audit'
-import { formatMoment, zoneName } from '~/lib/time'
+import { fieldOf, momentOf } from '~/lib/moments'
+import { formatMoment, typedZone } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { NoRows } from '~/ui/NoRows'
@@ -69,7 +70,7 @@ function Entries({ rows }: { rows: AuditEntry[] }) {
           title: strings.time,
           cell: (entry) => {
             const at = new Date(entry.created_at)
-            return `${formatMoment(at, clock)} ${zoneName(clock, at)}`
+            return formatMoment(at, clock)
           },
           as: 'head',
         },
@@ -94,19 +95,14 @@ function Entries({ rows }: { rows: AuditEntry[] }) {
   )
 }
 
-/** Return the value of an input of the type datetime-local for a time, in the zone of the browser. */
-function local(at: string | undefined): string {
-  if (!at) return ''
-  const moment = new Date(at)
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
 function Filter({ selection, onSelect }: Props) {
+  const clock = useClock()
+  const zone = typedZone(clock)
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const text = (name: string) => String(form.get(name) ?? '').trim() || undefined
-    const time = (name: string) => (text(name) ? new Date(String(form.get(name))).toISOString() : undefined)
+    const time = (name: string) => momentOf(text(name) ?? '', clock)
     onSelect({
       kind: text('kind'),
       actor: text('actor'),
@@ -145,8 +141,22 @@ function Filter({ selection, onSelect }: Props) {
           defaultValue={selection.address ?? ''}
           w={140}
         />
-        <TextInput name="since" type="datetime-local" label={strings.from} defaultValue={local(selection.since)} />
-        <TextInput name="before" type="datetime-local" label={strings.to} defaultValue={local(selection.before)} />
+        <Fragment key={clock}>
+          <TextInput
+            name="since"
+            type="datetime-local"
+            step={1}
+            label={strings.from(zone)}
+            defaultValue={fieldOf(selection.since, clock)}
+          />
+          <TextInput
+            name="before"
+            type="datetime-local"
+            step={1}
+            label={strings.to(zone)}
+            defaultValue={fieldOf(selection.before, clock)}
+          />
+        </Fragment>
         <Button type="submit" size="sm">
           {strings.apply}
         </Button>

@@ -4,7 +4,7 @@ import { useEdits } from '~/api/access'
 import { type BucketExport, bucketExportsQuery, useRunBucketExport, useTestBucket } from '~/api/bucketExports'
 import { useFollowedJob } from '~/api/jobs'
 import { useRole } from '~/api/members'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { NoRows, ToForm } from '~/ui/NoRows'
@@ -63,7 +63,7 @@ function Failing({ row }: { row: BucketExport }) {
   const next = row.next_at && new Date(row.next_at)
   return (
     <Notice tone="bad" title={strings.failing(row.name, row.failures)}>
-      {row.error} {next && strings.retries(`${formatMoment(next, clock)} ${zoneName(clock, next)}`)}
+      {row.error} {next && strings.retries(formatMoment(next, clock))}
     </Notice>
   )
 }

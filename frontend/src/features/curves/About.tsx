@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { CurveDetail } from '~/api/types'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Term } from '~/ui/Term'
@@ -42,7 +42,7 @@ export function About({ curve }: { curve: CurveDetail }) {
       {version.rows !== null && <Fact term={strings.rows}>{formatCount(version.rows)}</Fact>}
       {createdAt && (
         <Fact term={strings.versionNumber(version.number)}>
-          {version.made_by}, {formatMoment(createdAt, clock)} {zoneName(clock, createdAt)}
+          {version.made_by}, {formatMoment(createdAt, clock)}
         </Fact>
       )}
     </dl>

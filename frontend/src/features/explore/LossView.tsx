@@ -5,7 +5,7 @@ import { useAnnotationMarks } from '~/api/annotations'
 import { type ExploreParameters, exploreRange, lossesQuery } from '~/api/explore'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatMoment } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
@@ -53,7 +53,6 @@ export function LossView({
                 ? strings.stepLength(losses.interval === '1d' ? strings.dayUtc : strings.hour)
                 : strings.valuesFrom(
                     formatMoment(new Date(moment * 1_000), clock),
-                    zoneName(clock, new Date(moment * 1_000)),
                     lines.map((line) => `${line.label} ${formatRatio(line.values[cursor as number])}`).join('; '),
                   )}
             </p>

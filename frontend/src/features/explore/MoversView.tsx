@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ExploreParameters, moversQuery } from '~/api/explore'
 import { facts, title } from '~/lib/metrics'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatMoment } from '~/lib/time'
 import { formatSignedDelay, formatSignedPercent, formatSignedRatio } from '~/lib/units'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
@@ -41,9 +41,7 @@ export function MoversView({
             <p className={styles.moment}>
               {strings.moversSummary(
                 title(movers.metric, movers.statistic),
-                base
-                  ? `${formatMoment(new Date(base), clock)} ${zoneName(clock, new Date(base))}`
-                  : strings.unknownPeriod,
+                base ? formatMoment(new Date(base), clock) : strings.unknownPeriod,
                 movers.compared,
               )}
             </p>

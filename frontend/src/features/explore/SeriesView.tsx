@@ -6,7 +6,7 @@ import { type ExploreParameters, exploreRange, manySeriesQuery } from '~/api/exp
 import { summary } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { facts, tickLabels, title } from '~/lib/metrics'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatMoment } from '~/lib/time'
 import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
@@ -67,7 +67,7 @@ export function SeriesView({
             <p className={styles.moment}>
               {moment === undefined
                 ? strings.resolution(response.resolution_s)
-                : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+                : formatMoment(new Date(moment * 1_000), clock)}
               {!known && strings.noMeasurementsSentence}
             </p>
             <ul className={styles.values}>

@@ -6,7 +6,7 @@ import type { SpikeEvidence, Spikes } from '~/api/types'
 import { ExchangesChart } from '~/charts/exchanges/ExchangesChart'
 import type { Line } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatMoment } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { RecordList } from '~/ui/RecordList'
@@ -28,7 +28,7 @@ const pathOf = ({ source, target }: Spikes['items'][number]) => `${source.name} 
 /** Sudden rises of delay, newest first, and the exchanges around one of them. */
 export function SpikesView({ meshId, parameters, clock, open, onOpen }: Props) {
   const query = useQuery(spikesQuery(meshId, parameters))
-  const moment = (at: Date) => `${formatMoment(at, clock)} ${zoneName(clock, at)}`
+  const moment = (at: Date) => formatMoment(at, clock)
   return (
     <>
       {open && <Evidence meshId={meshId} spikeId={open} clock={clock} onClose={() => onOpen('')} />}

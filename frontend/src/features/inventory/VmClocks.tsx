@@ -7,7 +7,7 @@ import { summary, type Values } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { tickLabels } from '~/lib/metrics'
 import type { TimeRange } from '~/lib/spans'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatDelay } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { lineStyle } from '~/ui/lineStyle'
@@ -83,7 +83,7 @@ function InMesh({ of, range }: { of: VmClock; range: TimeRange }) {
         <span className={styles.moment}>
           {moment === undefined
             ? strings.clockResolution(of.resolution_s)
-            : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+            : formatMoment(new Date(moment * 1_000), clock)}
         </span>
       </figcaption>
       {isKnown ? (

@@ -6,7 +6,7 @@ import type { VmTraffic as Traffic } from '~/api/types'
 import { summary, type Values } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import type { TimeRange } from '~/lib/spans'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { bitRateTicks, formatBitRate } from '~/lib/traffic'
 import { useClock } from '~/ui/clock'
 import { lineStyle } from '~/ui/lineStyle'
@@ -75,7 +75,7 @@ function Chart({ traffic, range }: { traffic: Traffic; range: TimeRange }) {
         <span className={styles.moment}>
           {moment === undefined
             ? strings.resolution(traffic.resolution_s)
-            : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+            : formatMoment(new Date(moment * 1_000), clock)}
         </span>
       </figcaption>
       <div style={{ height: HEIGHT }}>

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { client, unwrap } from '~/api/client'
 import { jobsQuery } from '~/api/jobs'
 import type { Job } from '~/api/types'
-import { formatMoment, timeOf, zoneName } from '~/lib/time'
+import { formatMoment, timeOf } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { LoadingPage, Page } from '~/ui/Page'
@@ -71,7 +71,7 @@ export function JobsPage() {
             title: strings.created,
             cell: (job) => (
               <>
-                {formatMoment(new Date(job.created_at), clock)} {zoneName(clock, new Date(job.created_at))}
+                {formatMoment(new Date(job.created_at), clock)}
                 <br />
                 {job.requested_by}
               </>

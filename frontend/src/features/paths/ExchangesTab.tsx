@@ -7,7 +7,7 @@ import { ExchangesChart } from '~/charts/exchanges/ExchangesChart'
 import type { Line } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
 import type { TimeSearch } from '~/lib/spans'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatMoment } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -32,7 +32,7 @@ interface Props {
 /** The raw exchanges of a path that its agents kept: those around sudden rises of its delay. */
 export function ExchangesTab({ meshId, source, target, time, clock, open, onOpen }: Props) {
   const query = useQuery(spikesQuery(meshId, bothWays(source, target, time)))
-  const moment = (at: Date) => `${formatMoment(at, clock)} ${zoneName(clock, at)}`
+  const moment = (at: Date) => formatMoment(at, clock)
   return (
     <div className={styles.tab}>
       <p className={styles.source}>{strings.exchangesLead}</p>

@@ -8,7 +8,7 @@ import type { TimeMark } from '~/lib/annotations'
 import type { Statistic } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
 import { isMoving, type TimeSearch } from '~/lib/spans'
-import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatMoment } from '~/lib/time'
 import { formatBound, formatDelay, formatRatio } from '~/lib/units'
 import { MarkList } from '~/ui/MarkList'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -166,7 +166,7 @@ export function PathCharts({
           ? loaded
             ? strings.noMeasurements
             : strings.loadingHistory
-          : `${cursor === null ? strings.newest : ''}${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+          : `${cursor === null ? strings.newest : ''}${formatMoment(new Date(moment * 1_000), clock)}`}
         {loaded && (
           <span>
             {loaded.resolution_s === 60 ? strings.onePointAMinute : strings.onePointEvery(loaded.resolution_s)}

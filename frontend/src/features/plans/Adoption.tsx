@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { planAdoptionQuery } from '~/api/meshes'
 import type { PlanAdoption } from '~/api/types'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import pageStyles from '~/ui/page.module.css'
 import { Failed, Loading, Notice } from '~/ui/State'
@@ -54,7 +54,7 @@ function ControlGroup({ data }: { data: PlanAdoption }) {
   const since = data.active_since ? new Date(data.active_since) : null
   const words = [strings.revision(data.revision)]
   if (since) {
-    words.push(strings.activeEverywhere(`${formatMoment(since, clock)} ${zoneName(clock, since)}`, data.live))
+    words.push(strings.activeEverywhere(formatMoment(since, clock), data.live))
   } else {
     words.push(strings.liveFollow(data.following, data.live))
     const waiting = data.live - data.following

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type AgedTier, agedQuery } from '~/api/usage'
-import { formatDay, formatMoment, zoneName } from '~/lib/time'
+import { formatDay, formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { NoRows } from '~/ui/NoRows'
@@ -20,7 +20,7 @@ export function AgedMeasurements() {
   }
   if (!aged.data || (aged.data.after_days === 0 && aged.data.items.length === 0)) return null
   const { after_days, items, run } = aged.data
-  const moment = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
+  const moment = (at: string) => formatMoment(new Date(at), clock)
   return (
     <Panel title={strings.aged}>
       <p>{after_days > 0 ? strings.agedAfter(after_days) : strings.agedOff}</p>

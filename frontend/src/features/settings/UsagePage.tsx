@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { type Pin, pinsQuery, type UsageItem, usageQuery, useLetRangeGo } from '~/api/usage'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
@@ -93,7 +93,7 @@ function KeptRanges() {
     return <Failed what={strings.pinnedRanges} error={pins.error} retry={() => void pins.refetch()} />
   }
   if (!pins.data) return <Loading what={strings.pinnedRangesLower} />
-  const moment = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
+  const moment = (at: string) => formatMoment(new Date(at), clock)
   return (
     <Panel title={strings.pinnedRanges}>
       {pins.data.length === 0 ? (

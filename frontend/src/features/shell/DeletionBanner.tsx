@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ownTenantsQuery } from '~/api/members'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Notice } from '~/ui/State'
 import styles from './shell.module.css'
@@ -17,7 +17,7 @@ export function DeletionBanner() {
   const at = new Date(tenant.deletion_at)
   return (
     <div className={styles.banner}>
-      <Notice tone="warn" title={strings.deletionOf(tenant.name, `${formatMoment(at, clock)} ${zoneName(clock, at)}`)}>
+      <Notice tone="warn" title={strings.deletionOf(tenant.name, formatMoment(at, clock))}>
         <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/tenant" />}>
           {strings.tenantSettings}
         </Anchor>

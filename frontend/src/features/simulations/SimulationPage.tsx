@@ -8,7 +8,7 @@ import type { PolicyOutcome, SimulationDetail } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { formatShare } from '~/lib/performance'
 import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
@@ -51,7 +51,6 @@ export function SimulationPage({ simulationId }: { simulationId: string }) {
         formatCount(simulation.world.machines),
         formatHours(simulation.world.seconds),
         formatMoment(createdAt, clock),
-        zoneName(clock, createdAt),
       )}
       action={<DeleteSimulation simulation={simulation} />}
     >

@@ -4,8 +4,8 @@ export const strings = {
   publishedStatistics: 'published',
   theSimulation: 'The simulation',
   simulationLower: 'the simulation',
-  simulationSummary: (machines: string, duration: string, time: string, zone: string) =>
-    `${machines} machines over ${duration}; uploaded ${time} ${zone}.`,
+  simulationSummary: (machines: string, duration: string, time: string) =>
+    `${machines} machines over ${duration}; uploaded ${time}.`,
   distributions: 'Distributions',
   distributionOf: 'Distribution of',
   measures: {

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import { type OwnTenant, useCancelDeletion, useRequestDeletion } from '~/api/members'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Panel } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
@@ -24,7 +24,7 @@ export function DeleteTenant({ tenant }: { tenant: OwnTenant }) {
     const at = new Date(tenant.deletion_at)
     return (
       <Panel title={strings.deleteTenant}>
-        <Notice tone="warn">{strings.deletedOn(`${formatMoment(at, clock)} ${zoneName(clock, at)}`)}</Notice>
+        <Notice tone="warn">{strings.deletedOn(formatMoment(at, clock))}</Notice>
         <ActionError error={cancel.error} />
         <Button
           variant="default"

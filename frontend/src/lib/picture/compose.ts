@@ -70,9 +70,7 @@ export function compose(drawing: Drawing, caption: Caption, inks: Inks) {
   }
   y += 8
   add(drawing.height + 6, (top) => [svg('g', { transform: `translate(${EDGE} ${top})` }, ...drawing.body)])
-  add(LINE, (top) => [
-    textAt(EDGE, top + 12, 11, inks.quiet, `Sinemora, exported ${formatMoment(caption.at, 'utc')} UTC`),
-  ])
+  add(LINE, (top) => [textAt(EDGE, top + 12, 11, inks.quiet, `Sinemora, exported ${formatMoment(caption.at, 'utc')}`)])
   const [width, height] = [Math.ceil(inner + 2 * EDGE), Math.ceil(y + EDGE / 2)]
   const root = svg(
     'svg',

@@ -17,7 +17,7 @@ import { verdictSentence } from './verdictWords'
 type Report = SignedEvidence['report']
 
 /** Times of a report are in UTC, whatever the reader's clock: it is read elsewhere. */
-const utc = (at: string) => `${formatMoment(new Date(at), 'utc')} UTC`
+const utc = (at: string) => formatMoment(new Date(at), 'utc')
 
 /** The signed report of an incident, to read, print, copy or download. */
 export function EvidencePage({ incidentId }: { incidentId: string }) {

@@ -6,7 +6,7 @@ import { useEdits } from '~/api/access'
 import { type Incident, incidentQuery } from '~/api/incidents'
 import { incidentFindingsQuery } from '~/api/overview'
 import { sentenceCase } from '~/lib/text'
-import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
+import { type Clock, formatAge, formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -129,7 +129,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
 
 function momentOf(at: string, clock: Clock): string {
   const date = new Date(at)
-  return `${formatMoment(date, clock)} ${zoneName(clock, date)}`
+  return formatMoment(date, clock)
 }
 
 /** The times at which an incident that returns was seen, newest first. */

@@ -9,7 +9,7 @@ import { newest } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import type { Limit, Span } from '~/charts/series/spans'
 import { tickLabels, title } from '~/lib/metrics'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -116,11 +116,7 @@ function WorstPath({ incident, impact, path }: Props) {
           <span className={styles.shade} />
           {strings.incident}
         </span>
-        <span>
-          {moment === undefined
-            ? ''
-            : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
-        </span>
+        <span>{moment === undefined ? '' : formatMoment(new Date(moment * 1_000), clock)}</span>
         <PictureMenu title={strings.pathName(source.name, target.name)} note={shown} />
       </p>
       <div style={{ height: HEIGHT }}>

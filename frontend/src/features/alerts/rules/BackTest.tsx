@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { jobQuery } from '~/api/jobs'
 import { type BackTestResult, type RuleInput, useBackTest } from '~/api/rules'
 import type { Job } from '~/api/types'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -77,7 +77,7 @@ function Found({ job }: { job: Job }) {
   const clock = useClock()
   // The result of this kind of job (docs/alerts.md).
   const { hours, by, incidents, found: listed, notes } = job.result as unknown as BackTestResult
-  const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
+  const momentOf = (at: string) => formatMoment(new Date(at), clock)
   const times =
     incidents === 0
       ? strings.wouldNotFire

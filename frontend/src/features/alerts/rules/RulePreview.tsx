@@ -7,7 +7,7 @@ import { type RuleInput, rulePreviewQuery } from '~/api/rules'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { tickLabels, title } from '~/lib/metrics'
 import { Problem } from '~/lib/problem'
-import { formatMoment, zoneName } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatDelay, formatRatio } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -132,11 +132,7 @@ function PreviewChart({ meshId, rule, source, target, hours }: PreviewChartProps
             <strong>{cursor === null || line.label === 'Firing' ? '' : format(line.values[cursor])}</strong>
           </span>
         ))}
-        <span>
-          {moment === undefined
-            ? ''
-            : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
-        </span>
+        <span>{moment === undefined ? '' : formatMoment(new Date(moment * 1_000), clock)}</span>
         <PictureMenu title={strings.previewOnPath} note={shown} />
       </p>
       <SeriesChart

@@ -4,7 +4,7 @@ import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { type Silence, silencesQuery, useEndSilence } from '~/api/silences'
 import { idsOf } from '~/lib/inTurn'
-import { formatMoment, timeOf, zoneName } from '~/lib/time'
+import { formatMoment, timeOf } from '~/lib/time'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
@@ -45,7 +45,7 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
   const now = useNow(10_000, serverNow)
   const end = useEndSilence()
   const [ending, setEnding] = useState<Silence | null>(null)
-  const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
+  const momentOf = (at: string) => formatMoment(new Date(at), clock)
   const isOver = ({ ends_at }: Silence) => Date.parse(ends_at) <= now
   const bulk: Bulk<Silence> = {
     nouns: [strings.silenceNoun, strings.silencesLower],

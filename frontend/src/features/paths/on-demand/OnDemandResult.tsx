@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { exchangesOf, isOver, useStopMeasuring } from '~/api/onDemand'
 import type { OnDemand, OnDemandPath, PathProbes } from '~/api/types'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
-import { type Clock, formatMoment, formatTime, zoneName } from '~/lib/time'
+import { type Clock, formatMoment, formatTime } from '~/lib/time'
 import { formatCount, formatDelay, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { type Column, Records } from '~/ui/Records'
@@ -30,7 +30,7 @@ export function OnDemandResult({ measurement, clock, mayStop }: Props) {
     <section className={styles.newest} aria-label={strings.result}>
       <div className={styles.newestHead}>
         <h2>{strings.settingsOf(measurement, length)}</h2>
-        <span className={styles.note}>{`${formatMoment(at, clock)} ${zoneName(clock, at)}`}</span>
+        <span className={styles.note}>{formatMoment(at, clock)}</span>
         <span role="status">{strings.statuses[status]}</span>
         {!isOver(measurement) && mayStop && (
           <Button variant="default" size="compact-sm" loading={stop.isPending} onClick={() => stop.mutate(null)}>
