@@ -12,8 +12,10 @@ from contextlib import contextmanager
 @contextmanager
 def paused() -> Iterator[None]:
     """Let the collector rest meanwhile, for imports alone: cycles of other work would grow without bound."""
+    was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if was_on:
+            gc.enable()

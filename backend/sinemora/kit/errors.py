@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 import structlog
 from fastapi import FastAPI, Request, Response
+from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.models import Schema
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from sqlalchemy import exc
@@ -22,6 +24,7 @@ from sinemora.kit.field_errors import field_errors
 log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+_SCHEMAS = "#/components/schemas/{model}"
 
 # SQLSTATEs of statements that gave up waiting, lost a race or ran out of memory: a retry helps.
 _BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53200"}
@@ -248,29 +251,41 @@ async def response_to(request: Request, error: Exception) -> Response | None:
 def responses(
     *statuses: Literal[400, 401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503],
 ) -> dict[int | str, dict[str, Any]]:
-    """Return `responses=` for a route that may respond with problem details of these statuses."""
-    return {status: {"model": Problem} for status in statuses}
+    """Return `responses=` for a route that may respond with problem details of these statuses.
+
+    They refer to the schema that `describe` adds. For a model, FastAPI would build a validator for each status of each
+    route at every start.
+    """
+    return {status: {"content": _problem_content()} for status in statuses}
 
 
 def problem_response(status: int) -> dict[str, Any]:
     """Return a response of the OpenAPI document that is a problem."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {"description": HTTPStatus(status).phrase, "content": content}
+    return {"description": HTTPStatus(status).phrase, "content": _problem_content()}
+
+
+def _problem_content() -> dict[str, Any]:
+    return {MEDIA_TYPE: {"schema": {"$ref": _SCHEMAS.format(model=Problem.__name__)}}}
 
 
 def describe(contract: dict[str, Any]) -> dict[str, Any]:
-    """Set the media type of failures in the OpenAPI document `contract`: FastAPI writes plain JSON.
+    """Add to the OpenAPI document `contract` what FastAPI does not know of failures: the schema of problems.
 
     Operations without credentials get an empty `security`, and the server is that of the document.
     """
     contract["servers"] = [{"url": "/", "description": "The installation that serves this document"}]
+    schemas = contract["components"]["schemas"]
     for path in contract["paths"].values():
         for operation in path.values():
             operation.setdefault("security", [])
             for status, response in operation["responses"].items():
                 schema = response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
-                if schema.endswith(("/Problem", "/HTTPValidationError")):
+                if schema.endswith("/HTTPValidationError"):
                     response.update(problem_response(int(status)))
     for unused in ("HTTPValidationError", "ValidationError"):
-        contract["components"]["schemas"].pop(unused, None)
+        schemas.pop(unused, None)
+    problem = Problem.model_json_schema(ref_template=_SCHEMAS)
+    for name, schema in {**problem.pop("$defs"), Problem.__name__: problem}.items():
+        schemas[name] = jsonable_encoder(Schema(**schema), by_alias=True, exclude_none=True)  # as FastAPI writes them
+    contract["components"]["schemas"] = dict(sorted(schemas.items()))
     return contract

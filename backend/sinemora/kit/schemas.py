@@ -1,9 +1,19 @@
-"""Base classes of JSON schemas."""
+"""Base classes of JSON schemas.
 
+Pydantic builds the validator of a schema at its first use (`defer_build`): there are hundreds, and each process of the
+product uses some of them.
+"""
+
+import warnings
 from collections import Counter
 from typing import Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.warnings import UnsupportedFieldAttributeWarning
+
+# FastAPI names a parameter by a field attribute that its type does not have. It hides this warning only where it makes
+# the parameter, which is before the first use.
+warnings.filterwarnings("ignore", category=UnsupportedFieldAttributeWarning)
 
 
 def _distinct(values: list[Any]) -> list[Any]:
@@ -19,16 +29,16 @@ DISTINCT = (AfterValidator(_distinct), Field(json_schema_extra={"uniqueItems": T
 class Write(BaseModel):
     """Request body of a client. Unknown fields are refused, so that a typing error is noticed."""
 
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True, defer_build=True)
 
 
 class AgentWrite(BaseModel):
     """Request body of an agent. Unknown fields are ignored: the agent may be newer than the backend."""
 
-    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
+    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, defer_build=True)
 
 
 class Read(BaseModel):
     """Response body. It is complete, so every field is required in the contract."""
 
-    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True, defer_build=True)

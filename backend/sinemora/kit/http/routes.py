@@ -21,7 +21,7 @@ from pydantic import AwareDatetime
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.config import Settings, settings
-from sinemora.kit.errors import BodyError, Problem, body_too_large, invalid
+from sinemora.kit.errors import BodyError, body_too_large, invalid, responses
 from sinemora.kit.field_errors import NOT_A_TIME, pointer_of
 from sinemora.kit.http import etag, rate_limit, strict_json
 from sinemora.kit.http.json_types import validate_as_json
@@ -111,7 +111,7 @@ class BoundedRoute(APIRoute):
     any_parameter = False
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        options["responses"] = {**(options.get("responses") or {}), 422: {"model": Problem}}
+        options["responses"] = {**(options.get("responses") or {}), **responses(422)}
         options["generate_unique_id_function"] = operation_id
         super().__init__(path, endpoint, **options)
         self._is_versioned = etag.has_version(self.response_model)
