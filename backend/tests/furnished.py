@@ -1,7 +1,8 @@
-"""Meshes whose agents are stored as enrolment stores them, all in one transaction.
+"""Owners and meshes, stored as sign-in and enrolment store them, each in one transaction.
 
-Most tests begin with a mesh, and enrolment through the API asks the database some thirty times for each agent.
-`tests/meshes/test_furnished.py` compares these rows with those that enrolment leaves.
+Most tests begin with an owner and a mesh. A sign-in through the API takes four transactions, and enrolment asks the
+database some thirty times for each agent. `tests/meshes/test_furnished.py` compares these rows with those that they
+leave.
 """
 
 import secrets
@@ -9,18 +10,48 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+from fastapi.testclient import TestClient
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.agents import CREDENTIAL_PREFIX
 from sinemora.inventory.models import Agent, Vm, Zone
-from sinemora.kit.db import tenant_session
-from sinemora.kit.security import digest, shown_prefix
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.security import csrf_token, digest, hash_password, shown_prefix
 from sinemora.meshes.enrolment import create_token
 from sinemora.meshes.models import MeshVm
 from sinemora.meshes.schemas import EnrolmentTokenCreate
+from sinemora.signin.sessions import Browser, open_session
 from sinemora.tenants import audit
-from tests.callers import AgentCaller, Member, MeshWorld, address_of, enrolment, name_of, zone_of
+from sinemora.tenants.access import CSRF_COOKIE, DEVICE_COOKIE, SESSION_COOKIE, cookie_name
+from sinemora.tenants.models import Membership, Method, Role, Tenant, User
+from tests.callers import PASSWORD, AgentCaller, Member, MeshWorld, address_of, enrolment, name_of, zone_of
+
+_BROWSER = Browser("127.0.0.1", "testclient")
+
+
+def make_owner(http: TestClient) -> Member:
+    """Store a tenant with an owner who has signed in."""
+    name = uuid4().hex[:8]
+    email = f"{name}@sinemora.example"
+    with system_session() as session:
+        tenant, user = Tenant(name=f"Tenant {name}"), User(email=email, password_hash=hash_password(PASSWORD))
+        session.add_all([tenant, user])
+        session.flush()
+        membership = Membership(tenant_id=tenant.id, user_id=user.id, role=Role.owner)
+        session.add(membership)
+        opened = open_session(session, user, membership, _BROWSER, Method.password, second_factor=False, known=True)
+        csrf = csrf_token(opened.secret)
+        cookies = {SESSION_COOKIE: opened.secret, CSRF_COOKIE: csrf, DEVICE_COOKIE: opened.device}
+        return Member(
+            http,
+            headers={"X-CSRF-Token": csrf},
+            cookies={cookie_name(cookie): value for cookie, value in cookies.items()},
+            tenant_id=tenant.id,
+            tenant_key=tenant.key,
+            user_id=user.id,
+            email=email,
+        )
 
 
 def make_mesh(owner: Member, agents: int, name: str, **settings: Any) -> MeshWorld:

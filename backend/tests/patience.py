@@ -14,11 +14,20 @@ LONGEST_WAIT_S = 30.0
 """The longest wait that a request may ask for, s."""
 
 
+_PAUSE_S = 0.02
+_PAUSE_MOST_S = 0.25
+_PAUSES = 5
+"""Times of a look that the pause after it takes: looks that take long would keep a processor from the product."""
+
+
 def until(true: Callable[[], object], what: str | Callable[[], str] = "", patience_s: float = PATIENCE_S) -> None:
     """Wait until `true()` holds; after `patience_s` the test fails and names `what` was awaited."""
-    ends_s = time.monotonic() + patience_s
+    began_s = time.monotonic()
+    ends_s = began_s + patience_s
     while not true():
-        if time.monotonic() > ends_s:
+        now_s = time.monotonic()
+        if now_s > ends_s:
             named = what() if callable(what) else what
             pytest.fail(f"not within {patience_s:.0f} s: {named}")
-        time.sleep(0.02)
+        time.sleep(min(_PAUSE_MOST_S, max(_PAUSE_S, _PAUSES * (now_s - began_s))))
+        began_s = time.monotonic()

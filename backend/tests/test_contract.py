@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from sinemora import cli
-
-COMMITTED = Path(__file__).parents[1] / "openapi.json"
+from tests.witness import COMMITTED
 
 
 def test_the_committed_contract_is_current(servers):

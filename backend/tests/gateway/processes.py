@@ -10,6 +10,9 @@ import httpx2
 
 from tests.patience import until
 
+HTTP = httpx2.Client(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
+"""Client without TLS for requests over new connections. To make a client takes longer than most requests."""
+
 
 def free_port() -> int:
     with socket.socket() as free:
@@ -28,15 +31,16 @@ class Server:
         self._env = env
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, verify: Any = True) -> None:
-        """Start it and wait until it answers."""
+    def start(self, verify: Any = None) -> None:
+        """Start it and wait until it answers; over TLS with `verify`."""
+        client = HTTP if verify is None else httpx2.Client(trust_env=False, verify=verify)
         with self._log.open("ab") as log:
             process = self._process = subprocess.Popen(self._command, stdout=log, stderr=log, env=self._env)
 
         def answers() -> bool:
             assert process.poll() is None, self.output()
             try:
-                return httpx2.get(f"{self.url}/healthz", timeout=5, verify=verify).status_code == 200
+                return client.get(f"{self.url}/healthz", timeout=5).status_code == 200
             except httpx2.TransportError:
                 return False
 
@@ -61,6 +65,6 @@ class Server:
 
     def metric(self, name: str) -> float:
         """Return the sum of a metric over its labels."""
-        text = httpx2.get(f"{self.url}/metrics", timeout=30).text
+        text = HTTP.get(f"{self.url}/metrics", timeout=30).text
         lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
         return sum(float(value) for full, _, value in lines if full.partition("{")[0] == name)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session
 from tests.callers import AgentCaller, MeshWorld
 from tests.gateway.conftest import Gateways
-from tests.gateway.processes import Server
+from tests.gateway.processes import HTTP, Server
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_starts
 from tests.measurements.worlds import simple
 from tests.patience import until
@@ -26,7 +26,7 @@ def body_of(mesh: MeshWorld, n: int, started_at_s: int) -> bytes:
 
 
 def send(server: Server, agent: AgentCaller, body: bytes, media: dict[str, str] = ZSTD) -> httpx2.Response:
-    return httpx2.post(server.url + REPORTS, content=body, headers={**agent.headers, **media}, timeout=60)
+    return HTTP.post(server.url + REPORTS, content=body, headers={**agent.headers, **media}, timeout=60)
 
 
 def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
@@ -58,17 +58,17 @@ def test_stored_is_acknowledged_after_the_commit(api: Server, gateway: Gateways,
 def test_requests_of_agents_pass_unchanged(api: Server, gateway: Gateways, owner, make_mesh) -> None:
     mesh, front = make_mesh(owner, 2), gateway("queued")
     path, agent = "/v1/agents/self/plan?wait_s=0", mesh.agents[0]
-    direct = httpx2.get(api.url + path, headers=agent.headers)
-    through = httpx2.get(front.url + path, headers=agent.headers)
+    direct = HTTP.get(api.url + path, headers=agent.headers)
+    through = HTTP.get(front.url + path, headers=agent.headers)
     assert through.json() | {"server_time_ns": 0} == direct.json() | {"server_time_ns": 0}
     same = {"etag", "content-type", "cache-control"}
     assert {name: through.headers[name] for name in same} == {name: direct.headers[name] for name in same}
     assert direct.json()["server_time_ns"] < through.json()["server_time_ns"]
-    held = httpx2.get(front.url + path, headers={**agent.headers, "If-None-Match": through.headers["etag"]})
+    held = HTTP.get(front.url + path, headers={**agent.headers, "If-None-Match": through.headers["etag"]})
     assert (held.status_code, held.content) == (304, b"")
     assert int(held.headers["sinemora-time-ns"]) > int(through.headers["sinemora-time-ns"])
-    assert httpx2.get(front.url + "/v1/meshes").json()["code"] == "route_unknown"
-    unknown = httpx2.get(front.url + path, headers={"Authorization": "Bearer sma_unknown"})
+    assert HTTP.get(front.url + "/v1/meshes").json()["code"] == "route_unknown"
+    unknown = HTTP.get(front.url + path, headers={"Authorization": "Bearer sma_unknown"})
     assert (unknown.status_code, unknown.json()["code"]) == (401, "agent_credential_unknown")
     assert unknown.json()["detail"].startswith("Unknown credential")
 
@@ -117,7 +117,7 @@ def test_an_unknown_credential_is_never_queued(api: Server, gateway: Gateways, o
     stranger = AgentCaller(owner.http, {"Authorization": "Bearer sma_unknown"})
     answer = send(front, stranger, b"x", PROTOBUF)
     assert (answer.status_code, answer.json()["code"]) == (401, "agent_credential_unknown")
-    assert httpx2.post(front.url + REPORTS, content=b"x", headers=PROTOBUF).json()["code"] == "sign_in_required"
+    assert HTTP.post(front.url + REPORTS, content=b"x", headers=PROTOBUF).json()["code"] == "sign_in_required"
     api.stop()
     (at,) = window_starts([1])
     # Neither has been seen by the backend.
@@ -178,7 +178,7 @@ def test_a_full_queue_refuses_and_drops_nothing(api: Server, gateway: Gateways, 
     assert int(answer.headers["retry-after"]) > 0
     assert front.metric("sinemora_gateway_queue_reports") == 3
     # A small one still has room.
-    assert httpx2.get(front.url + "/readyz").json()["status"] == "degraded"
+    assert HTTP.get(front.url + "/readyz").json()["status"] == "degraded"
     assert send(front, mesh.agents[0], body_of(mesh, 0, at - 10)).status_code == 204
     api.start()
     until(lambda: stored(mesh).total() == 2, front.output)
@@ -187,13 +187,13 @@ def test_a_full_queue_refuses_and_drops_nothing(api: Server, gateway: Gateways, 
 
 def test_readiness_follows_the_backend_in_stored_mode_only(api: Server, gateway: Gateways) -> None:
     front = gateway("stored")
-    assert httpx2.get(front.url + "/readyz").json()["status"] == "ready"
-    assert httpx2.get(front.url + "/livez").json() == {"status": "ok"}
+    assert HTTP.get(front.url + "/readyz").json()["status"] == "ready"
+    assert HTTP.get(front.url + "/livez").json() == {"status": "ok"}
     api.stop()
-    until(lambda: httpx2.get(front.url + "/readyz").status_code == 503, front.output)
-    assert httpx2.get(front.url + "/readyz").json()["dependencies"]["backend"]["state"] == "down"
+    until(lambda: HTTP.get(front.url + "/readyz").status_code == 503, front.output)
+    assert HTTP.get(front.url + "/readyz").json()["dependencies"]["backend"]["state"] == "down"
     front.stop()
     front = gateway("queued")
-    until(lambda: httpx2.get(front.url + "/readyz").json()["status"] == "degraded", front.output)
-    assert httpx2.get(front.url + "/readyz").status_code == 200
-    assert httpx2.get(front.url + "/livez").status_code == 200
+    until(lambda: HTTP.get(front.url + "/readyz").json()["status"] == "degraded", front.output)
+    assert HTTP.get(front.url + "/readyz").status_code == 200
+    assert HTTP.get(front.url + "/livez").status_code == 200

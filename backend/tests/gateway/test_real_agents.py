@@ -4,14 +4,13 @@ import subprocess
 import time
 from pathlib import Path
 
-import httpx2
 import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
 from tests.callers import Member
 from tests.gateway.conftest import Gateways
-from tests.gateway.processes import Server
+from tests.gateway.processes import HTTP, Server
 from tests.patience import until
 
 AGENT = Path(__file__).parents[3] / "agent" / "target" / "debug" / "sinemora-agent"
@@ -73,4 +72,4 @@ def test_windows_of_an_outage_are_stored_once_at_their_time(
         assert during == list(range(during[0], during[-1] + 1))
         assert starts[-1] <= time.time()
     assert all("once they are queued on its disk" in path.read_text() for path in logs)
-    assert httpx2.get(front.url + "/readyz").json()["status"] == "ready"
+    assert HTTP.get(front.url + "/readyz").json()["status"] == "ready"

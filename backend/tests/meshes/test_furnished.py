@@ -1,11 +1,13 @@
-"""A mesh of the tests has the rows that agents leave who enrol through the API."""
+"""Owners and meshes of the tests have the rows of those who sign in, and of agents that enrol, through the API."""
 
 from typing import Any
 from uuid import UUID
 
+from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from sinemora.kit.db import tenant_session
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.tenants.service import create_owner
 from tests import callers, furnished
 from tests.callers import Member, MeshWorld
 
@@ -18,6 +20,40 @@ TABLES = {
     "mesh_vms": "mesh_id, vm_id",
     "enrolment_tokens": "mesh_id, max_uses, uses",
 }
+
+
+# Of an owner who has signed in.
+SIGNED_IN = {
+    "users": "name, length(email) AS email, length(password_hash) AS hash, password_changed_at IS NULL AS never"
+    " FROM users WHERE id = :user",
+    "tenants": "deletion_at, deletion_by, second_factor_required FROM tenants WHERE id = :tenant",
+    "memberships": "role, mesh_ids, opened_at IS NULL AS never FROM memberships WHERE tenant_id = :tenant",
+    "sessions": "method, second_factor, address, user_agent, length(secret_digest) AS digest,"
+    " date_trunc('minute', expires_at - last_used_at) AS life, authenticated_at = last_used_at AS new"
+    " FROM sessions WHERE user_id = :user",
+    "audit": "action, actor_kind, address, detail FROM audit_entries WHERE tenant_id = :tenant",
+}
+
+
+def signed_in(owner: Member) -> dict[str, Any]:
+    """Return the rows of an owner, the names of the cookies, and what the API says of the session."""
+    parameters = {"user": owner.user_id, "tenant": owner.tenant_id}
+    with system_session() as session:
+        rows: dict[str, Any] = {
+            name: [dict(row) for row in session.execute(text(f"SELECT {columns}"), parameters).mappings()]
+            for name, columns in SIGNED_IN.items()
+        }
+    told = owner.get("/v1/auth/session").json()
+    assert (told["user"]["id"], told["tenant"]["id"]) == (str(owner.user_id), str(owner.tenant_id))
+    assert (told["tenant"]["key"], told["csrf_token"]) == (owner.tenant_key, owner.headers["X-CSRF-Token"])
+    names = {name: len(value) for name, value in owner.cookies.items()}
+    return rows | {"cookies": names, "role": told["role"], "fields": sorted(told)}
+
+
+def test_an_owner_has_the_rows_of_one_who_signed_in(owner: Member, http: TestClient) -> None:
+    create_owner("Tenant of others", "abcdefgh@sinemora.example", callers.PASSWORD)
+    assert signed_in(owner) == signed_in(callers.sign_in(http, "abcdefgh@sinemora.example"))
+    assert owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "a"})
 
 
 def stored(world: MeshWorld) -> dict[str, Any]:
