@@ -92,7 +92,7 @@ def still_used(code: str, detail: str) -> Iterator[None]:
 
 
 class FieldError(BaseModel):
-    """Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`."""
+    """Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, `#/query/…` or `#/header/…`."""
 
     pointer: str
     message: str
@@ -218,7 +218,8 @@ def install(app: FastAPI) -> None:
                     "media_type_unsupported", 415, f"Unsupported media type: send application/json, not {media_type}."
                 ),
             )
-        return problem(request, invalid(field_errors(error.errors(), error.body)))
+        kind = getattr(request.state, "body_kind", None)
+        return problem(request, invalid(field_errors(error.errors(), error.body, kind)))
 
     @app.exception_handler(StaleDataError)
     async def _stale(request: Request, error: StaleDataError) -> JSONResponse:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sinemora.kit import names
+from sinemora.kit import known_fields, names
 
 NOT_A_TIME = "Not a time with a time zone. Write it as 2026-11-25T22:00:00Z (RFC 3339)."
 _EMPTY = "Must not be empty."
@@ -84,29 +84,54 @@ _LIMIT_WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
 }
 _SCALAR_SOURCES = ("query", "path", "header", "cookie")
+_HINTS_MAX = 20
+"""Unknown fields of one body whose names are compared with the known ones: a body may have very many."""
 
 
-def field_errors(errors: Iterable[Mapping[str, Any]], body: object) -> list[dict[str, str]]:
+def field_errors(errors: Iterable[Mapping[str, Any]], body: object, kind: Any = None) -> list[dict[str, str]]:
     """Return the errors as `FieldError`s. A field that may be of several types has one error with all alternatives.
 
-    `body`: the parsed body that the errors are about.
+    `body`: the parsed body that the errors are about, and `kind` its type: an unknown field near one of its fields gets
+    that one's name.
     """
     messages: dict[str, list[str]] = {}
+    hints: dict[str, str] = {}
     for error in errors:
-        pointer, message = _field_error(error, body)
+        path, message = _field_error(error, body)
+        if error["type"] == "union_tag_not_found" and (mistyped := _mistyped_tag(error, path, body)):
+            path, message = [*path, mistyped], _WORDS["extra_forbidden"]
+        pointer = pointer_of(path)
+        if message == _WORDS["extra_forbidden"] and (pointer in hints or len(hints) < _HINTS_MAX):
+            if pointer not in hints:
+                known = known_fields.fields_at(kind, path[:-1], body)
+                hints[pointer] = known_fields.hint(str(path[-1]), known)
+            message += hints[pointer]
         alternatives = messages.setdefault(pointer, [])
         if message not in alternatives:
             alternatives.append(message)
     return [{"pointer": pointer, "message": " Or: ".join(texts)} for pointer, texts in messages.items()]
 
 
-def _field_error(error: Mapping[str, Any], body: object) -> tuple[str, str]:
+def _mistyped_tag(error: Mapping[str, Any], path: Sequence[int | str], body: object) -> str | None:
+    """Return the field of an object that is near the missing one that tells its type, if any."""
+    tag = str(error["ctx"]["discriminator"]).strip("'")
+    fields = known_fields.value_at(body, path)
+    names = list(fields)[:_HINTS_MAX] if isinstance(fields, Mapping) else []
+    return next((str(name) for name in names if known_fields.hint(str(name), {tag})), None)
+
+
+def document_errors(errors: Iterable[Mapping[str, Any]], document: object, kind: Any) -> list[dict[str, str]]:
+    """Return the errors of a value that was validated by itself, such as an entry of a file, as `FieldError`s."""
+    return field_errors(({**error, "loc": ("body", *error["loc"])} for error in errors), document, kind)
+
+
+def _field_error(error: Mapping[str, Any], body: object) -> tuple[list[int | str], str]:
     location = tuple(error["loc"])
     if error["type"] == "json_invalid":  # its location ends with a position in the text, which is no pointer
-        return "#", f"not JSON: {error['ctx']['error']} at character {location[-1]}"
+        return [], f"not JSON: {error['ctx']['error']} at character {location[-1]}"
     if error["type"] == "missing" and location == ("body",):
-        return "#", "The body is empty."
-    return pointer_of(_without_types(location, body, error["type"] == "missing")), message_of(error)
+        return [], "The body is empty."
+    return _without_types(location, body, error["type"] == "missing"), message_of(error)
 
 
 def message_of(error: Mapping[str, Any]) -> str:

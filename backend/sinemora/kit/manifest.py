@@ -6,7 +6,7 @@ from pydantic import BaseModel, ValidationError
 
 from sinemora.kit import yaml_text
 from sinemora.kit.errors import ProductError
-from sinemora.kit.field_errors import message_of
+from sinemora.kit.field_errors import document_errors
 
 Declared = TypeVar("Declared", bound=BaseModel)
 
@@ -35,11 +35,8 @@ def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[De
                 errors_found.append(_twice(key, place, before))
         except ValidationError as error:
             errors_found += [
-                {
-                    "pointer": "/".join([f"#/{key}", str(place), *map(str, wrong["loc"])]),
-                    "message": message_of(wrong),
-                }
-                for wrong in error.errors()
+                {**wrong, "pointer": f"#/{key}/{place}{wrong['pointer'].removeprefix('#')}"}
+                for wrong in document_errors(error.errors(), entry, model)
             ]
     if errors_found:
         first = errors_found[0]

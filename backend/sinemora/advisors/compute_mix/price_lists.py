@@ -21,7 +21,7 @@ from sinemora.advisors.compute_mix.price_schemas import (
     VmPrice,
 )
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.field_errors import message_of
+from sinemora.kit.field_errors import document_errors
 from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
 
@@ -104,10 +104,10 @@ def _entries(body: PriceListCreate) -> list[VmPrice | ServerlessPrice]:
     except PriceListError as error:
         raise _invalid(pointer, error.message) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        at, *field = first["loc"] or ("",)
-        place = f"entry {at + 1}" if isinstance(at, int) else "entries"
-        raise _invalid(pointer, f"{place}, {'.'.join(map(str, field[1:]))}: {message_of(first)}") from error
+        first = document_errors(error.errors(), rows, Entries)[0]
+        _, *path = first["pointer"].split("/")
+        place = f"entry {int(path[0]) + 1}" if path else "entries"
+        raise _invalid(pointer, f"{place}, {'.'.join(path[1:])}: {first['message']}") from error
 
 
 def _invalid(pointer: str, message: str) -> ProductError:

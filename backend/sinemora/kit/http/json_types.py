@@ -31,8 +31,10 @@ class JsonAdapter:
             return self._adapter.validate_json(to_json(_with_integers(value)), strict=True)
 
 
-def validate_as_json(route: APIRoute) -> None:
-    """Make a route validate its body as JSON. Called where FastAPI makes its handler.
+def validate_as_json(route: APIRoute) -> Any:
+    """Make a route validate its body as JSON. Return the type of the body, None for a route without one.
+
+    Called where FastAPI makes the handler.
 
     FastAPI makes a handler for each router that includes the route, with parameters of its own. It hands them to the
     handler by this context variable, and has no other access to them.
@@ -41,6 +43,7 @@ def validate_as_json(route: APIRoute) -> None:
     dependant = route.dependant if included is None or included.original_route is not route else included.dependant
     for field in dependant.body_params:
         field._type_adapter = JsonAdapter(field._type_adapter)
+    return next((field.field_info.annotation for field in dependant.body_params), None)
 
 
 def _with_integers(value: Any) -> Any:

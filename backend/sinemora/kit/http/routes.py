@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any, TypeVar, get_args, get_origin
 
 from anyio import CapacityLimiter, to_thread
@@ -25,6 +24,7 @@ from sinemora.kit.errors import BodyError, body_too_large, invalid, responses
 from sinemora.kit.field_errors import NOT_A_TIME, pointer_of
 from sinemora.kit.http import etag, rate_limit, strict_json
 from sinemora.kit.http.json_types import validate_as_json
+from sinemora.kit.known_fields import hint
 
 PUBLIC_BODY_BYTES = 16 << 10
 """Limit of a body that is read without authentication."""
@@ -118,7 +118,7 @@ class BoundedRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that authenticates, then calls the route."""
-        validate_as_json(self)
+        body_kind = validate_as_json(self)
         handler = super().get_route_handler()
         early = early_of(self)
         limit = body_limit(self.endpoint)
@@ -144,6 +144,7 @@ class BoundedRoute(APIRoute):
             # At once: a stream would have begun before it notices.
             if request.state.declared_bytes > request.state.body_limit_bytes:
                 raise body_too_large(request.state.body_limit_bytes)
+            request.state.body_kind = body_kind
             response = await handler(StrictRequest(request.scope, request.receive))
             if self._is_versioned:
                 etag.tag_response(request, response)
@@ -184,6 +185,4 @@ def _repeated_parameter(name: str, count: int) -> dict[str, str]:
 
 
 def _unknown_parameter(name: str, known: Collection[str]) -> dict[str, str]:
-    near = get_close_matches(name, known, n=1)
-    hint = f" Did you mean `{near[0]}`?" if near else ""
-    return {"pointer": pointer_of(("query", name)), "message": f"Unknown parameter.{hint}"}
+    return {"pointer": pointer_of(("query", name)), "message": f"Unknown parameter.{hint(name, known)}"}
