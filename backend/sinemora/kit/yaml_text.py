@@ -1,9 +1,9 @@
-"""YAML documents of users: parsed by libyaml, which is fast, and bounded in depth."""
+"""YAML documents of users: parsed by libyaml, which is fast, and bounded in depth and number of values."""
 
 from typing import Any
 
 import yaml
-from yaml.events import CollectionEndEvent, CollectionStartEvent
+from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
 from sinemora.kit.http import strict_json
 
@@ -15,7 +15,7 @@ class YamlError(ValueError):
 def load(text: bytes) -> Any:
     """Return the one document in `text`. Raises YamlError."""
     try:
-        _check_depth(text)
+        _check_size(text)
         value = yaml.load(text, yaml.CSafeLoader)
         strict_json.check(value)
     except yaml.YAMLError as error:
@@ -29,13 +29,34 @@ def load(text: bytes) -> Any:
     return value
 
 
-def _check_depth(text: bytes) -> None:
-    """Refuse deep nesting before libyaml builds the document, which it does recursively."""
-    depth = 0
+def _check_size(text: bytes) -> None:
+    """Refuse deep nesting before libyaml builds the document, which it does recursively, and very many values.
+
+    An alias counts as all that it stands for: a few lines of nested aliases stand for billions of values.
+    """
+    sizes: dict[str, int] = {}
+    open_ones: list[tuple[str | None, int]] = [(None, 0)]
     for event in yaml.parse(text, yaml.CSafeLoader):
+        size = 1
         if isinstance(event, CollectionStartEvent):
-            depth += 1
-            if depth > strict_json.DEPTH_MAX:
+            open_ones.append((event.anchor, 1))
+            if len(open_ones) > strict_json.DEPTH_MAX + 1:
                 raise YamlError(f"Nested too deeply: more than {strict_json.DEPTH_MAX} levels")
-        elif isinstance(event, CollectionEndEvent):
-            depth -= 1
+            continue
+        if isinstance(event, CollectionEndEvent):
+            anchor, size = open_ones.pop()
+        elif isinstance(event, AliasEvent):
+            anchor = None
+            if event.anchor in {name for name, _ in open_ones}:
+                raise YamlError(f"The alias *{event.anchor} stands inside of what it stands for")
+            size = sizes.get(str(event.anchor), 1)
+        elif isinstance(event, ScalarEvent):
+            anchor = event.anchor
+        else:
+            continue
+        if anchor is not None:
+            sizes[anchor] = size
+        outer, before = open_ones[-1]
+        if before + size > strict_json.VALUES_MAX:
+            raise YamlError(f"Too many values: more than {strict_json.VALUES_MAX:,}, with what aliases stand for")
+        open_ones[-1] = outer, before + size

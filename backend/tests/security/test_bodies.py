@@ -76,6 +76,8 @@ def test_valid_callers_of_a_limited_network_are_served(owner: Member, client: Ca
 
 
 BAD = [
+    ('{"name": 1e999}', "#/name", "at most 1.8e308"),
+    ('{"name": [0.5, -1e400]}', "#/name/1", "at most 1.8e308"),
     ('{"name": "a\\u0000b"}', "#/name", "U+0000"),
     ('{"a\\u0000b": 1}', "#", "U+0000"),
     ('{"name": "\\ud800"}', "#/name", "surrogate"),

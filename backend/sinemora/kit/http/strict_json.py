@@ -1,11 +1,12 @@
 """Strict JSON: bodies and cursors whose values the database can store.
 
 PostgreSQL stores neither U+0000 nor unpaired surrogates in text, and JSON (RFC 8259 §6) has no NaN or infinity, which
-Python's parser accepts. A value is refused here, once for all routes, with a pointer to it.
+Python's parser accepts, and makes of 1e999. A value is refused here, once for all routes, with a pointer to it.
 """
 
 import gc
 import json
+from math import isfinite
 from typing import Any, NoReturn
 
 DEPTH_MAX = 64
@@ -67,24 +68,31 @@ def _integer(digits: str) -> int:
 
 
 def check(value: Any) -> None:
-    """Refuse text that cannot be stored, and deep nesting. Raises StrictJsonError."""
+    """Refuse text and numbers that cannot be stored, and deep nesting. Raises StrictJsonError."""
     # Iterative, since the input decides the depth.
     waiting: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
     while waiting:
         inner, path = waiting.pop()
         if isinstance(inner, str):
             _check_text(inner, path)
+        elif isinstance(inner, float):
+            if not isfinite(inner):
+                raise StrictJsonError(pointer_to(path), "not a number that can be stored: at most 1.8e308")
         elif isinstance(inner, dict | list):
             if len(path) >= DEPTH_MAX:
                 raise _too_deep(pointer_to(path[:3]))
             if isinstance(inner, list):
-                waiting += [(one, (*path, at)) for at, one in enumerate(inner) if isinstance(one, str | dict | list)]
+                waiting += [(one, (*path, at)) for at, one in enumerate(inner) if _is_checked(one)]
                 continue
             for name, one in inner.items():
                 if isinstance(name, str):  # a key of YAML may be a number
                     _check_text(name, path)
-                if isinstance(one, str | dict | list):
+                if _is_checked(one):
                     waiting.append((one, (*path, name)))
+
+
+def _is_checked(value: Any) -> bool:
+    return isinstance(value, str | dict | list) or (isinstance(value, float) and not isfinite(value))
 
 
 def _check_text(text: str, path: tuple[str | int, ...]) -> None:
