@@ -24,6 +24,12 @@ def _with_request_id(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
     return line
 
 
+def _is_not_reported(record: logging.LogRecord) -> bool:
+    """Return whether a line of Celery is more than the failure of a task, which `telemetry` logs."""
+    context = getattr(record, "data", None)
+    return record.levelno < logging.ERROR or not isinstance(context, dict) or bool(context.get("internal"))
+
+
 def configure_logging() -> None:
     """Send logs of the product and of libraries through one renderer."""
     shared: list[Processor] = [
@@ -65,3 +71,4 @@ def configure_logging() -> None:
     root.setLevel(settings().log_level.upper())
     for chatty in ("uvicorn.access", "httpx2", "celery.app.trace"):
         logging.getLogger(chatty).setLevel("WARNING")
+    logging.getLogger("celery.app.trace").addFilter(_is_not_reported)

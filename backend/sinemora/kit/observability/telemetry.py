@@ -16,6 +16,8 @@ from prometheus_client.registry import Collector
 from redis import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
+from sinemora.kit.errors import ProductError, database_error
+
 log = structlog.get_logger(__name__)
 
 WORKER = CollectorRegistry()
@@ -86,4 +88,18 @@ def _ended(task_id: str = "", task: object = None, state: str | None = None, **_
 
 @task_failure.connect
 def _failed(sender: object = None, exception: BaseException | None = None, **_: object) -> None:
-    log.error("task failed", task=getattr(sender, "name", "unknown"), exc_info=exception)
+    """Log a failed task once: in one line while a server is away, else with the traceback."""
+    task = getattr(sender, "name", "unknown")
+    outage = _outage(exception)
+    if outage is None:
+        log.error("task failed", task=task, exc_info=exception)
+    else:
+        log.warning("task failed", task=task, code=outage, error=str(exception).strip().partition("\n")[0])
+
+
+def _outage(error: BaseException | None) -> str | None:
+    """Return the problem code of an error that only says that a server is away or busy."""
+    if isinstance(error, RedisError):
+        return "redis_unavailable"
+    known = database_error(error) if isinstance(error, SQLAlchemyError) else error
+    return known.code if isinstance(known, ProductError) and known.status == 503 else None

@@ -1,0 +1,62 @@
+"""What a worker logs of a failed task: once, and in one line while the database is away."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.conftest import Servers
+
+_RUN = """
+from sinemora.schedule import app
+from sinemora.kit.celery import celery
+from sinemora.kit.observability.logging import configure_logging
+
+@celery.task(name="tests.divide")
+def divide():
+    return 1 / 0
+
+configure_logging()
+app.tasks[{name!r}].apply()
+"""
+
+
+def lines(name: str, variables: dict[str, str]) -> list[dict[str, Any]]:
+    """Run a task as a worker does. Return its lines of log."""
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN.format(name=name)],
+        env={**os.environ, "SINEMORA_LOG_FORMAT": "json", **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+@pytest.fixture
+def away() -> dict[str, str]:
+    """Return settings of a database that nothing serves."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"postgresql://nobody@127.0.0.1:{free.getsockname()[1]}/sinemora"
+    names = ("SINEMORA_DATABASE_URL", "SINEMORA_DATABASE_OWNER_URL", "SINEMORA_DATABASE_SYSTEM_URL")
+    return dict.fromkeys(names, url)
+
+
+@pytest.mark.parametrize("name", ["tenants.sweep", "alerts.evaluate", "measurements.roll_up"])
+def test_a_database_that_is_away_costs_one_line(servers: Servers, away: dict[str, str], name: str):
+    (line,) = lines(name, away)
+    assert (line["event"], line["task"], line["code"]) == ("task failed", name, "database_unavailable")
+    assert "exception" not in line
+    assert "\n" not in line["error"]
+    assert "refused" in line["error"]
+
+
+def test_any_other_failure_is_logged_once_with_its_traceback(servers: Servers):
+    (line,) = lines("tests.divide", {})
+    assert (line["event"], line["level"]) == ("task failed", "error")
+    assert "ZeroDivisionError" in line["exception"]
