@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any, Concatenate, ParamSpec
 
@@ -221,6 +222,12 @@ def calls_api(action: Callable[Concatenate[Terminal, P], None]) -> Callable[...,
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
+
+
+def moment_of(text: str) -> datetime:
+    """Return a time of the command line; one without a time zone is UTC. ValueError."""
+    at = datetime.fromisoformat(text)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def require_database() -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import InstrumentedAttribute
 from typer import Exit, Option, Typer
 
-from sinemora.kit.commands import ResultAsJson, print_json, require_database, table
+from sinemora.kit.commands import ResultAsJson, moment_of, print_json, require_database, table
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.object_storage import StorageError, installation_storage
@@ -156,10 +156,9 @@ def _done(run: usage.AgingRun) -> str:
 
 def _time(text: str) -> datetime:
     try:
-        at = datetime.fromisoformat(text)
+        return moment_of(text)
     except ValueError:
         raise AgedCommandError(f"invalid time: {text!r}; it should look like 2026-09-01T00:00:00Z") from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _is_id(column: InstrumentedAttribute[UUID], text: str) -> ColumnElement[bool]:

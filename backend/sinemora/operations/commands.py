@@ -15,7 +15,7 @@ from typer import Argument, BadParameter, Exit, Option, Typer
 from sinemora.archives import tenant
 from sinemora.archives.archive import ArchiveError
 from sinemora.archives.tenant import TenantError
-from sinemora.kit.commands import ResultAsJson, print_json, require_database, table
+from sinemora.kit.commands import ResultAsJson, moment_of, print_json, require_database, table
 from sinemora.operations import backup as backups
 from sinemora.operations import integrity, quota
 from sinemora.operations.backup import RestoreError
@@ -72,7 +72,7 @@ def restore(
 def verify(
     since: Annotated[
         datetime | None,
-        Option(parser=datetime.fromisoformat, metavar="TIME", help="Only frames begun since, as 2026-11-20T00:00:00Z."),
+        Option(parser=moment_of, metavar="TIME", help="Only frames begun since, as 2026-11-20T00:00:00Z."),
     ] = None,
     repair: Annotated[bool, Option("--repair", help="Merge minutes that differ again.")] = False,
     as_json: ResultAsJson = False,
@@ -83,16 +83,20 @@ def verify(
         _say(f"{fault.table} {fault.row}: {fault.what} ({fault.repair})")
     if result.faults > len(result.shown):
         _say(f"… and {result.faults - len(result.shown)} more")
-    counts = {
+    counts: dict[str, Any] = {
         "frames": result.frames,
+        "rosters": result.rosters,
         "minutes_compared": result.minutes_compared,
+        "zone_minutes_compared": result.zone_minutes_compared,
         "faults": result.faults,
         "minutes_merged_again": len(result.minutes_to_merge) if repair else 0,
     }
     if as_json:
-        print_json(counts)
+        print_json(counts | {"unchecked": integrity.UNCHECKED})
     else:
+        counts["frames"] = sum(result.frames.values())
         print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()))
+        print(f"Not checked: {', '.join(integrity.UNCHECKED)} (--json: why).")
     if result.faults:
         raise Exit(1)
 

@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 from typer import Exit, Option, Typer
 
-from sinemora.kit.commands import ResultAsJson, print_json
+from sinemora.kit.commands import ResultAsJson, moment_of, print_json
 from sinemora.kit.config import settings
 from sinemora.kit.object_storage import StorageError, installation_storage
 from sinemora.recovery import drill as drills
@@ -59,15 +59,12 @@ def _existing(folder: Path) -> Path:
     return folder
 
 
-def _time(text: str) -> datetime:
-    at = datetime.fromisoformat(text)
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
 _STORAGE = Option("--storage", help="The archive in the object storage of the settings (SINEMORA_STORAGE_…).")
 _UNTIL = Annotated[
     datetime | None,
-    Option(parser=_time, metavar="TIME", help="Stop at this time, as 2026-11-26T02:00:00Z.", show_default="the end"),
+    Option(
+        parser=moment_of, metavar="TIME", help="Stop at this time, as 2026-11-26T02:00:00Z.", show_default="the end"
+    ),
 ]
 
 

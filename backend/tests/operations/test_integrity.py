@@ -1,27 +1,36 @@
 """The check finds what was damaged on purpose, and nothing else."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
+from typer import Exit
 
-from sinemora.kit.db import system_session
+from sinemora.archives import catalogue
+from sinemora.kit.commands import moment_of
+from sinemora.kit.db import Base, system_session
 from sinemora.measurements import metrics, tasks
 from sinemora.operations import integrity
+from sinemora.operations.commands import verify
+from sinemora.tables import metadata
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 
 pytestmark = pytest.mark.whole_store
 
 
-@pytest.fixture
-def mesh(owner, make_mesh):
-    mesh = make_mesh(owner, 3)
-    minute = window_start(10, 60)
+def reported(mesh, minute: int) -> None:
     for n in range(6):
         peers = {peer.vm_key: simple(50_000 + n) for peer in mesh.agents[1:]}
         sent(mesh.agents[0], report_of(mesh.key, peers, minute + 10 * n))
     tasks.roll_up()
+
+
+@pytest.fixture
+def mesh(owner, make_mesh):
+    mesh = make_mesh(owner, 3)
+    reported(mesh, window_start(10, 60))
     return mesh
 
 
@@ -34,7 +43,8 @@ def test_a_sound_store_has_no_faults(mesh):
     findings = integrity.check()
     assert findings.frames["probe_frames"] == 6
     assert findings.frames["probe_frames_1m"] == 1
-    assert (findings.faults, findings.minutes_compared) == (0, 1)
+    assert (findings.faults, findings.minutes_compared, findings.zone_minutes_compared) == (0, 1, 1)
+    assert findings.rosters >= 1
     assert integrity.check(datetime.now(UTC) + timedelta(hours=1)).frames["probe_frames"] == 0
 
 
@@ -63,6 +73,76 @@ def test_a_minute_that_lacks_frames_is_found_and_merged_again(mesh):
     tasks.roll_up()
     with system_session() as session:
         assert session.scalar(text("SELECT frames FROM probe_frames_1m")) == 6
+
+
+def test_every_table_of_measurements_is_checked_or_has_a_reason():
+    by_key = {name for name, table in metadata.tables.items() if "tenant_key" in table.columns}
+    own = {
+        str(mapper.local_table)
+        for mapper in Base.registry.mappers
+        if mapper.class_.__module__.startswith("sinemora.measurements.on_demand")
+    }
+    assert integrity.CHECKED.keys() | integrity.UNCHECKED.keys() == by_key | own
+    assert not integrity.CHECKED.keys() & integrity.UNCHECKED.keys()
+    with catalogue.connect() as connection, connection.transaction():
+        frames = {table.name for table in catalogue.tables(connection) if table.is_frames and table.logged}
+    decoded = {name for name, how in integrity.CHECKED.items() if "decoded" in how}
+    assert decoded == frames
+
+
+@pytest.mark.parametrize("table", sorted(integrity.CHECKED))
+def test_damage_of_every_checked_table_is_found(mesh, table):
+    reported(mesh, window_start(10, 60) - 30 * 3600)  # of a day that has ended
+    for _ in range(4):
+        tasks.roll_up()
+    damage = {
+        "zone_minutes": "SET delay_p90_ns = delay_p90_ns + 1",
+        "rosters": "SET target_keys[1] = target_keys[1] + 100000",
+    }.get(table, "SET stats = set_byte(stats, length(stats) - 6, get_byte(stats, length(stats) - 6) # 1)")
+    assert integrity.check().faults == 0
+    run(f"UPDATE {table} {damage}")
+    assert any(fault.table == table for fault in integrity.check().shown)
+
+
+def test_a_lost_or_changed_minute_of_zones_is_found_and_written_again(mesh):
+    with system_session() as session:
+        before = session.execute(text("SELECT * FROM zone_minutes ORDER BY 1, 2, 3, 4, 5")).all()
+    run("UPDATE zone_minutes SET packets_lost = 7 WHERE source_zone_key < target_zone_key")
+    run("DELETE FROM zone_minutes WHERE source_zone_key > target_zone_key")
+    shown = integrity.check(repair=True).shown
+    assert any("packets_lost is 7, 0 in zone_frames_1m" in fault.what for fault in shown), shown
+    assert any("is missing" in fault.what for fault in shown), shown
+    assert {fault.repair for fault in shown} == {"--repair merges it again"}
+    assert integrity.check().faults == 0  # marked
+    tasks.roll_up()
+    with system_session() as session:
+        assert session.execute(text("SELECT * FROM zone_minutes ORDER BY 1, 2, 3, 4, 5")).all() == before
+    assert integrity.check().faults == 0
+
+
+def test_a_minute_without_its_windows_cannot_be_repaired(mesh):
+    run("UPDATE zone_minutes SET exchanges = exchanges + 1")
+    run("DELETE FROM probe_frames")
+    found = integrity.check(repair=True)
+    assert found.faults > 0
+    assert not found.minutes_to_merge
+    assert all("restore it from a backup" in fault.repair for fault in found.shown)
+
+
+def test_the_command_prints_what_it_checked(mesh, capsys):
+    verify()
+    out = capsys.readouterr().out
+    assert "0 faults" in out
+    assert "1 zone minutes compared" in out
+    assert "spikes" in out
+    since = moment_of("2026-11-20")
+    assert since == datetime(2026, 11, 20, tzinfo=UTC)
+    verify(since=since, as_json=True)
+    assert json.loads(capsys.readouterr().out)["unchecked"] == integrity.UNCHECKED
+    run("UPDATE zone_minutes SET exchanges = exchanges + 1")
+    with pytest.raises(Exit):
+        verify()
+    assert "exchanges is" in capsys.readouterr().err
 
 
 def test_a_damaged_frame_delays_no_other_mesh(mesh, owner, make_mesh):
