@@ -3,12 +3,14 @@
 import secrets
 import signal
 import socket
+import ssl
 import subprocess
 import time
 import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import NamedTuple
 
 from sinemora.kit.object_storage import Location
 
@@ -17,11 +19,23 @@ BUCKET = "measurements"
 _START_S = 20.0
 
 
-class ObjectStorageServer:
-    """Server that keeps its objects as files below `folder`; `start` returns when it answers."""
+class Certificate(NamedTuple):
+    """PEM files of a server's certificate and key, and of the authority that signed it."""
 
-    def __init__(self, folder: Path) -> None:
+    chain: Path
+    key: Path
+    authority: Path
+
+
+class ObjectStorageServer:
+    """Server that keeps its objects as files below `folder`; `start` returns when it answers.
+
+    With a `certificate` of 127.0.0.1 it speaks TLS.
+    """
+
+    def __init__(self, folder: Path, certificate: Certificate | None = None) -> None:
         self._folder = folder
+        self._certificate = certificate
         self.bucket_folder = folder / "buckets" / BUCKET
         self._keys = secrets.token_hex(8), secrets.token_hex(16)
         with socket.socket() as free:
@@ -32,7 +46,8 @@ class ObjectStorageServer:
     @property
     def location(self) -> Location:
         """Return the bucket of the server with its keys."""
-        return Location(f"http://127.0.0.1:{self.port}", BUCKET, "us-east-1", *self._keys)
+        ca_file = None if self._certificate is None else self._certificate.authority
+        return Location(self._url, BUCKET, "us-east-1", *self._keys, ca_file)
 
     def settings(self) -> dict[str, str]:
         """Return the settings of a product that uses the server."""
@@ -42,6 +57,7 @@ class ObjectStorageServer:
             "SINEMORA_STORAGE_BUCKET": location.bucket,
             "SINEMORA_STORAGE_ACCESS_KEY": location.access_key,
             "SINEMORA_STORAGE_SECRET_KEY": location.secret_key,
+            "SINEMORA_STORAGE_CA_FILE": "" if location.ca_file is None else str(location.ca_file),
         }
 
     def start(self) -> None:
@@ -51,6 +67,8 @@ class ObjectStorageServer:
         sidecar.mkdir(exist_ok=True)
         access, secret = self._keys
         command = [_program(), "--access", access, "--secret", secret, "--port", f"127.0.0.1:{self.port}", "--quiet"]
+        if self._certificate is not None:
+            command += ["--cert", str(self._certificate.chain), "--key", str(self._certificate.key)]
         with (self._folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, "posix", "--sidecar", str(sidecar), str(self._folder / "buckets")],
@@ -76,9 +94,14 @@ class ObjectStorageServer:
                 self._process.wait()
             self._process = None
 
+    @property
+    def _url(self) -> str:
+        return f"{'http' if self._certificate is None else 'https'}://127.0.0.1:{self.port}"
+
     def _answers(self) -> bool:
+        trust = None if self._certificate is None else ssl.create_default_context(cafile=self._certificate.authority)
         try:
-            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=2).close()
+            urllib.request.urlopen(f"{self._url}/", timeout=2, context=trust).close()
         except urllib.error.HTTPError:
             return True  # it refuses who did not sign, so it is there
         except OSError:

@@ -111,7 +111,7 @@ def test_bucket(session: Session, actor: Actor, export_id: UUID) -> BucketTestRe
 def bucket_of(row: BucketExport) -> TenantBucket:
     """Return the client of an export's bucket. BucketError, ProductError `secret_unreadable`."""
     secret = encryption.decrypt(row.secret)["secret_key"]
-    location = Location(row.endpoint, row.bucket, row.region, row.access_key, secret)
+    location = Location(row.endpoint, row.bucket, row.region, row.access_key, secret, settings().storage_ca_file)
     return TenantBucket(location, settings().allowed_bucket_networks)
 
 

@@ -1,6 +1,7 @@
 """Settings, read once from the environment (`SINEMORA_…`) and from `.env`. `.env.example` explains them."""
 
 import re
+import ssl
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -128,6 +129,7 @@ class Settings(ArchiveSettings, BaseSettings):
     storage_region: str = "us-east-1"
     storage_access_key: str = ""
     storage_secret_key: SecretStr | None = None
+    storage_ca_file: Path | None = None
     stale_windows: int = Field(3, ge=1)
     alert_settling_s: int = Field(300, ge=0, le=3600)
     remembered_mb: int = Field(256, ge=0)
@@ -201,6 +203,21 @@ class Settings(ArchiveSettings, BaseSettings):
         if not all(_KEY_PART.fullmatch(part) and not part.startswith(".") for part in parts if part):
             raise ValueError("should be parts of letters, digits, . _ and -, joined by /, such as backups/sinemora")
         return "/".join(part for part in parts if part)
+
+    @field_validator("storage_ca_file")
+    @classmethod
+    def _authorities(cls, file: Path | None) -> Path | None:
+        """Refuse a file without certificates at the start, not when the first object is stored."""
+        if file is not None:
+            try:
+                ssl.create_default_context(cafile=file)
+            except (OSError, ssl.SSLError) as error:
+                reason = "it has no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+                raise ValueError(
+                    f"cannot be used: {reason}; it should be a PEM file with the certificates of authorities,"
+                    " -----BEGIN CERTIFICATE-----"
+                ) from None
+        return file
 
     @field_validator("service_plans")
     @classmethod

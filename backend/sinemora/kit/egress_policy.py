@@ -9,6 +9,7 @@ import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from sinemora.kit import special_networks
@@ -41,11 +42,19 @@ def post(url: str, body: bytes, headers: Mapping[str, str], networks: Sequence[N
 
 
 def request(
-    method: str, url: str, networks: Sequence[Network], headers: Mapping[str, str], body: bytes | None, limit: int
+    method: str,
+    url: str,
+    networks: Sequence[Network],
+    headers: Mapping[str, str],
+    body: bytes | None,
+    limit: int,
+    *,
+    ca_file: Path | None = None,
 ) -> HttpResponse:
     """Send a request to a URL and read at most `limit` bytes of the response.
 
-    `networks` are allowed besides the public internet. Raises `EgressError`, `EgressRefused`.
+    `networks` are allowed besides the public internet; authorities of `ca_file` (PEM) are trusted besides those of the
+    system. Raises `EgressError`, `EgressRefused`.
     """
     try:
         parts = urlsplit(url)
@@ -59,7 +68,7 @@ def request(
             plain.settimeout(_LIMIT_S)
             secure = parts.scheme == "https"
             connection = http.client.HTTPConnection(host, port)
-            connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
+            connection.sock = _trusting(ca_file).wrap_socket(plain, server_hostname=host) if secure else plain
             try:
                 path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
                 connection.request(method, path, body=body, headers=dict(headers))
@@ -71,6 +80,14 @@ def request(
         raise EgressError(f"{host}:{port} cannot be reached: {error}") from None
     after = response.headers.get("Retry-After", "")
     return HttpResponse(response.status, content, int(after) if after.isdigit() else None)
+
+
+def _trusting(ca_file: Path | None) -> ssl.SSLContext:
+    """Return the TLS context that trusts the authorities of the system and those of a file."""
+    context = ssl.create_default_context()
+    if ca_file is not None:
+        context.load_verify_locations(ca_file)
+    return context
 
 
 def resolved(host: str, port: int, networks: Sequence[Network]) -> str:

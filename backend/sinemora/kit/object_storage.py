@@ -30,13 +30,17 @@ class ObjectMissing(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Bucket of a storage, with the keys for it. Without an endpoint it is that of Amazon S3."""
+    """Bucket of a storage, with the keys for it. Without an endpoint it is that of Amazon S3.
+
+    `ca_file`: a PEM file of authorities to trust in addition to those of the system.
+    """
 
     endpoint: str
     bucket: str
     region: str
     access_key: str
     secret_key: str
+    ca_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Storage:
                 "allow_http": urlsplit(location.endpoint).scheme == "http",
                 "timeout": _LIMIT,
                 "connect_timeout": _CONNECT_LIMIT,
+                **({} if location.ca_file is None else {"root_certificate": location.ca_file.read_bytes()}),
             },
             retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRY_LIMIT},
         )
@@ -121,6 +126,8 @@ class Storage:
         except (BaseError, OSError, ValueError) as error:
             # The cause comes last, after the request with its whole URL.
             reason = " ".join(str(error).partition("Debug source")[0].rpartition(" - ")[2].split())[:300]
+            if "certificate" in reason:
+                reason += " (SINEMORA_STORAGE_CA_FILE names the authorities of a private certificate)"
             raise StorageError(f"cannot {action} {key} in bucket {self.bucket}: {reason}") from None
 
 
@@ -147,5 +154,6 @@ def installation_storage() -> Storage:
             config.storage_region,
             config.storage_access_key,
             config.storage_secret_key.get_secret_value(),
+            config.storage_ca_file,
         )
     )

@@ -38,7 +38,7 @@ class TenantBucket:
     """Client of a bucket at an address that a tenant chose. All methods raise BucketError."""
 
     def __init__(self, location: Location, networks: Sequence[Network]) -> None:
-        self._name, self._networks = location.bucket, networks
+        self._name, self._networks, self._ca_file = location.bucket, networks, location.ca_file
         try:
             self._storage = Storage(location)
         except Exception as error:  # obstore has no class for wrong settings alone
@@ -56,7 +56,9 @@ class TenantBucket:
     def _send(self, method: str, key: str, body: bytes | None, headers: dict[str, str]) -> None:
         try:
             url = self._storage.signed(method, key)
-            response = egress_policy.request(method, url, self._networks, headers, body, _LIMIT_BYTES)
+            response = egress_policy.request(
+                method, url, self._networks, headers, body, _LIMIT_BYTES, ca_file=self._ca_file
+            )
         except EgressRefused as error:
             raise BucketError(f"Address refused: {error}.", retry=False) from None
         except (EgressError, StorageError) as error:
