@@ -1,23 +1,29 @@
 """Checks of a request before it becomes a job: what can only fail is refused at once."""
 
+from collections.abc import Iterator
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, invalid
+from sinemora.kit.field_errors import pointer_of
 from sinemora.meshes.service import mesh_state
 from sinemora.recommendations import bringing, load_instance
 from sinemora.recommendations.core.formulate import solvable_stars
+from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.schemas import Policy, RecommendationRequest
 
 
 def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> None:
-    """Refuse unknown applications and artifacts, and a policy that cannot keep limits of the applications.
+    """Refuse unknown applications and artifacts, options without effect, and a policy that cannot keep limits.
 
-    ProductError `mesh_unknown`, `application_unknown` (404), `artifact_unknown` (404), `policy_unsupported` (422).
+    ProductError `mesh_unknown`, `application_unknown` (404), `artifact_unknown` (404), `request_invalid` (422),
+    `policy_unsupported` (422).
     """
     instance = load_instance.load_placement(session, mesh_state(session, mesh_id), request.applications)
     bringing.artifacts_of(session, mesh_id, instance, request)
+    if without_effect := list(_without_effect(instance, request)):
+        raise invalid(without_effect)
     if request.policy is not Policy.NOMORA:  # its network knows no limits on machines
         return
     limited = [
@@ -37,6 +43,25 @@ def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> No
             " the limits.",
             errors=[{"pointer": "#/policy", "message": message}],
         )
+
+
+def _without_effect(instance: Instance, request: RecommendationRequest) -> Iterator[dict[str, str]]:
+    """Yield the options of a request that would change nothing, and what gives them an effect."""
+    if request.bringing_cost and not request.artifacts:
+        yield {
+            "pointer": "#/bringing_cost",
+            "message": "Has no effect without `artifacts`. Name the artifact of an application, or omit it.",
+        }
+    chosen = [application for application in instance.applications if application.chosen]
+    for name in request.artifacts:
+        if name not in {application.name for application in chosen}:
+            message = f"Has no effect: {name} is not among `applications`. Add it there, or omit its artifact."
+            yield {"pointer": pointer_of(("artifacts", name)), "message": message}
+    if request.risk is not None and chosen and all(application.root is None for application in chosen):
+        yield {
+            "pointer": "#/risk",
+            "message": "Has no effect: no selected application is a star, whose root the paths lead to. Omit it.",
+        }
 
 
 def _enumerated(names: list[str]) -> str:

@@ -74,3 +74,14 @@ def test_unknown_names_are_refused_at_once(mesh: MeshWorld, image, artifacts, co
     answer = mesh.owner.post(PATH, json={"mesh": mesh.name, "artifacts": artifacts})
     assert (answer.status_code, answer.json()["code"]) == (404, code)
     assert named in answer.json()["detail"]
+
+
+def test_the_artifact_of_an_application_that_is_not_selected_is_refused(mesh: MeshWorld, image):
+    declared(mesh)
+    declared(mesh, "other", ("a-2", "b-2"))
+    body = {"mesh": mesh.name, "applications": ["other"], "artifacts": {"cache": "image"}}
+    answer = mesh.owner.post(PATH, json=body)
+    assert answer.status_code == 422, answer.text
+    (error,) = answer.json()["errors"]
+    assert (error["pointer"], "cache is not among" in error["message"]) == ("#/artifacts/cache", True)
+    assert mesh.owner.post(PATH, json=body | {"applications": ["other", "cache"]}).status_code == 202

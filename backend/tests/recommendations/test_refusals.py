@@ -43,6 +43,37 @@ def test_what_can_only_fail_is_refused(mesh: MeshWorld, worker, scheduled, limit
     assert mesh.owner.get("/v1/jobs").json()["items"] == []
 
 
+@pytest.mark.parametrize("scheduled", [False, True])
+@pytest.mark.parametrize(
+    ("question", "pointer", "words"),
+    [
+        ({"bringing_cost": 0.01}, "#/bringing_cost", "without `artifacts`"),
+        ({"applications": ["shop"], "risk": "cvar"}, "#/risk", "no selected application is a star"),
+    ],
+)
+def test_an_option_without_effect_is_refused(mesh: MeshWorld, worker, scheduled, question, pointer, words):
+    declared(mesh)
+    tasks = [{"name": "web", "vm": "a-2"}, {"name": "db", "vm": "b-2"}]
+    edges = [{"source": "web", "target": "db"}]
+    shop = {"name": "shop", "mesh": mesh.name, "curve": "dns", "tasks": tasks, "edges": edges}
+    mesh.owner.created("/v1/applications", shop)
+    if scheduled:
+        answer = mesh.owner.put(SCHEDULE.format(mesh.id), json=question)
+    else:
+        answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **question})
+    assert answer.status_code == 422, answer.text
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == pointer
+    assert words in error["message"]
+    assert mesh.owner.get("/v1/jobs").json()["items"] == []
+
+
+def test_options_at_their_defaults_are_accepted(mesh: MeshWorld, worker):
+    declared(mesh)
+    body = {"mesh": mesh.name, "bringing_cost": 0, "artifacts": {}, "risk": "cvar", "explain": False, "nomora": None}
+    assert mesh.owner.post(PATH, json=body).status_code == 202
+
+
 def test_a_limit_of_an_application_not_asked_about_refuses_nothing(mesh: MeshWorld, worker):
     declared(mesh)
     declared(mesh, "other", ("a-2", "b-2"), per_zone_max=1)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import queries, service
-from sinemora.alerts.rules.schemas import RuleCreate, RuleFields, RulesImported, RuleUpdate
+from sinemora.alerts.rules.schemas import RuleCreate, RuleFields, RulesImported, RuleUpdate, effective_fields
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
 from sinemora.tenants.access import Actor
@@ -46,7 +46,9 @@ def import_rules(session: Session, actor: Actor, mesh_id: UUID, text: bytes) -> 
 
 
 def _fields(row: AlertRule) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in RuleFields.model_fields}
+    """Return the fields of a row, without those of its condition that have no effect: older versions accepted them."""
+    fields = {name: getattr(row, name) for name in RuleFields.model_fields}
+    return fields | {"condition": effective_fields(row.condition)}
 
 
 def _declared(row: AlertRule) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 Delays in ns, loss and performance as ratios, durations in seconds.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sinemora.alerts.evaluation.rule import Among, Kind, Severity, Timescale
 from sinemora.alerts.schemas import Url
@@ -17,6 +18,17 @@ from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 _COUNTED_S_MIN = 300
+_OF_KIND = {
+    Kind.THRESHOLD: {"metric", "statistic", "above"},
+    Kind.BASELINE: {"metric", "statistic", "deviations", "rise_ns", "timescale"},
+    Kind.LOSS: {"metric", "statistic", "above", "over_s"},
+    Kind.SPIKE: {"metric", "statistic", "deviations", "rise_ns"},
+    Kind.SILENT: set[str](),
+    Kind.PERFORMANCE: {"above"},
+    Kind.TOKENS: {"within_s"},
+    Kind.FAIRNESS: {"among", "below"},
+}
+"""Fields that each kind of condition reads."""
 
 
 class ConditionModel(Write):
@@ -57,6 +69,29 @@ class ConditionModel(Write):
         return self
 
 
+def _effective(condition: ConditionModel) -> ConditionModel:
+    """Refuse fields that the kind of a condition does not read, unless they have their defaults."""
+    kinds_of = {name: [kind.value for kind, names in _OF_KIND.items() if name in names] for name in _FIELDS}
+    for name, default in _FIELDS.items():
+        if name not in _OF_KIND[condition.kind] and getattr(condition, name) != default:
+            kinds = " or ".join(kinds_of[name])
+            raise ValueError(
+                f"`{name}` has no effect with the kind {condition.kind.value}; omit it, or choose the kind {kinds}"
+            )
+    return condition
+
+
+_FIELDS = {name: field.default for name, field in ConditionModel.model_fields.items() if name != "kind"}
+Condition = Annotated[ConditionModel, AfterValidator(_effective)]
+"""Condition as a client writes it. Stored ones are read without this check: older versions accepted more."""
+
+
+def effective_fields(condition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a stored condition that its kind reads."""
+    read = {"kind"} | _OF_KIND[Kind(condition["kind"])]
+    return {name: value for name, value in condition.items() if name in read}
+
+
 class ScopeModel(Write):
     """Scope of a rule: paths that meet all of these; empty: all paths. VMs and zones by name."""
 
@@ -74,7 +109,7 @@ class RuleFields(Write):
     name: Name
     enabled: bool = True
     severity: Severity = Severity.WARNING
-    condition: ConditionModel
+    condition: Condition
     scope: ScopeModel = Field(default_factory=ScopeModel)
     windows_x: Annotated[int, Field(ge=1, le=16)] = 2
     windows_y: Annotated[int, Field(ge=1, le=16)] = 3
@@ -102,7 +137,7 @@ class RuleUpdate(Write):
     name: Name | None = None
     enabled: bool | None = None
     severity: Severity | None = None
-    condition: ConditionModel | None = None
+    condition: Condition | None = None
     scope: ScopeModel | None = None
     windows_x: Annotated[int, Field(ge=1, le=16)] | None = None
     windows_y: Annotated[int, Field(ge=1, le=16)] | None = None

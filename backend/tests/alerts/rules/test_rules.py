@@ -3,7 +3,10 @@
 from typing import Any
 
 import pytest
+import yaml
+from sqlalchemy import text
 
+from sinemora.kit.db import system_session
 from tests.alerts.conftest import Watched, egress
 from tests.callers import Member
 
@@ -36,6 +39,49 @@ def test_rules_are_checked(watched: Watched):
         )
     lasting = {"kind": "loss", "metric": "loss", "above": 0.002, "over_s": 3600}
     assert watched.owner.post("/v1/alert-rules", json={**body, "name": "s", "condition": lasting}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ({"kind": "threshold", "above": 1, "over_s": 3600}, "`over_s` has no effect with the kind threshold"),
+        ({"kind": "threshold", "above": 1, "deviations": 5}, "choose the kind baseline or spike"),
+        ({"kind": "silent", "above": 5}, "choose the kind threshold or loss or performance"),
+        ({"kind": "silent", "metric": "loss"}, "`metric` has no effect"),
+        ({"kind": "baseline", "above": 5}, "`above` has no effect"),
+        ({"kind": "fairness", "below": 0.8, "within_s": 5}, "`within_s` has no effect"),
+        ({"kind": "tokens", "within_s": 60, "among": "vms"}, "`among` has no effect"),
+    ],
+)
+def test_a_field_that_the_kind_does_not_read_is_refused(watched: Watched, condition: dict[str, Any], words: str):
+    (rule,) = watched.rules()
+    body = {"mesh_id": str(watched.world.id), "name": "n", "condition": condition}
+    answers = [
+        watched.owner.post("/v1/alert-rules", json=body),
+        watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"condition": condition}),
+        watched.owner.post("/v1/alert-back-tests", json=body | {"hours": 1}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 422, answer.text
+        (error,) = answer.json()["errors"]
+        assert error["pointer"] == "#/condition"
+        assert words in error["message"]
+    assert watched.rules() == [rule]
+
+
+def test_a_field_without_effect_that_an_older_version_stored_is_not_exported(watched: Watched):
+    (rule,) = watched.rules()
+    with system_session() as session:
+        change = "UPDATE alert_rules SET condition = condition || jsonb_build_object('within_s', 60) WHERE id = :id"
+        session.execute(text(change), {"id": rule["id"]})
+    path, where = "/v1/alert-rules/manifest", {"mesh_id": str(watched.world.id)}
+    assert watched.owner.get(f"/v1/alert-rules/{rule['id']}").json()["condition"]["within_s"] == 60
+    exported = watched.owner.get(path, params=where)
+    (declared,) = [one for one in yaml.safe_load(exported.text)["rules"] if one["name"] == rule["name"]]
+    assert "within_s" not in declared["condition"]
+    headers = {"Content-Type": "application/yaml"}
+    imported = watched.owner.post(path, params=where, content=exported.content, headers=headers)
+    assert (imported.status_code, imported.json()["changed"]) == (200, []), imported.text
 
 
 @pytest.mark.parametrize(
