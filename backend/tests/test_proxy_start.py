@@ -107,6 +107,13 @@ def test_a_proxy_that_still_starts_is_stopped_too(stand: Stand, tmp_path: Path, 
     assert get(stand), "the proxy before still serves"
 
 
+@pytest.mark.parametrize(
+    ("sent", "reaches"), [('W/"3"', '"3"'), ('"3"', '"3"'), ("*", "*"), ("3", "3"), ('"W/3"', '"W/3"')]
+)
+def test_a_tag_that_compression_made_weak_is_what_the_api_sent(stand: Stand, sent: str, reaches: str) -> None:
+    assert get(stand, **{"If-Match": sent})["if-match"] == reaches
+
+
 def test_the_address_of_the_caller_reaches_the_api_and_nobody_claims_another(stand: Stand) -> None:
     got = get(stand, **{"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"})
     assert (got["x-forwarded-for"], got["x-forwarded-proto"]) == ("127.0.0.1", "http")

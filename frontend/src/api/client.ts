@@ -71,6 +71,9 @@ export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; respo
   throw problem
 }
 
+/** Return the ETag of a response as a change must name it: a proxy that compresses makes it weak. `*` without one. */
+export const etagOf = (response: Response): string => response.headers.get('ETag')?.replace(/^W\//, '') ?? '*'
+
 interface Page<T> {
   items: T[]
   next_cursor: string | null

@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity } from '~/lib/dimensions'
 import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { client, etagOf, everyItem, page, unwrap } from './client'
 
 export const curvesQuery = queryOptions({
   queryKey: ['curves'],
@@ -20,7 +20,7 @@ export const curveQuery = (curveId: string, number?: number) =>
       const call = await client.GET('/v1/curves/{curve_id}', {
         params: { path: { curve_id: curveId }, query: numbered(number) },
       })
-      return { curve: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+      return { curve: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
     },
     placeholderData: keepPreviousData,
   })

@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, unwrap } from './client'
+import { client, etagOf, unwrap } from './client'
 import type { components } from './schema.gen'
 
 export type IncidentSummary = components['schemas']['IncidentSummary']
@@ -38,7 +38,7 @@ export const incidentQuery = (incidentId: string) =>
     queryKey: ['incidents', incidentId],
     queryFn: async () => {
       const call = await client.GET('/v1/incidents/{incident_id}', { params: { path: { incident_id: incidentId } } })
-      return { incident: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+      return { incident: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
     },
     refetchInterval: REFRESH_MS,
   })

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { client, etagOf, everyItem, page, unwrap } from './client'
 import type { Mesh, Strategy } from './types'
 
 export const meshesQuery = queryOptions({
@@ -16,7 +16,7 @@ export const meshQuery = (meshId: string) =>
     queryKey: ['meshes', meshId, 'mesh'],
     queryFn: async () => {
       const call = await client.GET('/v1/meshes/{mesh_id}', { params: { path: { mesh_id: meshId } } })
-      return { mesh: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+      return { mesh: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
     },
   })
 

@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, everyItem, unwrap } from './client'
+import { client, etagOf, everyItem, unwrap } from './client'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -45,7 +45,7 @@ export const routingQuery = queryOptions({
   queryFn: async () => {
     const call = await client.GET('/v1/alert-routes')
     const { root } = await unwrap(Promise.resolve(call))
-    return { root, etag: call.response.headers.get('ETag') ?? '*' }
+    return { root, etag: etagOf(call.response) }
   },
 })
 

@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { client, etagOf, everyItem, page, unwrap } from './client'
 import type { RecommendationInput, RecommendationSummary } from './types'
 
 export const recommendationsQuery = queryOptions({
@@ -18,7 +18,7 @@ export const recommendationQuery = (recommendationId: string) =>
       const call = await client.GET('/v1/recommendations/{recommendation_id}', {
         params: { path: { recommendation_id: recommendationId } },
       })
-      return { recommendation: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+      return { recommendation: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
     },
   })
 

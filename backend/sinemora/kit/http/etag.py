@@ -3,17 +3,25 @@
 A route whose response shows the version sends the ETag without further ado (`BoundedRoute`).
 
 A PATCH without If-Match is refused (428, RFC 6585), and so is one with an old ETag (412, RFC 9110 §13.1.1).
-`If-Match: *` accepts any version. For a DELETE, If-Match is optional.
+`If-Match: *` accepts any version. For a DELETE, If-Match is optional. What is neither `*` nor a list of entity tags is
+malformed (422): without quotation marks a version would be compared with none, and read as a conflict.
 """
 
 import json
+import re
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
 from pydantic import BaseModel
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, invalid
+from sinemora.kit.field_errors import pointer_of
+
+# RFC 9110 §8.8.3: an opaque tag in quotation marks, weak with W/ in front; §5.6.1: lists may have empty elements.
+_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_TAGS = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG})*[ \t,]*")
+_WEAK = "W/"
 
 
 class Versioned:
@@ -27,29 +35,52 @@ class Versioned:
 
 
 class IfMatch:
-    """Precondition of a request: the versions that it may change."""
+    """Precondition of a request: the versions that it may change. ProductError `request_invalid`."""
 
-    def __init__(self, tags: str | None, *, required: bool) -> None:
-        self.tags = tags
-        self.required = required
+    def __init__(self, header: str | None, *, required: bool) -> None:
+        self._tags = None if header is None else _parsed(header)
+        self._required = required
 
     def check(self, row: Versioned) -> None:
-        """Check that the client read this version of `row`. ProductError `if_match_required`, `version_changed`."""
-        if self.tags is None:
-            if self.required:
+        """Check that the client read this version of `row`.
+
+        ProductError `if_match_required`, `if_match_weak`, `version_changed`.
+        """
+        if self._tags is None:
+            if self._required:
                 raise ProductError(
                     "if_match_required",
                     428,
                     "If-Match missing: send the ETag you read, or * to overwrite any version.",
                 )
             return
-        offered = {tag.strip().removeprefix("W/") for tag in self.tags.split(",")}
-        if "*" not in offered and etag(row) not in offered:
+        if "*" in self._tags or etag(row) in self._tags:
+            return
+        if all(tag.startswith(_WEAK) for tag in self._tags):
+            weak = self._tags[0]
             raise ProductError(
-                "version_changed",
+                "if_match_weak",
                 412,
-                "Version changed: someone else changed this. Read it again, then repeat the change.",
+                f"Weak entity tag: If-Match compares strongly (RFC 9110, 13.1.1), so {weak} matches no version. Send"
+                f" {weak.removeprefix(_WEAK)}, the version in the body. A proxy that compresses makes tags weak.",
             )
+        raise ProductError(
+            "version_changed",
+            412,
+            "Version changed: someone else changed this. Read it again, then repeat the change.",
+        )
+
+
+def _parsed(header: str) -> list[str]:
+    """Return the entity tags of an If-Match, or `*` alone. ProductError `request_invalid`."""
+    if header.strip() == "*":
+        return ["*"]
+    if not _TAGS.fullmatch(header):
+        version = re.fullmatch(r"\s*(?:W/)?(\d{1,19})\s*", header)
+        right = f'"{version[1]}"' if version else '"3"'
+        message = f"Not an entity tag. Write the ETag you read, in quotation marks: {right}. * overwrites any version."
+        raise invalid([{"pointer": pointer_of(("header", "if-match")), "message": message}])
+    return re.findall(_TAG, header)
 
 
 def etag(row: Versioned) -> str:
@@ -82,9 +113,13 @@ def tag_response(request: Request, response: Response) -> None:
 
 async def _if_match(
     request: Request,
-    if_match: Annotated[str | None, Header(description="ETag of the version to change; `*` overwrites any")] = None,
+    if_match: Annotated[
+        str | None,
+        Header(description='ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any'),
+    ] = None,
 ) -> IfMatch:
-    return IfMatch(if_match, required=request.method == "PATCH")
+    lines = request.headers.getlist("if-match") if if_match is not None else []
+    return IfMatch(", ".join(lines) if lines else None, required=request.method == "PATCH")
 
 
 Precondition = Annotated[IfMatch, Depends(_if_match)]
