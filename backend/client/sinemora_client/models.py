@@ -4123,10 +4123,11 @@ class RecommendationRequest(TypedDict):
 class RecommendationResult(TypedDict):
     """Result of a recommendation. `network` is present if `explain` was requested.
 
-    `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
-    that did not look for them, as is `optimality`. Older versions had other policies. `nomora`: parameters of the
-    published policy. `racks_from`: its racks are labels of VMs, their hosts, or clusters of VMs with alike round
-    trips.
+    `binding`: the limits whose relaxation would gain most, best first, after the moves. `broken`: the limits that
+    the placement breaks after the moves, because pins, the VMs there are or a budget contradict them, with what
+    would mend it. Both are null in results of versions that did not look for them, as is `optimality`. Older
+    versions had other policies. `nomora`: parameters of the published policy. `racks_from`: its racks are labels of
+    VMs, their hosts, or clusters of VMs with alike round trips.
     """
 
     policy: str
@@ -4139,6 +4140,7 @@ class RecommendationResult(TypedDict):
     constraints: list[str]
     rejected: list[str]
     binding: list[BindingRead] | None
+    broken: list[str] | None
     evidence: Evidence
     price_change_per_hour: float | None
     network: list[NetworkArc] | None

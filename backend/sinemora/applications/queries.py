@@ -96,6 +96,19 @@ def zones_named(session: Session, names: Collection[str], ids: Collection[UUID])
     return list(session.scalars(select(Zone).where(Zone.name.in_(names) | Zone.id.in_(ids))))
 
 
+def pins_of_apart(session: Session, application_id: UUID, vm_ids: Collection[UUID]) -> list[tuple[UUID, str, str]]:
+    """Return VM, application and task of each pin to these VMs, of the applications that must be apart from one."""
+    declared = select(Separation.other_id).where(Separation.application_id == application_id)
+    declaring = select(Separation.application_id).where(Separation.other_id == application_id)
+    statement = (
+        select(Task.vm_id, Application.name, Task.name)
+        .join(Application, and_(Application.tenant_id == Task.tenant_id, Application.id == Task.application_id))
+        .where(Task.pinned, Task.vm_id.in_(vm_ids), Application.id.in_(declared.union(declaring)))
+        .order_by(Application.name, Task.name)
+    )
+    return [(vm_id, name, task) for vm_id, name, task in session.execute(statement) if vm_id is not None]
+
+
 def applications_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Application]:
     """Return the tenant's applications of these names or ids."""
     return list(session.scalars(select(Application).where(Application.name.in_(names) | Application.id.in_(ids))))

@@ -8,13 +8,13 @@ from uuid import UUID
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
-from sinemora.applications import attach, queries
+from sinemora.applications import attach, contradictions, queries
 from sinemora.applications.models import Application, ApplicationZone, Edge, Separation, Task
 from sinemora.applications.schemas import ApplicationCreate, ApplicationUpdate, CapacityUpdate, EdgeWrite, TaskWrite
 from sinemora.curves.catalogue import Entry
 from sinemora.inventory.models import Vm
 from sinemora.inventory.service import get_vm
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, invalid
 from sinemora.kit.field_errors import message_of
 from sinemora.kit.http.etag import IfMatch
 from sinemora.meshes.models import Mesh
@@ -45,7 +45,7 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     """Declare an application.
 
     ProductError `application_name_taken`, `mesh_unknown`, `curve_unknown`, `curve_version_unknown`, `vm_unknown`,
-    `vm_not_in_mesh`, `zone_unknown`, `application_unknown`.
+    `vm_not_in_mesh`, `zone_unknown`, `application_unknown`, `constraints_contradict`.
     """
     _name_free(session, body.name)
     application = Application(
@@ -58,6 +58,8 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     _set_tasks(session, application, body.tasks, body.edges)
     _set_zones(session, application, body.zones)
     _set_apart(session, application, body.apart_from)
+    session.add(application)
+    contradictions.check(session, application)
     audit.created(session, actor, "application", application)
     return application
 
@@ -90,6 +92,7 @@ def update_application(
         application.apart_from.clear()
         session.flush()
         _set_apart(session, application, body.apart_from)
+    contradictions.check(session, application, changes)
     # A change of tasks or edges alone also changes the version of the application.
     application.updated_at = datetime.now(UTC)
     session.flush()
@@ -152,7 +155,7 @@ def _replace_tasks(session: Session, application: Application, body: Application
             "request_invalid",
             422,
             "Invalid request: see `errors`.",
-            errors=[{"pointer": "#/tasks", "message": message}],
+            errors=[{"pointer": "#/edges" if body.tasks is None else "#/tasks", "message": message}],
         ) from None
     application.edges.clear()
     session.flush()
@@ -242,6 +245,13 @@ def _set_apart(session: Session, application: Application, references: Sequence[
     others = _found(
         references, lambda names, ids: queries.applications_named(session, names, ids), "application", "#/apart_from/{}"
     )
+    itself = [
+        {"pointer": f"#/apart_from/{place}", "message": "This is the application itself. Name others."}
+        for place, other in enumerate(others)
+        if other is not None and other.id == application.id
+    ]
+    if itself:
+        raise invalid(itself)
     application.apart_from = [Separation(other_id=other) for other in {other.id: None for other in others if other}]
 
 

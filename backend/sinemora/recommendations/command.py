@@ -157,6 +157,8 @@ def _print_moves(client: Terminal, recommendation: Any) -> None:
         client.print_line(f"{recommendation['id']}: {before} now, {after} after the moves ({interval})")
     if optimality := recommendation["answer"]["optimality"]:
         client.print_line(optimality["words"])
+    for words in recommendation["answer"]["broken"] or ():
+        client.print_line(f"broken: {words}")
     for bound in recommendation["answer"]["binding"] or ():
         limits, helps = (" and ".join(limit[key] for limit in bound["limits"]) for key in ("limit", "relax"))
         task = f"{bound['application']['name']}/{bound['task']['name']} to {bound['vm']['name']}"

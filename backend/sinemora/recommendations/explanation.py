@@ -17,6 +17,7 @@ from sinemora.recommendations.alternatives import Known, alternatives
 from sinemora.recommendations.bringing import Costs
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.core.binding import Binding, binding_limits
+from sinemora.recommendations.core.broken_limits import broken_limits
 from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
 from sinemora.recommendations.core.holdout import Estimate, Gain
 from sinemora.recommendations.core.infeasibility import unmet_objectives
@@ -82,6 +83,7 @@ def build_result(
         + [f"{words}." for words in solution.unplaced]
         + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
         binding=[_binding(instance, one) for one in binding_limits(instance, solution, options)],
+        broken=broken_limits(instance, solution.after, options.moves_max),
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
             statistic=request.statistic,

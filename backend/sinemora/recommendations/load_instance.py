@@ -171,6 +171,7 @@ def _load_machines(session: Session, mesh: MeshState, applications: list[Applica
                 memory_mib=carrier.memory_mib,
                 price_per_hour=price,
                 rack=carrier.rack,
+                stated_slots=carrier.slots,
             )
         )
     return tuple(machines)

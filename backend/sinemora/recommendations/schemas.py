@@ -310,8 +310,10 @@ class BindingRead(Read):
 class RecommendationResult(Read):
     """Result of a recommendation. `network` is present if `explain` was requested.
 
-    `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
-    that did not look for them, as is `optimality`. Older versions had other policies. `nomora`: parameters of the
+    `binding`: the limits whose relaxation would gain most, best first, after the moves. `broken`: the limits that the
+    placement breaks after the moves, because pins, the VMs there are or a budget contradict them, with what would mend
+    it. Both are null in results of versions that did not look for them, as is `optimality`. Older versions had other
+    policies. `nomora`: parameters of the
     published policy. `racks_from`: its racks are labels of VMs, their hosts, or clusters of VMs with alike round trips.
     """
 
@@ -325,6 +327,7 @@ class RecommendationResult(Read):
     constraints: list[str]
     rejected: list[str]
     binding: list[BindingRead] | None = None
+    broken: list[str] | None = None
     evidence: Evidence
     price_change_per_hour: float | None
     network: list[NetworkArc] | None = None

@@ -252,7 +252,7 @@ def test_a_pin_that_keeps_others_out_is_named(mesh: MeshWorld, worker):
         "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": pinned}
     )
     declared(mesh, "other", ("c-1", "b-2"))
-    star_with_a_task_to_start(mesh, "late", ("b-1",), zones=["c"])
+    star_with_a_task_to_start(mesh, "late", ("b-1",), zones=["b", "c"])
     measured(mesh, NEAR)
     error = refused(mesh, worker, applications=["cache", "late"])
     assert error["relax"] == ["allow late more zones", "unpin tasks of cache"]
@@ -616,3 +616,24 @@ def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Me
     assert other_owner.get(PATH).json()["items"] == []
     with system_session() as session:
         assert service.queries.open_ones(session)
+
+
+def test_limits_that_contradict_the_inventory_are_reported(mesh: MeshWorld, worker):
+    """The zone of a VM changes after a task was pinned to it; a VM has fewer slots than are pinned to it."""
+    declared(mesh, zones=["a", "b", "c"])
+    declared(mesh, "other", ("a-1", "b-2"))
+    tasks = [{"name": f"p-{at}", "vm": vm, "root": at == 0, "pinned": True} for at, vm in enumerate(("a-1", "c-1"))]
+    body = {"name": "pinned", "mesh": mesh.name, "curve": "dns", "tasks": tasks, "zones": ["a", "c"]}
+    mesh.owner.created("/v1/applications", body)
+    measured(mesh, NEAR)
+    assert asked(mesh, worker, applications=["cache"])["answer"]["broken"] == [
+        "Tasks pinned to a-1 take 3 slots, and it has 1 slot: unpin some, or correct its capacity."
+    ]
+    zones = {zone["name"]: zone["id"] for zone in mesh.owner.get("/v1/zones").json()["items"]}
+    mesh.owner.patch(f"/v1/vms/{mesh.agents[2].vm_id}", json={"zone_id": zones["b"]})
+    mesh.owner.patch(f"/v1/vms/{mesh.agents[0].vm_id}/capacity", json={"slots": 3})
+    assert asked(mesh, worker)["answer"]["broken"] == [
+        "pinned/p-1 is pinned to c-1 in zone b, which pinned may not use: unpin it, or allow zone b."
+    ]
+    mesh.owner.patch(f"/v1/vms/{mesh.agents[2].vm_id}", json={"zone_id": zones["c"]})
+    assert asked(mesh, worker)["answer"]["broken"] == []

@@ -8766,7 +8766,7 @@ export interface components {
         };
         /**
          * FieldError
-         * @description Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
+         * @description Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, `#/query/…` or `#/header/…`.
          */
         FieldError: {
             /** Pointer */
@@ -12961,8 +12961,10 @@ export interface components {
          * RecommendationResult
          * @description Result of a recommendation. `network` is present if `explain` was requested.
          *
-         *     `binding`: the limits whose relaxation would gain most, best first, after the moves; null in results of versions
-         *     that did not look for them, as is `optimality`. Older versions had other policies. `nomora`: parameters of the
+         *     `binding`: the limits whose relaxation would gain most, best first, after the moves. `broken`: the limits that the
+         *     placement breaks after the moves, because pins, the VMs there are or a budget contradict them, with what would mend
+         *     it. Both are null in results of versions that did not look for them, as is `optimality`. Older versions had other
+         *     policies. `nomora`: parameters of the
          *     published policy. `racks_from`: its racks are labels of VMs, their hosts, or clusters of VMs with alike round trips.
          */
         RecommendationResult: {
@@ -12983,6 +12985,8 @@ export interface components {
             rejected: string[];
             /** Binding */
             binding: components["schemas"]["BindingRead"][] | null;
+            /** Broken */
+            broken: string[] | null;
             evidence: components["schemas"]["Evidence"];
             /** Price Change Per Hour */
             price_change_per_hour: number | null;
@@ -24811,7 +24815,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -24915,7 +24919,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -26904,7 +26908,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -27021,7 +27025,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -27692,7 +27696,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -27796,7 +27800,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -29865,7 +29869,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -29982,7 +29986,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -40330,7 +40334,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -40447,7 +40451,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -42463,7 +42467,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -42567,7 +42571,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -44384,6 +44388,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
+                     *         "broken": [],
                      *         "evidence": {
                      *           "window": {
                      *             "from": "2026-11-26T08:39:40Z",
@@ -44552,7 +44557,7 @@ export interface operations {
             header?: {
                 /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
                 "idempotency-key"?: string | null;
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -44724,6 +44729,7 @@ export interface operations {
                      *         ],
                      *         "rejected": [],
                      *         "binding": [],
+                     *         "broken": [],
                      *         "evidence": {
                      *           "window": {
                      *             "from": "2026-11-26T08:44:30Z",
@@ -44918,7 +44924,7 @@ export interface operations {
             header?: {
                 /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
                 "idempotency-key"?: string | null;
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -45099,6 +45105,7 @@ export interface operations {
                      *         ],
                      *         "rejected": [],
                      *         "binding": [],
+                     *         "broken": [],
                      *         "evidence": {
                      *           "window": {
                      *             "from": "2026-11-26T08:40:00Z",
@@ -45319,7 +45326,7 @@ export interface operations {
             header?: {
                 /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
                 "idempotency-key"?: string | null;
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -45588,6 +45595,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
+                     *         "broken": [],
                      *         "evidence": {
                      *           "window": {
                      *             "from": "2026-11-26T08:39:30Z",
@@ -46778,7 +46786,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -46882,7 +46890,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -48857,7 +48865,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -48961,7 +48969,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -50039,7 +50047,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -50143,7 +50151,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -51685,7 +51693,7 @@ export interface operations {
             header?: {
                 /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
                 "idempotency-key"?: string | null;
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -52054,7 +52062,7 @@ export interface operations {
             header?: {
                 /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
                 "idempotency-key"?: string | null;
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -52480,7 +52488,7 @@ export interface operations {
             header?: {
                 /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
                 "idempotency-key"?: string | null;
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -53213,7 +53221,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -54769,7 +54777,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -54873,7 +54881,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -56249,7 +56257,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -56353,7 +56361,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path: {
@@ -56644,7 +56652,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETag of the version to change; `*` overwrites any */
+                /** @description ETag of the version to change, in quotation marks as in `"3"`; `*` overwrites any */
                 "if-match"?: string | null;
             };
             path?: never;

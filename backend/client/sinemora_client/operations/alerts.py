@@ -26,8 +26,8 @@ class AlertsOperations(Calls):
         """Acknowledge an incident: its notifications are no longer repeated.
 
         POST /v1/incidents/{incident_id}/acknowledge, role editor. Raises `ApiError` with `conflict`,
-        `incident_state_conflict`, `incident_unknown`, `mesh_unknown`, `secret_key_missing`, `secret_unreadable`,
-        `version_changed`.
+        `if_match_weak`, `incident_state_conflict`, `incident_unknown`, `mesh_unknown`, `secret_key_missing`,
+        `secret_unreadable`, `version_changed`.
         """
         answer: models.IncidentRead = self._json("POST", f"/v1/incidents/{segment(incident_id)}/acknowledge", body=body, version=version, idempotency_key=idempotency_key)
         return answer
@@ -41,8 +41,8 @@ class AlertsOperations(Calls):
     ) -> models.IncidentRead:
         """Assign an incident to a person; null: to no one.
 
-        PUT /v1/incidents/{incident_id}/assignees, role editor. Raises `ApiError` with `incident_unknown`,
-        `version_changed`.
+        PUT /v1/incidents/{incident_id}/assignees, role editor. Raises `ApiError` with `if_match_weak`,
+        `incident_unknown`, `version_changed`.
         """
         answer: models.IncidentRead = self._json("PUT", f"/v1/incidents/{segment(incident_id)}/assignees", body=body, version=version)
         return answer
@@ -108,7 +108,7 @@ class AlertsOperations(Calls):
     def delete_alert_rule(self, rule_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
         """Delete a rule; its incidents stay.
 
-        DELETE /v1/alert-rules/{rule_id}, role editor. Raises `ApiError` with `alert_rule_unknown`,
+        DELETE /v1/alert-rules/{rule_id}, role editor. Raises `ApiError` with `alert_rule_unknown`, `if_match_weak`,
         `version_changed`.
         """
         self._json("DELETE", f"/v1/alert-rules/{segment(rule_id)}", version=version)
@@ -116,7 +116,7 @@ class AlertsOperations(Calls):
     def delete_receiver(self, receiver_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
         """Delete a receiver with its deliveries.
 
-        DELETE /v1/receivers/{receiver_id}, role editor. Raises `ApiError` with `receiver_unknown`,
+        DELETE /v1/receivers/{receiver_id}, role editor. Raises `ApiError` with `if_match_weak`, `receiver_unknown`,
         `version_changed`.
         """
         self._json("DELETE", f"/v1/receivers/{segment(receiver_id)}", version=version)
@@ -146,8 +146,8 @@ class AlertsOperations(Calls):
         """Import rules of a mesh from a YAML document: new ones are created, others changed, omitted ones stay.
 
         POST /v1/alert-rules/manifest, role editor. Raises `ApiError` with `alert_rule_name_taken`,
-        `alert_rule_unknown`, `conflict`, `manifest_invalid`, `mesh_unknown`, `rule_windows_invalid`,
-        `version_changed`.
+        `alert_rule_unknown`, `conflict`, `if_match_weak`, `manifest_invalid`, `mesh_unknown`,
+        `rule_windows_invalid`, `version_changed`.
         """
         answer: models.RulesImported = self._json("POST", "/v1/alert-rules/manifest", params={"mesh_id": mesh_id}, content=content, media_type="application/yaml", idempotency_key=idempotency_key)
         return answer
@@ -280,7 +280,7 @@ class AlertsOperations(Calls):
     ) -> models.IncidentRead:
         """Reopen a resolved incident.
 
-        POST /v1/incidents/{incident_id}/reopen, role editor. Raises `ApiError` with `conflict`,
+        POST /v1/incidents/{incident_id}/reopen, role editor. Raises `ApiError` with `conflict`, `if_match_weak`,
         `incident_state_conflict`, `incident_unknown`, `mesh_unknown`, `secret_key_missing`, `secret_unreadable`,
         `version_changed`.
         """
@@ -297,7 +297,7 @@ class AlertsOperations(Calls):
     ) -> models.IncidentRead:
         """Resolve an incident.
 
-        POST /v1/incidents/{incident_id}/resolve, role editor. Raises `ApiError` with `conflict`,
+        POST /v1/incidents/{incident_id}/resolve, role editor. Raises `ApiError` with `conflict`, `if_match_weak`,
         `incident_state_conflict`, `incident_unknown`, `mesh_unknown`, `secret_key_missing`, `secret_unreadable`,
         `version_changed`.
         """
@@ -323,7 +323,8 @@ class AlertsOperations(Calls):
         """Change a rule.
 
         PATCH /v1/alert-rules/{rule_id}, role editor. Raises `ApiError` with `alert_rule_name_taken`,
-        `alert_rule_unknown`, `conflict`, `if_match_required`, `rule_windows_invalid`, `version_changed`.
+        `alert_rule_unknown`, `conflict`, `if_match_required`, `if_match_weak`, `rule_windows_invalid`,
+        `version_changed`.
         """
         answer: models.RuleRead = self._json("PATCH", f"/v1/alert-rules/{segment(rule_id)}", body=body, version=version)
         return answer
@@ -338,8 +339,8 @@ class AlertsOperations(Calls):
         """Change a receiver; an omitted secret stays.
 
         PATCH /v1/receivers/{receiver_id}, role editor. Raises `ApiError` with `conflict`, `if_match_required`,
-        `receiver_invalid`, `receiver_name_taken`, `receiver_unknown`, `secret_key_missing`, `secret_needed_again`,
-        `secret_unreadable`, `version_changed`.
+        `if_match_weak`, `receiver_invalid`, `receiver_name_taken`, `receiver_unknown`, `secret_key_missing`,
+        `secret_needed_again`, `secret_unreadable`, `version_changed`.
         """
         answer: models.ReceiverRead = self._json("PATCH", f"/v1/receivers/{segment(receiver_id)}", body=body, version=version)
         return answer
@@ -347,8 +348,8 @@ class AlertsOperations(Calls):
     def write_alert_routes(self, body: models.RoutingWrite, *, version: int | Literal["*"]) -> models.RoutingRead:
         """Replace the routing tree.
 
-        PUT /v1/alert-routes, role editor. Raises `ApiError` with `receiver_unknown`, `routes_too_deep`,
-        `version_changed`.
+        PUT /v1/alert-routes, role editor. Raises `ApiError` with `if_match_weak`, `receiver_unknown`,
+        `routes_too_deep`, `version_changed`.
         """
         answer: models.RoutingRead = self._json("PUT", "/v1/alert-routes", body=body, version=version)
         return answer

@@ -34,7 +34,7 @@ class AnnotationsOperations(Calls):
         """Delete an annotation.
 
         DELETE /v1/annotations/{annotation_id}, role editor. Raises `ApiError` with `annotation_unknown`,
-        `version_changed`.
+        `if_match_weak`, `version_changed`.
         """
         self._json("DELETE", f"/v1/annotations/{segment(annotation_id)}", version=version)
 
@@ -69,8 +69,8 @@ class AnnotationsOperations(Calls):
         """Change an annotation, for example set its end when a deploy is done.
 
         PATCH /v1/annotations/{annotation_id}, role editor. Raises `ApiError` with `annotation_unknown`,
-        `application_unknown`, `if_match_required`, `mesh_unknown`, `range_invalid`, `version_changed`,
-        `vm_unknown`, `zone_unknown`.
+        `application_unknown`, `if_match_required`, `if_match_weak`, `mesh_unknown`, `range_invalid`,
+        `version_changed`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.AnnotationRead = self._json("PATCH", f"/v1/annotations/{segment(annotation_id)}", body=body, version=version)
         return answer

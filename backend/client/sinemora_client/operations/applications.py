@@ -24,8 +24,8 @@ class ApplicationsOperations(Calls):
         """Declare an application: mesh, curve, tasks and their VMs.
 
         POST /v1/applications, role editor. Raises `ApiError` with `application_name_taken`, `application_unknown`,
-        `conflict`, `curve_unknown`, `curve_version_unknown`, `mesh_unknown`, `vm_not_in_mesh`, `vm_unknown`,
-        `zone_unknown`.
+        `conflict`, `constraints_contradict`, `curve_unknown`, `curve_version_unknown`, `mesh_unknown`,
+        `vm_not_in_mesh`, `vm_unknown`, `zone_unknown`.
         """
         answer: models.ApplicationRead = self._json("POST", "/v1/applications", body=body, idempotency_key=idempotency_key)
         return answer
@@ -34,7 +34,7 @@ class ApplicationsOperations(Calls):
         """Delete an application; its VMs stay.
 
         DELETE /v1/applications/{application_id}, role editor. Raises `ApiError` with `application_unknown`,
-        `version_changed`.
+        `if_match_weak`, `version_changed`.
         """
         self._json("DELETE", f"/v1/applications/{segment(application_id)}", version=version)
 
@@ -50,8 +50,9 @@ class ApplicationsOperations(Calls):
         """Create or update applications from a YAML document; applications not in it stay.
 
         POST /v1/applications/manifest, role editor. Raises `ApiError` with `application_name_taken`,
-        `application_unknown`, `conflict`, `curve_unknown`, `curve_version_unknown`, `manifest_invalid`,
-        `mesh_fixed`, `mesh_unknown`, `version_changed`, `vm_not_in_mesh`, `vm_unknown`, `zone_unknown`.
+        `application_unknown`, `conflict`, `constraints_contradict`, `curve_unknown`, `curve_version_unknown`,
+        `if_match_weak`, `manifest_invalid`, `mesh_fixed`, `mesh_unknown`, `version_changed`, `vm_not_in_mesh`,
+        `vm_unknown`, `zone_unknown`.
         """
         answer: models.ManifestResult = self._json("POST", "/v1/applications/manifest", content=content, media_type="application/yaml", idempotency_key=idempotency_key)
         return answer
@@ -135,8 +136,9 @@ class ApplicationsOperations(Calls):
         """Update an application; tasks and edges are replaced as a whole.
 
         PATCH /v1/applications/{application_id}, role editor. Raises `ApiError` with `application_name_taken`,
-        `application_unknown`, `conflict`, `curve_unknown`, `curve_version_unknown`, `if_match_required`,
-        `mesh_unknown`, `version_changed`, `vm_not_in_mesh`, `vm_unknown`, `zone_unknown`.
+        `application_unknown`, `conflict`, `constraints_contradict`, `curve_unknown`, `curve_version_unknown`,
+        `if_match_required`, `if_match_weak`, `mesh_unknown`, `version_changed`, `vm_not_in_mesh`, `vm_unknown`,
+        `zone_unknown`.
         """
         answer: models.ApplicationRead = self._json("PATCH", f"/v1/applications/{segment(application_id)}", body=body, version=version)
         return answer

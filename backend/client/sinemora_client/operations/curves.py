@@ -53,7 +53,7 @@ class CurvesOperations(Calls):
         """Delete a curve of the tenant with all its versions.
 
         DELETE /v1/curves/{curve_id}, role editor. Raises `ApiError` with `conflict`, `curve_in_use`,
-        `curve_published`, `curve_unknown`, `version_changed`.
+        `curve_published`, `curve_unknown`, `if_match_weak`, `version_changed`.
         """
         self._json("DELETE", f"/v1/curves/{segment(curve_id)}", version=version)
 
@@ -130,7 +130,8 @@ class CurvesOperations(Calls):
         """Update the name and description of a curve.
 
         PATCH /v1/curves/{curve_id}, role editor. Raises `ApiError` with `conflict`, `curve_name_taken`,
-        `curve_published`, `curve_unknown`, `curve_version_unknown`, `if_match_required`, `version_changed`.
+        `curve_published`, `curve_unknown`, `curve_version_unknown`, `if_match_required`, `if_match_weak`,
+        `version_changed`.
         """
         answer: models.CurveDetail = self._json("PATCH", f"/v1/curves/{segment(curve_id)}", body=body, version=version)
         return answer

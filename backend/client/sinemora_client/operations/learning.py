@@ -62,8 +62,8 @@ class LearningOperations(Calls):
     def delete_metric_source(self, metric_source_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
         """Delete a metric source and its values; its curve stays.
 
-        DELETE /v1/metric-sources/{metric_source_id}, role editor. Raises `ApiError` with `metric_source_unknown`,
-        `version_changed`.
+        DELETE /v1/metric-sources/{metric_source_id}, role editor. Raises `ApiError` with `if_match_weak`,
+        `metric_source_unknown`, `version_changed`.
         """
         self._json("DELETE", f"/v1/metric-sources/{segment(metric_source_id)}", version=version)
 
@@ -101,8 +101,8 @@ class LearningOperations(Calls):
         """Update, pause or resume a metric source.
 
         PATCH /v1/metric-sources/{metric_source_id}, role editor. Raises `ApiError` with `application_elsewhere`,
-        `application_unknown`, `conflict`, `if_match_required`, `metric_source_name_taken`, `metric_source_pushed`,
-        `metric_source_unknown`, `secret_key_missing`, `version_changed`, `vm_not_in_mesh`.
+        `application_unknown`, `conflict`, `if_match_required`, `if_match_weak`, `metric_source_name_taken`,
+        `metric_source_pushed`, `metric_source_unknown`, `secret_key_missing`, `version_changed`, `vm_not_in_mesh`.
         """
         answer: models.MetricSourceRead = self._json("PATCH", f"/v1/metric-sources/{segment(metric_source_id)}", body=body, version=version)
         return answer

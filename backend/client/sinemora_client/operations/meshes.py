@@ -34,8 +34,8 @@ class MeshesOperations(Calls):
     def delete_mesh(self, mesh_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
         """Delete a mesh; its VMs stay.
 
-        DELETE /v1/meshes/{mesh_id}, role editor. Raises `ApiError` with `conflict`, `mesh_in_use`, `mesh_unknown`,
-        `version_changed`.
+        DELETE /v1/meshes/{mesh_id}, role editor. Raises `ApiError` with `conflict`, `if_match_weak`, `mesh_in_use`,
+        `mesh_unknown`, `version_changed`.
         """
         self._json("DELETE", f"/v1/meshes/{segment(mesh_id)}", version=version)
 
@@ -95,7 +95,7 @@ class MeshesOperations(Calls):
         """Change a mesh. Its agents apply the change within seconds.
 
         PATCH /v1/meshes/{mesh_id}, role editor. Raises `ApiError` with `conflict`, `if_match_required`,
-        `mesh_name_taken`, `mesh_unknown`, `quota_exceeded`, `version_changed`.
+        `if_match_weak`, `mesh_name_taken`, `mesh_unknown`, `quota_exceeded`, `version_changed`.
         """
         answer: models.MeshRead = self._json("PATCH", f"/v1/meshes/{segment(mesh_id)}", body=body, version=version)
         return answer

@@ -25,7 +25,7 @@ class RecommendationsOperations(Calls):
         """Mark as accepted. Sinemora itself never moves tasks.
 
         POST /v1/recommendations/{recommendation_id}/accept, role editor. Raises `ApiError` with `conflict`,
-        `recommendation_decided`, `recommendation_unknown`, `version_changed`.
+        `if_match_weak`, `recommendation_decided`, `recommendation_unknown`, `version_changed`.
         """
         answer: models.RecommendationRead = self._json("POST", f"/v1/recommendations/{segment(recommendation_id)}/accept", version=version, idempotency_key=idempotency_key)
         return answer
@@ -40,7 +40,7 @@ class RecommendationsOperations(Calls):
         """Mark as applied: the tasks are recorded on their new VMs, and the outcome will be measured.
 
         POST /v1/recommendations/{recommendation_id}/apply, role editor. Raises `ApiError` with
-        `application_unknown`, `conflict`, `mesh_unknown`, `moves_none`, `recommendation_decided`,
+        `application_unknown`, `conflict`, `if_match_weak`, `mesh_unknown`, `moves_none`, `recommendation_decided`,
         `recommendation_outdated`, `recommendation_unknown`, `version_changed`.
         """
         answer: models.RecommendationRead = self._json("POST", f"/v1/recommendations/{segment(recommendation_id)}/apply", version=version, idempotency_key=idempotency_key)
@@ -81,7 +81,7 @@ class RecommendationsOperations(Calls):
         """Dismiss, with a reason.
 
         POST /v1/recommendations/{recommendation_id}/dismiss, role editor. Raises `ApiError` with `conflict`,
-        `recommendation_decided`, `recommendation_unknown`, `version_changed`.
+        `if_match_weak`, `recommendation_decided`, `recommendation_unknown`, `version_changed`.
         """
         answer: models.RecommendationRead = self._json("POST", f"/v1/recommendations/{segment(recommendation_id)}/dismiss", body=body, version=version, idempotency_key=idempotency_key)
         return answer

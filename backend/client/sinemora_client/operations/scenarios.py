@@ -41,7 +41,7 @@ class ScenariosOperations(Calls):
     def delete_scenario(self, scenario_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
         """Delete a scenario.
 
-        DELETE /v1/scenarios/{scenario_id}, role editor. Raises `ApiError` with `scenario_unknown`,
+        DELETE /v1/scenarios/{scenario_id}, role editor. Raises `ApiError` with `if_match_weak`, `scenario_unknown`,
         `version_changed`.
         """
         self._json("DELETE", f"/v1/scenarios/{segment(scenario_id)}", version=version)
@@ -89,7 +89,7 @@ class ScenariosOperations(Calls):
         """Update a scenario; its changes are replaced as a whole.
 
         PATCH /v1/scenarios/{scenario_id}, role editor. Raises `ApiError` with `conflict`, `if_match_required`,
-        `scenario_name_taken`, `scenario_unknown`, `version_changed`.
+        `if_match_weak`, `scenario_name_taken`, `scenario_unknown`, `version_changed`.
         """
         answer: models.ScenarioRead = self._json("PATCH", f"/v1/scenarios/{segment(scenario_id)}", body=body, version=version)
         return answer

@@ -33,7 +33,7 @@ class TenantsOperations(Calls):
         """Delete an export and its secret. Objects in the bucket stay.
 
         DELETE /v1/bucket-exports/{bucket_export_id}, role admin. Raises `ApiError` with `bucket_export_unknown`,
-        `version_changed`.
+        `if_match_weak`, `version_changed`.
         """
         self._json("DELETE", f"/v1/bucket-exports/{segment(bucket_export_id)}", version=version)
 
@@ -110,8 +110,8 @@ class TenantsOperations(Calls):
         """Change an export; an omitted secret stays. At another place all days are exported again.
 
         PATCH /v1/bucket-exports/{bucket_export_id}, role admin. Raises `ApiError` with `bucket_export_name_taken`,
-        `bucket_export_unknown`, `bucket_place_taken`, `conflict`, `if_match_required`, `secret_key_missing`,
-        `secret_needed_again`, `version_changed`.
+        `bucket_export_unknown`, `bucket_place_taken`, `conflict`, `if_match_required`, `if_match_weak`,
+        `secret_key_missing`, `secret_needed_again`, `version_changed`.
         """
         answer: models.BucketExportRead = self._json("PATCH", f"/v1/bucket-exports/{segment(bucket_export_id)}", body=body, version=version)
         return answer

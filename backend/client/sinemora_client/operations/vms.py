@@ -35,7 +35,8 @@ class VmsOperations(Calls):
     def delete_vm(self, vm_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
         """Delete a VM and its agent. Its meshes continue without it.
 
-        DELETE /v1/vms/{vm_id}, role editor. Raises `ApiError` with `version_changed`, `vm_unknown`.
+        DELETE /v1/vms/{vm_id}, role editor. Raises `ApiError` with `if_match_weak`, `version_changed`,
+        `vm_unknown`.
         """
         self._json("DELETE", f"/v1/vms/{segment(vm_id)}", version=version)
 
@@ -82,8 +83,9 @@ class VmsOperations(Calls):
     def update_vm(self, vm_id: str | UUID, body: models.VmUpdate, *, version: int | Literal["*"]) -> models.VmRead:
         """Change a VM.
 
-        PATCH /v1/vms/{vm_id}, role editor. Raises `ApiError` with `conflict`, `if_match_required`, `ports_equal`,
-        `probe_address_missing`, `version_changed`, `vm_has_agent`, `vm_name_taken`, `vm_unknown`, `zone_unknown`.
+        PATCH /v1/vms/{vm_id}, role editor. Raises `ApiError` with `conflict`, `if_match_required`, `if_match_weak`,
+        `ports_equal`, `probe_address_missing`, `version_changed`, `vm_has_agent`, `vm_name_taken`, `vm_unknown`,
+        `zone_unknown`.
         """
         answer: models.VmRead = self._json("PATCH", f"/v1/vms/{segment(vm_id)}", body=body, version=version)
         return answer

@@ -26,8 +26,8 @@ class ZonesOperations(Calls):
     def delete_zone(self, zone_id: str | UUID, *, version: int | Literal["*"] | None = None) -> None:
         """Delete a zone without VMs.
 
-        DELETE /v1/zones/{zone_id}, role editor. Raises `ApiError` with `conflict`, `version_changed`,
-        `zone_in_use`, `zone_unknown`.
+        DELETE /v1/zones/{zone_id}, role editor. Raises `ApiError` with `conflict`, `if_match_weak`,
+        `version_changed`, `zone_in_use`, `zone_unknown`.
         """
         self._json("DELETE", f"/v1/zones/{segment(zone_id)}", version=version)
 
@@ -56,7 +56,7 @@ class ZonesOperations(Calls):
         """Change a zone.
 
         PATCH /v1/zones/{zone_id}, role editor. Raises `ApiError` with `conflict`, `if_match_required`,
-        `version_changed`, `zone_name_taken`, `zone_unknown`.
+        `if_match_weak`, `version_changed`, `zone_name_taken`, `zone_unknown`.
         """
         answer: models.ZoneRead = self._json("PATCH", f"/v1/zones/{segment(zone_id)}", body=body, version=version)
         return answer

@@ -36,6 +36,8 @@ class Machine:
     memory_mib: int | None
     price_per_hour: float | None
     rack: str | None = None
+    stated_slots: int | None = None
+    """Number of slots of its capacity; `slots` are never fewer than are taken."""
 
 
 @dataclass(frozen=True, slots=True)

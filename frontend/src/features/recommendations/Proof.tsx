@@ -16,8 +16,17 @@ const minutes = (seconds: number) => (seconds / 60).toFixed(seconds < 600 ? 1 : 
 
 /** The basis of a recommendation: certificate, constraints, windows used and rejected alternatives. */
 export function Proof({ recommendation }: { recommendation: Recommendation }) {
-  const { certificate, constraints, evidence, nomora, optimality, price_change_per_hour, racks_from, rejected } =
-    recommendation.answer
+  const {
+    broken,
+    certificate,
+    constraints,
+    evidence,
+    nomora,
+    optimality,
+    price_change_per_hour,
+    racks_from,
+    rejected,
+  } = recommendation.answer
   const { from, to } = evidence.window
   const clock = useClock()
   const policy = policyOf(POLICIES, recommendation.policy)
@@ -73,18 +82,24 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
         <p className={pageStyles.lead}>{strings.oldMeasurements(minutes(evidence.age_s))}</p>
       )}
       <p className={pageStyles.lead}>{strings.constraintsKept(constraints.join('; '))}</p>
-      {rejected.length > 0 && (
-        <>
-          <h3>{strings.rejectedAlternatives}</h3>
-          <ul className={pageStyles.bullets}>
-            {rejected.map((words) => (
-              <li key={words} className={pageStyles.lead}>
-                {words}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <Sentences title={strings.brokenLimits} sentences={broken ?? []} />
+      <Sentences title={strings.rejectedAlternatives} sentences={rejected} />
     </Panel>
+  )
+}
+
+function Sentences({ title, sentences }: { title: string; sentences: string[] }) {
+  if (sentences.length === 0) return null
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul className={pageStyles.bullets}>
+        {sentences.map((words) => (
+          <li key={words} className={pageStyles.lead}>
+            {words}
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }

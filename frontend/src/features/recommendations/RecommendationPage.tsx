@@ -95,7 +95,8 @@ function titleOf({ steps, answer }: Recommendation): string {
 }
 
 /** Return true if a limit or doubtful measurements rule out better places. */
-const isLimited = ({ answer }: Recommendation) => answer.rejected.length > 0 || (answer.binding ?? []).length > 0
+const isLimited = ({ answer }: Recommendation) =>
+  [answer.rejected, answer.binding ?? [], answer.broken ?? []].some((limits) => limits.length > 0)
 
 function NoMoves({ recommendation }: { recommendation: Recommendation }) {
   if (recommendation.question.moves_max === 0) {

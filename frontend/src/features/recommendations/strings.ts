@@ -104,6 +104,7 @@ export const strings = {
     `${known} of ${total} paths were measured, the others estimated from their zones`,
   pathsAndNoise: (paths: string, minimum: string) => `; ${paths}. Minimum gain of a move, to exceed noise: ${minimum}.`,
   constraintsKept: (constraints: string) => `Constraints: ${constraints}.`,
+  brokenLimits: 'Limits that stay broken',
   rejectedAlternatives: 'Rejected alternatives',
   theRecommendation: 'The recommendation',
   recommendationLower: 'the recommendation',
