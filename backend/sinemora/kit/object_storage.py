@@ -3,6 +3,7 @@
 The client is obstore, which is imported only where storage is used: its threads would not survive a fork.
 """
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ _LIMIT = timedelta(seconds=60)
 _CONNECT_LIMIT = timedelta(seconds=3)
 _RETRY_LIMIT = timedelta(seconds=15)
 _RETRIES = 2
+# As rustls prints it: UnknownIssuer, Expired, NotValidForName…
+_CERTIFICATE = re.compile(r"InvalidCertificate\(\s*(\w+)")
 _SIGNED_FOR = timedelta(minutes=5)
 
 
@@ -126,8 +129,8 @@ class Storage:
         except (BaseError, OSError, ValueError) as error:
             # The cause comes last, after the request with its whole URL.
             reason = " ".join(str(error).partition("Debug source")[0].rpartition(" - ")[2].split())[:300]
-            if "certificate" in reason:
-                reason += " (SINEMORA_STORAGE_CA_FILE names the authorities of a private certificate)"
+            if certificate := _CERTIFICATE.search(str(error)):
+                reason += f": invalid certificate, {certificate[1]} (SINEMORA_STORAGE_CA_FILE: authorities to trust)"
             raise StorageError(f"cannot {action} {key} in bucket {self.bucket}: {reason}") from None
 
 
