@@ -17,7 +17,9 @@ export function Numbers({ mesh, deviations }: Props) {
   const { planned, measured } = mesh.paths
   const { reporting, silent, enrolled } = mesh.agents
   const agents = reporting + silent + enrolled
-  const { nowNs, percent, pairs } = typical(deviations.data ? changesOf(deviations.data) : [])
+  const changes = deviations.data ? changesOf(deviations.data) : []
+  const { nowNs, percent, pairs } = typical(changes)
+  const noChange = changes.some(({ isMeasured }) => isMeasured) ? strings.noUsualYet : strings.cellNoData
   return (
     <dl className={styles.numbers}>
       <Figure name={strings.pathsMeasured} isShort={measured < planned}>
@@ -30,8 +32,7 @@ export function Numbers({ mesh, deviations }: Props) {
         name={strings.delayFromUsual}
         term="change from usual"
         hint={
-          deviations.data &&
-          (pairs > 0 ? strings.delayHint(formatDelay(nowNs), strings.zonePairs(pairs)) : strings.noUsualYet)
+          deviations.data && (pairs > 0 ? strings.delayHint(formatDelay(nowNs), strings.zonePairs(pairs)) : noChange)
         }
       >
         {percent === null ? NO_VALUE : formatSignedPercent(percent)}

@@ -63,7 +63,7 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
           { title: strings.objective, cell: (application) => <Objective application={application} />, as: 'number' },
         ]}
       />
-      <p className={pageStyles.quiet}>{performanceAtNewest(NEWEST_STATISTIC)}</p>
+      <p className={pageStyles.lead}>{performanceAtNewest(NEWEST_STATISTIC)}</p>
       {evaluated < total && (
         <p className={pageStyles.lead}>{strings.evaluatedOf(formatCount(evaluated), formatCount(total))}</p>
       )}

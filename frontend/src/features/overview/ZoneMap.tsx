@@ -54,7 +54,9 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
       <p className={styles.hint}>
         <strong>
           {known === 0
-            ? strings.nothingUsualYet
+            ? changes.some(({ isMeasured }) => isMeasured)
+              ? strings.nothingUsualYet
+              : strings.nothingMeasured
             : unusual === 0
               ? strings.allUsual
               : strings.unusualPairs(unusual, strings.zonePairs(known))}

@@ -87,6 +87,7 @@ export const strings = {
   cellNoData: 'no measurement in the last 5 min',
   cellNotPlanned: 'no path',
   nothingUsualYet: NO_USUAL_YET,
+  nothingMeasured: 'No zone pair was measured in the last 5 min.',
   allUsual: 'Every zone pair is as usual.',
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed from usual.`,
 

@@ -53,7 +53,7 @@ export function Affected({ applications, ended_at }: Pick<Incident, 'application
               },
             ]}
           />
-          <p className={pageStyles.quiet}>{strings.affectedBasis(ended_at !== null)}</p>
+          <p className={pageStyles.lead}>{strings.affectedBasis(ended_at !== null)}</p>
         </>
       )}
     </Panel>
