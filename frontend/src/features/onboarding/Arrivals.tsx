@@ -33,12 +33,19 @@ export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: strin
   const arrived = (agents ?? []).filter(({ vm, status }) => members.has(vm.id) && status !== 'revoked')
   const reporting = arrived.filter(({ status }) => status === 'reporting').length
   const isNew = (agent: Agent) => since !== null && agent.created_at >= since
-  const shown = arrived.filter((agent) => isNew(agent) || agent.status !== 'reporting')
-  const already = arrived.length - shown.length
+  const shown = arrived.filter((agent) => isNew(agent) || agent.status === 'enrolled')
+  const others = arrived.filter((agent) => !shown.includes(agent))
+  const silent = others.filter(({ status }) => status === 'silent').length
+  const already = others.length - silent
   return (
     <section className={styles.step}>
       <h2>{strings.arrivals}</h2>
       {already > 0 && <p className={styles.lead}>{strings.reportAlready(already)}</p>}
+      {silent > 0 && (
+        <p className={styles.lead}>
+          {strings.stopped(silent)} <Link to="/vms">{strings.seeVms}</Link>
+        </p>
+      )}
       {shown.length === 0 ? (
         <p className={styles.lead}>{since ? strings.waitingForMachine : strings.arrivalsHint}</p>
       ) : (

@@ -130,6 +130,14 @@ test('machines that report already are counted, new ones are listed', async () =
   expect(rows.map((row) => row.querySelector('strong')?.textContent)).toEqual(['new-1'])
 })
 
+test('machines that stopped reporting long ago are counted, not listed', async () => {
+  arrivals([agent('gone-1', 'silent', '2026-11-01T00:00:00Z'), agent('gone-2', 'silent', '2026-11-01T00:00:00Z')])
+  await showPage(<Arrivals mesh={MESH} since={null} />)
+  expect(await screen.findByText(/2 machines of this mesh stopped reporting\./)).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'See the VMs' }).getAttribute('href')).toBe('/vms')
+  expect(screen.queryByRole('list', { name: 'Machines of this mesh' })).toBeNull()
+})
+
 test('a mesh in which all report says that it waits for new ones', async () => {
   arrivals(AGENTS.slice(0, 2))
   await showPage(<Arrivals mesh={MESH} since="2026-11-20T00:00:00Z" />)

@@ -7,6 +7,9 @@ export const strings = {
   arrivals: 'New machines',
   reportAlready: (count: number) =>
     count === 1 ? '1 machine of this mesh reports already.' : `${count} machines of this mesh report already.`,
+  stopped: (count: number) =>
+    count === 1 ? '1 machine of this mesh stopped reporting.' : `${count} machines of this mesh stopped reporting.`,
+  seeVms: 'See the VMs',
   waitingForMachine: 'Waiting for the first machine to enrol…',
   arrivalsHint: 'New machines appear here as soon as they enrol.',
   machinesOfMesh: 'Machines of this mesh',
