@@ -29,6 +29,7 @@ _SCHEMAS = "#/components/schemas/{model}"
 # SQLSTATEs of statements that gave up waiting, lost a race or ran out of memory: a retry helps.
 _BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53200"}
 _DISK_FULL = "53100"
+_TAKEN = "23505"  # a unique name or key: the check before the statement did not see the other request's
 # Status of a request without a caller, in metrics and traces only (nginx's).
 _CALLER_GONE = 499
 _DATA_EXCEPTION = "22"  # class of SQLSTATEs: a number out of range, text with U+0000
@@ -142,6 +143,12 @@ def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
     if isinstance(error, exc.TimeoutError):
         return ProductError(
             "database_busy", 503, "Database busy: all connections are in use. Try again.", headers={"Retry-After": "2"}
+        )
+    if isinstance(error, exc.IntegrityError) and getattr(error.orig, "sqlstate", None) == _TAKEN:
+        return ProductError(
+            "conflict",
+            409,
+            "Conflict: another request stored the same at this moment. Read it; repeat yours if still needed.",
         )
     if isinstance(error, exc.IntegrityError):
         return ProductError("conflict", 409, "Conflict: this contradicts stored data.")

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, aliased
 from sinemora.embedded.servers.postgres import SUPERUSER
 from sinemora.inventory.models import Vm, Zone
 from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, database_error
 from sinemora.meshes.models import MeshVm
 from tests.callers import Member, MeshWorld
 from tests.conftest import Servers, forget_settings
@@ -163,3 +163,15 @@ def test_the_application_can_neither_escape_nor_change_the_schema(database: Engi
         assert not any(role)
     with database.connect() as connection, pytest.raises(ProgrammingError):
         connection.execute(text("ALTER TABLE vms DISABLE ROW LEVEL SECURITY"))
+
+
+def test_a_name_that_another_request_took_meanwhile_says_so(owner: Member):
+    with tenant_session(owner.tenant_id) as session:
+        session.add_all([Zone(provider="p", region="r", name="n") for _ in range(2)])
+        with pytest.raises(IntegrityError) as refused:
+            session.flush()
+        session.rollback()
+    answer = database_error(refused.value)
+    assert answer is not None
+    assert (answer.status, answer.code) == (409, "conflict")
+    assert "another request stored the same" in answer.detail

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from sqlalchemy import insert
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.rule import defaults
@@ -79,9 +80,11 @@ def create_default_rules(session: Session, mesh_id: UUID) -> None:
     mesh = get_mesh(session, mesh_id)
     if session.get(AlertState, mesh_id) is not None:
         return
-    session.add(AlertState(mesh_id=mesh_id))
-    session.flush()
     tenant_id = session.info["tenant_id"]
+    # Several may read the rules of a new mesh at once: the first one creates them, the others wait for its commit.
+    begun = upsert(AlertState).values(tenant_id=tenant_id, mesh_id=mesh_id).on_conflict_do_nothing()
+    if session.execute(begun.returning(AlertState.mesh_id)).first() is None:
+        return
     session.execute(
         insert(AlertRule),
         [

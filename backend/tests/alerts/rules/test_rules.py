@@ -1,14 +1,18 @@
 """Alert rules over the API: defaults, checks, scope, YAML."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import yaml
 from sqlalchemy import text
 
-from sinemora.kit.db import system_session
+from sinemora.alerts.evaluation.rule import defaults
+from sinemora.alerts.rules import service
+from sinemora.kit.db import system_session, tenant_session
 from tests.alerts.conftest import Watched, egress
 from tests.callers import Member
+from tests.patience import PATIENCE_S, until
 
 
 def test_new_meshes_have_default_rules(owner: Member, make_mesh: Any):
@@ -19,6 +23,21 @@ def test_new_meshes_have_default_rules(owner: Member, make_mesh: Any):
     }
     again = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
     assert [rule["id"] for rule in again] == [rule["id"] for rule in rules]
+
+
+def test_several_who_read_the_rules_of_a_new_mesh_at_once_get_them(owner: Member, make_mesh: Any):
+    """The first one has created the default rules and not committed yet; a second one waits for them."""
+    world = make_mesh(owner, 2)
+    waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    with ThreadPoolExecutor(1) as pool:
+        with tenant_session(owner.tenant_id) as session:
+            service.create_default_rules(session, world.id)
+            second = pool.submit(owner.get, "/v1/alert-rules", params={"mesh_id": str(world.id)})
+            with system_session() as watching:
+                until(lambda: second.done() or watching.scalar(waits) == 1, "the second one waits")
+        answer = second.result(PATIENCE_S)
+    assert answer.status_code == 200, answer.text
+    assert len(answer.json()["items"]) == len(defaults(10))
 
 
 def test_rules_are_checked(watched: Watched):
