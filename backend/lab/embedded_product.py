@@ -20,6 +20,7 @@ EMAIL = "owner@sinemora.example"
 PASSWORD = "correct horse battery"
 _STOP_S = 120.0
 _PAUSE_S = 0.1
+_PAUSE_MOST_S = 0.5
 
 
 class EmbeddedProduct:
@@ -79,12 +80,16 @@ class EmbeddedProduct:
 
     def until(self, true: Callable[[], bool], what: str, timeout_s: float = 300) -> None:
         """Return when a condition holds. AssertionError with the output when that takes long or the product ends."""
-        deadline = time.monotonic() + timeout_s
+        began_s = time.monotonic()
+        deadline_s = began_s + timeout_s
         while not true():
-            if self.process.poll() is not None or time.monotonic() > deadline:
+            now_s = time.monotonic()
+            if self.process.poll() is not None or now_s > deadline_s:
                 state = self.folder.read_state()
                 raise AssertionError(f"not within {timeout_s:.0f} s: {what}: {self.output.read_text()}\n{state}")
-            time.sleep(_PAUSE_S)
+            # A look that takes long would keep a processor from the product.
+            time.sleep(min(_PAUSE_MOST_S, max(_PAUSE_S, 5 * (now_s - began_s))))
+            began_s = time.monotonic()
 
     def stop(self) -> None:
         """Stop it as Ctrl-C does, if it runs."""

@@ -30,6 +30,7 @@ BURST_VMS = 50
 SPOOLED_VMS = 10
 SPOOLED_EVERY_S = 2.0
 _SETTLE_S = 300.0
+_HTTP = httpx2.Client(timeout=5, trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
 
 
 @dataclass
@@ -77,7 +78,7 @@ class Site:
 def readiness(address: str) -> str:
     """Return the status of /readyz, empty without an answer."""
     try:
-        status: str = httpx2.get(f"{address}/readyz", timeout=5, trust_env=False).json()["status"]
+        status: str = _HTTP.get(f"{address}/readyz").json()["status"]
     except (httpx2.HTTPError, ValueError, KeyError):
         return ""
     return status
