@@ -43634,9 +43634,9 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "4ca77752-dd8f-4aa1-8571-967843dfe903",
+                     *           "id": "95f095f4-29da-4627-a7d2-5e367cb67f14",
                      *           "mesh": {
-                     *             "id": "6363d708-0c51-4f9e-b076-af27ce9248ff",
+                     *             "id": "3ef1adb7-3892-43fa-baa6-cf825a2691eb",
                      *             "name": "demo"
                      *           },
                      *           "state": "proposed",
@@ -43667,15 +43667,15 @@ export interface operations {
                      *           },
                      *           "requested_by": "Sinemora",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:51:29.933350Z",
+                     *           "created_at": "2026-11-27T18:31:41.769512Z",
                      *           "decided_at": null,
                      *           "applied_at": null,
                      *           "verified_at": null
                      *         },
                      *         {
-                     *           "id": "afffe2bf-9e9a-4ccb-a806-c5213f972d29",
+                     *           "id": "eea1db9d-49f8-4342-8c1d-e11b5f2d8a74",
                      *           "mesh": {
-                     *             "id": "6363d708-0c51-4f9e-b076-af27ce9248ff",
+                     *             "id": "3ef1adb7-3892-43fa-baa6-cf825a2691eb",
                      *             "name": "demo"
                      *           },
                      *           "state": "proposed",
@@ -43706,7 +43706,7 @@ export interface operations {
                      *           },
                      *           "requested_by": "Sinemora",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:51:29.487252Z",
+                     *           "created_at": "2026-11-27T18:31:41.382562Z",
                      *           "decided_at": null,
                      *           "applied_at": null,
                      *           "verified_at": null
@@ -43825,7 +43825,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "dbfb0128-5ebf-4907-beb5-e7276c0207b2",
+                     *       "id": "5212b97c-08c6-4bb9-8ae1-0d850211ccea",
                      *       "kind": "recommendations.recommend",
                      *       "title": "Moves on demo",
                      *       "queue": "solve",
@@ -43836,7 +43836,7 @@ export interface operations {
                      *       "cancel_requested": false,
                      *       "requested_by": "owner@sinemora.example",
                      *       "params": {
-                     *         "mesh_id": "ed68be84-b802-4ac0-9deb-308b8cb73b5f",
+                     *         "mesh_id": "0211947a-ca3b-4fb7-a38b-37799f5c17d9",
                      *         "trigger": "asked",
                      *         "question": {
                      *           "risk": null,
@@ -43863,7 +43863,7 @@ export interface operations {
                      *       "result_href": null,
                      *       "problem": null,
                      *       "output": null,
-                     *       "created_at": "2026-11-26T08:57:10.970286Z",
+                     *       "created_at": "2026-11-27T18:31:52.765370Z",
                      *       "started_at": null,
                      *       "finished_at": null,
                      *       "kept_until": null
@@ -44009,12 +44009,12 @@ export interface operations {
                      *       "mean_gain_observed": 0,
                      *       "entries": [
                      *         {
-                     *           "id": "8f88ea80-5e65-4c69-a17c-e83eec253a53",
+                     *           "id": "32dead83-2159-4800-b43c-7eaf77c8f71c",
                      *           "mesh": {
-                     *             "id": "db1d2c1a-9378-44f6-b7c3-81f5dd2f2388",
+                     *             "id": "224bb2d5-b9b4-4c9e-95dc-bcf064f8318c",
                      *             "name": "demo"
                      *           },
-                     *           "verified_at": "2026-11-26T08:56:14.556244Z",
+                     *           "verified_at": "2026-11-27T18:31:44.609285Z",
                      *           "outcome": {
                      *             "verdict": "not_held",
                      *             "reason": "No gain was observed, and the promised one would have been.",
@@ -44030,13 +44030,13 @@ export interface operations {
                      *               "high": 0.0010494356398959843
                      *             },
                      *             "window": {
-                     *               "from": "2026-11-26T07:54:00Z",
-                     *               "to": "2026-11-26T08:54:00Z"
+                     *               "from": "2026-11-27T17:29:00Z",
+                     *               "to": "2026-11-27T18:29:00Z"
                      *             },
                      *             "applications": [
                      *               {
                      *                 "application": {
-                     *                   "id": "bd483c9c-02e5-44e7-b593-219a437dfb71",
+                     *                   "id": "ee980bd9-0e10-40f7-ad40-467eeed293c0",
                      *                   "name": "cache"
                      *                 },
                      *                 "verdict": "not_held",
@@ -44141,9 +44141,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "e1798379-5b09-4981-8007-6031bfbde6a4",
+                     *       "id": "b819487a-071f-46f1-bcb6-1687f030ea94",
                      *       "mesh": {
-                     *         "id": "5cb8025c-3070-4093-a9d1-7b2293e22934",
+                     *         "id": "3d721d1b-261d-4d0f-af01-d883b3bfdbde",
                      *         "name": "demo"
                      *       },
                      *       "state": "proposed",
@@ -44174,7 +44174,7 @@ export interface operations {
                      *       },
                      *       "requested_by": "owner@sinemora.example",
                      *       "version": 1,
-                     *       "created_at": "2026-11-26T08:51:00.067719Z",
+                     *       "created_at": "2026-11-27T18:31:23.774967Z",
                      *       "decided_at": null,
                      *       "applied_at": null,
                      *       "verified_at": null,
@@ -44225,7 +44225,7 @@ export interface operations {
                      *         "applications": [
                      *           {
                      *             "application": {
-                     *               "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
+                     *               "id": "e61114c2-9922-4244-9b9c-4f1099282fd8",
                      *               "name": "cache"
                      *             },
                      *             "objective": null,
@@ -44297,7 +44297,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "constraints": [
-                     *           "slots of all 6 VMs"
+                     *           "slots of all 6 VMs",
+                     *           "at most 10 moves"
                      *         ],
                      *         "rejected": [],
                      *         "binding": [
@@ -44310,15 +44311,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
+                     *               "id": "e61114c2-9922-4244-9b9c-4f1099282fd8",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "df004435-4590-44eb-a73b-bbe3d5f71864",
+                     *               "id": "6a63fbc4-9bd6-42b1-b24e-0c856d628f2b",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "3e4aa0b0-7f62-4688-9ecc-c870becc1a72",
+                     *               "id": "65ab72ce-5216-49b7-9247-caea80dd5b06",
                      *               "name": "a-1"
                      *             },
                      *             "gain": {
@@ -44353,15 +44354,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
+                     *               "id": "e61114c2-9922-4244-9b9c-4f1099282fd8",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "df004435-4590-44eb-a73b-bbe3d5f71864",
+                     *               "id": "6a63fbc4-9bd6-42b1-b24e-0c856d628f2b",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "6e8a9c1b-a603-42ee-99ed-228f027a1c5b",
+                     *               "id": "14799e33-f4dc-4f44-99e0-45ab718def32",
                      *               "name": "c-2"
                      *             },
                      *             "gain": {
@@ -44391,15 +44392,15 @@ export interface operations {
                      *         "broken": [],
                      *         "evidence": {
                      *           "window": {
-                     *             "from": "2026-11-26T08:39:40Z",
-                     *             "to": "2026-11-26T08:50:50Z"
+                     *             "from": "2026-11-27T18:20:10Z",
+                     *             "to": "2026-11-27T18:31:20Z"
                      *           },
                      *           "statistic": "p50",
                      *           "chosen_on": 4,
                      *           "judged_on": 6,
                      *           "blocks": 6,
                      *           "gap_s": 134,
-                     *           "age_s": 10,
+                     *           "age_s": 4,
                      *           "shortage": null,
                      *           "paths": 30,
                      *           "paths_known": 30,
@@ -44422,16 +44423,16 @@ export interface operations {
                      *           "position": 0,
                      *           "group": 0,
                      *           "application": {
-                     *             "id": "22dc9e7f-bcd9-43df-af4b-497ed95f83bb",
+                     *             "id": "e61114c2-9922-4244-9b9c-4f1099282fd8",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "df004435-4590-44eb-a73b-bbe3d5f71864",
+                     *             "id": "6a63fbc4-9bd6-42b1-b24e-0c856d628f2b",
                      *             "name": "new"
                      *           },
                      *           "source": null,
                      *           "target": {
-                     *             "id": "f0b06508-004c-4b4d-b25c-5940dbc5e725",
+                     *             "id": "0a0a3a31-cc9e-48d4-9203-3a62ab0a3bdb",
                      *             "name": "b-2",
                      *             "zone": "b",
                      *             "host": null,
@@ -44466,7 +44467,7 @@ export interface operations {
                      *           "makes_room": [],
                      *           "runner_up": {
                      *             "vm": {
-                     *               "id": "563cb982-b789-415e-bfc1-c9c5d5e3a4d4",
+                     *               "id": "24aa6321-595d-4795-8152-e0c4bfbc7811",
                      *               "name": "c-1"
                      *             },
                      *             "worse_by": 0.3776647451486862
@@ -44581,9 +44582,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "80535ca8-3a88-4134-b47a-92849c45d6f3",
+                     *       "id": "65473245-0ec3-4fea-9b85-13f18fd3ab19",
                      *       "mesh": {
-                     *         "id": "8e5d70e3-a9c4-407e-a10c-640696cb3d3a",
+                     *         "id": "5319d7c3-cb19-4220-9eac-08ca6a1a1e1a",
                      *         "name": "demo"
                      *       },
                      *       "state": "accepted",
@@ -44614,8 +44615,8 @@ export interface operations {
                      *       },
                      *       "requested_by": "owner@sinemora.example",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T08:55:49.135882Z",
-                     *       "decided_at": "2026-11-26T08:55:49.539959Z",
+                     *       "created_at": "2026-11-27T18:31:16.189341Z",
+                     *       "decided_at": "2026-11-27T18:31:16.554212Z",
                      *       "applied_at": null,
                      *       "verified_at": null,
                      *       "question": {
@@ -44659,7 +44660,7 @@ export interface operations {
                      *         "applications": [
                      *           {
                      *             "application": {
-                     *               "id": "2712e42e-9562-4647-bf92-5509b225900f",
+                     *               "id": "1e68eba0-4291-4087-b068-c4b20f67e0e4",
                      *               "name": "cache"
                      *             },
                      *             "objective": null,
@@ -44732,15 +44733,15 @@ export interface operations {
                      *         "broken": [],
                      *         "evidence": {
                      *           "window": {
-                     *             "from": "2026-11-26T08:44:30Z",
-                     *             "to": "2026-11-26T08:55:40Z"
+                     *             "from": "2026-11-27T18:20:00Z",
+                     *             "to": "2026-11-27T18:31:10Z"
                      *           },
                      *           "statistic": "p50",
                      *           "chosen_on": 4,
                      *           "judged_on": 6,
                      *           "blocks": 6,
                      *           "gap_s": 134,
-                     *           "age_s": 9,
+                     *           "age_s": 6,
                      *           "shortage": null,
                      *           "paths": 30,
                      *           "paths_known": 30,
@@ -44757,22 +44758,22 @@ export interface operations {
                      *           "position": 0,
                      *           "group": 0,
                      *           "application": {
-                     *             "id": "2712e42e-9562-4647-bf92-5509b225900f",
+                     *             "id": "1e68eba0-4291-4087-b068-c4b20f67e0e4",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "dc3c7c8c-3e05-4509-83f7-437220b917d5",
+                     *             "id": "ffec7f0e-4b16-4e03-b1ed-6fd1950e025c",
                      *             "name": "cache-1"
                      *           },
                      *           "source": {
-                     *             "id": "32dd56a8-4105-4768-a285-fab11e6b35cc",
+                     *             "id": "2bdafaa1-de9d-49a4-8e2c-5ab2998587de",
                      *             "name": "b-1",
                      *             "zone": "b",
                      *             "host": null,
                      *             "price_per_hour": null
                      *           },
                      *           "target": {
-                     *             "id": "35a73d87-2469-409f-9f99-fc9e407e4ae7",
+                     *             "id": "34a56a0d-49fb-4ed2-b328-51470dbd57a3",
                      *             "name": "c-2",
                      *             "zone": "c",
                      *             "host": null,
@@ -44807,7 +44808,7 @@ export interface operations {
                      *           "makes_room": [],
                      *           "runner_up": {
                      *             "vm": {
-                     *               "id": "09c6f3ed-eca1-443b-92ed-060634197aa4",
+                     *               "id": "5fe29541-5b13-4aa4-94a7-1435e0433495",
                      *               "name": "c-1"
                      *             },
                      *             "worse_by": 0.4790093874577489
@@ -44957,9 +44958,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "c9561bc6-6477-431f-9880-5db63c9cc43e",
+                     *       "id": "a787ebff-bd47-4a79-a0b2-ea798639a9b9",
                      *       "mesh": {
-                     *         "id": "5a039d13-c8ce-4f9d-b6b8-235f479b6d53",
+                     *         "id": "c7d3e7e1-c82c-4ee0-991b-3fb4b880427f",
                      *         "name": "demo"
                      *       },
                      *       "state": "dismissed",
@@ -44990,8 +44991,8 @@ export interface operations {
                      *       },
                      *       "requested_by": "owner@sinemora.example",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T08:51:17.365826Z",
-                     *       "decided_at": "2026-11-26T08:51:17.679041Z",
+                     *       "created_at": "2026-11-27T18:31:34.374997Z",
+                     *       "decided_at": "2026-11-27T18:31:34.550743Z",
                      *       "applied_at": null,
                      *       "verified_at": null,
                      *       "question": {
@@ -45035,7 +45036,7 @@ export interface operations {
                      *         "applications": [
                      *           {
                      *             "application": {
-                     *               "id": "d1ebf903-d42d-47b4-959a-0d99a6bb6ec2",
+                     *               "id": "f61874a0-e4ac-450c-8f21-91e76bd38df2",
                      *               "name": "cache"
                      *             },
                      *             "objective": null,
@@ -45108,15 +45109,15 @@ export interface operations {
                      *         "broken": [],
                      *         "evidence": {
                      *           "window": {
-                     *             "from": "2026-11-26T08:40:00Z",
-                     *             "to": "2026-11-26T08:51:10Z"
+                     *             "from": "2026-11-27T18:20:20Z",
+                     *             "to": "2026-11-27T18:31:30Z"
                      *           },
                      *           "statistic": "p50",
                      *           "chosen_on": 4,
                      *           "judged_on": 6,
                      *           "blocks": 6,
                      *           "gap_s": 134,
-                     *           "age_s": 7,
+                     *           "age_s": 4,
                      *           "shortage": null,
                      *           "paths": 30,
                      *           "paths_known": 30,
@@ -45133,22 +45134,22 @@ export interface operations {
                      *           "position": 0,
                      *           "group": 0,
                      *           "application": {
-                     *             "id": "d1ebf903-d42d-47b4-959a-0d99a6bb6ec2",
+                     *             "id": "f61874a0-e4ac-450c-8f21-91e76bd38df2",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "3c7f3965-13c6-4f5b-bbf0-ff52a8db8ffa",
+                     *             "id": "742d5a34-48ff-42f2-bc76-2f614a25d718",
                      *             "name": "cache-1"
                      *           },
                      *           "source": {
-                     *             "id": "fa684d7c-ef87-400a-b22f-182ed7d8c957",
+                     *             "id": "fb090cbb-93c3-4f89-8323-9346a49b5ceb",
                      *             "name": "b-1",
                      *             "zone": "b",
                      *             "host": null,
                      *             "price_per_hour": null
                      *           },
                      *           "target": {
-                     *             "id": "bd97ef21-a5fc-4d8b-91dd-9ab3749dd4ac",
+                     *             "id": "22668157-3a14-470a-bce5-01eee2e4b6d2",
                      *             "name": "c-2",
                      *             "zone": "c",
                      *             "host": null,
@@ -45183,7 +45184,7 @@ export interface operations {
                      *           "makes_room": [],
                      *           "runner_up": {
                      *             "vm": {
-                     *               "id": "0f969eaa-fb86-4a72-bd69-c86b3f87d4c4",
+                     *               "id": "db6215de-bb8f-446f-9a68-9173f76a0f0f",
                      *               "name": "c-1"
                      *             },
                      *             "worse_by": 0.4790093874577489
@@ -45350,9 +45351,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "62d27644-c935-4b14-90ae-1461d7cde5a7",
+                     *       "id": "69e9db25-f8cf-40d0-88e8-588451abc5fd",
                      *       "mesh": {
-                     *         "id": "6c514e23-632f-4135-b249-8b9daabd9f72",
+                     *         "id": "f8d6dfeb-e9df-4cc0-99af-36ad6535f8df",
                      *         "name": "demo"
                      *       },
                      *       "state": "applied",
@@ -45383,9 +45384,9 @@ export interface operations {
                      *       },
                      *       "requested_by": "owner@sinemora.example",
                      *       "version": 2,
-                     *       "created_at": "2026-11-26T08:50:48.370991Z",
-                     *       "decided_at": "2026-11-26T08:50:48.872815Z",
-                     *       "applied_at": "2026-11-26T08:50:48.872789Z",
+                     *       "created_at": "2026-11-27T18:31:12.344747Z",
+                     *       "decided_at": "2026-11-27T18:31:13.090077Z",
+                     *       "applied_at": "2026-11-27T18:31:13.090057Z",
                      *       "verified_at": null,
                      *       "question": {
                      *         "applications": [],
@@ -45428,7 +45429,7 @@ export interface operations {
                      *         "applications": [
                      *           {
                      *             "application": {
-                     *               "id": "debec2ab-9af2-419f-972e-d73d86f53861",
+                     *               "id": "084c82cf-a146-49e1-999a-ca670b267286",
                      *               "name": "cache"
                      *             },
                      *             "objective": null,
@@ -45494,7 +45495,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "constraints": [
-                     *           "slots of all 6 VMs"
+                     *           "slots of all 6 VMs",
+                     *           "no moves allowed"
                      *         ],
                      *         "rejected": [],
                      *         "binding": [
@@ -45512,15 +45514,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "debec2ab-9af2-419f-972e-d73d86f53861",
+                     *               "id": "084c82cf-a146-49e1-999a-ca670b267286",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "c6f59d82-f8f4-496e-8ab9-05bb3edbe3cd",
+                     *               "id": "ecf0d880-23c0-4525-8d3f-1f4e53fe4c02",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "c5f872a5-33a4-4a54-89f9-a041541eae58",
+                     *               "id": "bae9f590-176a-46d7-9693-d407736e2e5e",
                      *               "name": "c-2"
                      *             },
                      *             "gain": {
@@ -45560,15 +45562,15 @@ export interface operations {
                      *               }
                      *             ],
                      *             "application": {
-                     *               "id": "debec2ab-9af2-419f-972e-d73d86f53861",
+                     *               "id": "084c82cf-a146-49e1-999a-ca670b267286",
                      *               "name": "cache"
                      *             },
                      *             "task": {
-                     *               "id": "c6f59d82-f8f4-496e-8ab9-05bb3edbe3cd",
+                     *               "id": "ecf0d880-23c0-4525-8d3f-1f4e53fe4c02",
                      *               "name": "new"
                      *             },
                      *             "vm": {
-                     *               "id": "b9775842-03e4-4246-ae2e-695683949610",
+                     *               "id": "5842e570-f1f7-4186-8ed5-b8b3a0887461",
                      *               "name": "a-1"
                      *             },
                      *             "gain": {
@@ -45598,15 +45600,15 @@ export interface operations {
                      *         "broken": [],
                      *         "evidence": {
                      *           "window": {
-                     *             "from": "2026-11-26T08:39:30Z",
-                     *             "to": "2026-11-26T08:50:40Z"
+                     *             "from": "2026-11-27T18:20:00Z",
+                     *             "to": "2026-11-27T18:31:10Z"
                      *           },
                      *           "statistic": "p50",
                      *           "chosen_on": 4,
                      *           "judged_on": 6,
                      *           "blocks": 6,
                      *           "gap_s": 134,
-                     *           "age_s": 9,
+                     *           "age_s": 3,
                      *           "shortage": null,
                      *           "paths": 30,
                      *           "paths_known": 30,
@@ -45623,16 +45625,16 @@ export interface operations {
                      *           "position": 0,
                      *           "group": 0,
                      *           "application": {
-                     *             "id": "debec2ab-9af2-419f-972e-d73d86f53861",
+                     *             "id": "084c82cf-a146-49e1-999a-ca670b267286",
                      *             "name": "cache"
                      *           },
                      *           "task": {
-                     *             "id": "c6f59d82-f8f4-496e-8ab9-05bb3edbe3cd",
+                     *             "id": "ecf0d880-23c0-4525-8d3f-1f4e53fe4c02",
                      *             "name": "new"
                      *           },
                      *           "source": null,
                      *           "target": {
-                     *             "id": "16b20abc-2642-4f76-bd21-b891c2024cd9",
+                     *             "id": "4c8e1a4f-239a-46b6-aefd-7abfbd27add9",
                      *             "name": "b-2",
                      *             "zone": "b",
                      *             "host": null,
@@ -45667,7 +45669,7 @@ export interface operations {
                      *           "makes_room": [],
                      *           "runner_up": {
                      *             "vm": {
-                     *               "id": "567b783e-1f3a-46f9-8af1-d36e06732e80",
+                     *               "id": "b87f1176-9a89-489b-9119-840826367891",
                      *               "name": "c-1"
                      *             },
                      *             "worse_by": 0.3707777331450298
