@@ -245,7 +245,9 @@ def test_what_cannot_be_told_again_is_said(server, mesh, redis, lost):
             heard = "yesterday"
     with listening(server, mesh, **resumed(heard)) as stream:
         stream.wait_for(1)
-        assert stream.names == ["reset"]
-        report_published(redis, mesh, window_start(3))
-        stream.wait_for(2)
-        assert stream.names == ["reset", "window"]
+        assert stream.names[0] == "reset"
+        report_published(redis, mesh, last := window_start(3))
+        until(lambda: iso(last) in starts(stream), lambda: f"the last window: {stream.events}")
+    # The hub may have held the window before, for other agents' reports, and announces it to whoever listens then.
+    assert starts(stream) in ([iso(last)], [iso(window_start(4)), iso(last)])
+    assert stream.names == ["reset"] + ["window"] * len(starts(stream))
