@@ -5,7 +5,8 @@ interface Roster {
   vms: { id: string; name: string }[]
 }
 
-const SECONDS = 10
+// A busy machine may show what it measures many seconds later.
+const SECONDS = 30
 const RATE_HZ = 64
 const RELAY_NS = 30_000
 
@@ -27,11 +28,13 @@ test('a pair is measured now: seconds arrive as they are measured, and every exc
   await expect(result.getByRole('status')).toHaveText('Running')
   await expect(page.getByRole('progressbar', { name: 'Progress of the measurement' })).toBeVisible()
   await expect(result.getByRole('img', { name: /^One-way delay of \d+ seconds/ })).toBeVisible()
-  await expect(result.getByRole('status')).toHaveText('Completed')
+  await expect(result.getByRole('status')).toHaveText('Completed', { timeout: 3 * SECONDS * 1000 })
   await expectAccessible(page)
   // The relay of the demonstration sends packets as its own: their ECN field is cleared, and their order kept.
   const probes = page.getByRole('region', { name: 'ECN and order of packets' })
-  await expect(probes.getByRole('row', { name: /^Outbound 0 \(0 %\) \d+ \(100 %\) .* 0 \(0 %\) \d+$/ })).toBeVisible()
+  await expect(
+    probes.getByRole('row', { name: /^Outbound 0 \(0 %\) [\d\s]+ \(100 %\) .* 0 \(0 %\) [\d\s]+$/ }),
+  ).toBeVisible()
 
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'All exchanges as CSV' }).click()

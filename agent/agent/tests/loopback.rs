@@ -519,9 +519,9 @@ fn a_measurement_on_demand_reports_every_exchange_of_its_span() {
         assert_eq!(window.ports.len(), 2);
         assert_eq!(window.ports[0], a.listen.event_port);
         let measured = exchanges.outbound_ns.iter().zip(&exchanges.inbound_ns);
-        // The last responses carry no departures of earlier Syncs.
+        // The last responses, and those before a pause, carry no departures of earlier Syncs.
         let round_trips: Vec<i64> = measured.filter_map(|(o, i)| Some((*o)? + (*i)?)).collect();
-        assert!(round_trips.len() + 4 >= exchanges.at_ns.len());
+        assert!(round_trips.len() + 24 >= exchanges.at_ns.len());
         // A loaded machine may leave requests out; it never sends more.
         assert!(
             (40..=65).contains(&round_trips.len()),
