@@ -53,8 +53,8 @@ def request(
 ) -> HttpResponse:
     """Send a request to a URL and read at most `limit` bytes of the response.
 
-    `networks` are allowed besides the public internet; authorities of `ca_file` (PEM) are trusted besides those of the
-    system. Raises `EgressError`, `EgressRefused`.
+    `networks` are allowed as the public internet is; authorities of `ca_file` (PEM) are trusted as the system's are.
+    Raises `EgressError`, `EgressRefused`.
     """
     try:
         parts = urlsplit(url)

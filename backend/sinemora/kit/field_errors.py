@@ -113,7 +113,7 @@ def field_errors(errors: Iterable[Mapping[str, Any]], body: object, kind: Any = 
 
 
 def _mistyped_tag(error: Mapping[str, Any], path: Sequence[int | str], body: object) -> str | None:
-    """Return the field of an object that is near the missing one that tells its type, if any."""
+    """Return the field of an object whose name is close to the missing one that states its type; None without."""
     tag = str(error["ctx"]["discriminator"]).strip("'")
     fields = known_fields.value_at(body, path)
     names = list(fields)[:_HINTS_MAX] if isinstance(fields, Mapping) else []

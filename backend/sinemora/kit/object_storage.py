@@ -35,7 +35,7 @@ class ObjectMissing(StorageError):
 class Location:
     """Bucket of a storage, with the keys for it. Without an endpoint it is that of Amazon S3.
 
-    `ca_file`: a PEM file of authorities to trust in addition to those of the system.
+    `ca_file`: a PEM file of authorities to trust, as the system's are trusted.
     """
 
     endpoint: str

@@ -32,8 +32,8 @@ def restore(one: AgedObject, held_until: datetime) -> None:
         rows = read_whole(content)
     except ParquetError as error:
         raise AgingError(f"{one.object_key}: {error}") from None
-    # Citus refuses rows in partitions that their owner has made in the same transaction. There they are made again if
-    # retention has dropped them meanwhile.
+    # Citus refuses rows in partitions that their owner has made in the same transaction. The other transaction makes
+    # only those that retention has dropped since.
     with system_session() as session:
         _make_partitions(session, one)
     with system_session() as session:
