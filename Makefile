@@ -42,9 +42,9 @@ check: ## The quick part: lint, types, tests of pure code and of the front end's
 conformance: ## Schemathesis against a running product: does the API keep its contract? (ARGS='--only /v1/zones --share 1')
 	$(PREPARE) test-backend
 	@$(RUN) --in backend python -m lab.conformance $(ARGS)
-test-backend: ## Python tests against a real database (those that use one, on a server or cluster of Citus that runs: CLUSTER=URL of a superuser)
+test-backend: ## Python tests against a real database (those that use one, on a server or cluster of Citus that runs: CLUSTER=URL of a superuser; spread by VM: BY=vm)
 	$(PREPARE) test-backend
-	@SINEMORA_TEST_DATABASE_URL="$(CLUSTER)" $(PYTHON) infra/test/suites.py pytest
+	@SINEMORA_TEST_DATABASE_URL="$(CLUSTER)" SINEMORA_TEST_SPREAD_BY="$(BY)" $(PYTHON) infra/test/suites.py pytest
 test-agent: ## Rust tests of the agent
 	$(PREPARE) agent
 	@$(PYTHON) infra/test/suites.py cargo-test

@@ -6,7 +6,8 @@ The role of that address must be a superuser. The two roles of the product and s
 process, are created; the databases are dropped at the end. With TimescaleDB on that server the whole suite runs on it.
 
 If the database of the address is the coordinator of a Citus cluster, the workers that it knows get these databases too,
-and `distribute` spreads the measurements over them. Name and password of the superuser must be the same on each.
+and `distribute` spreads the measurements over them: by tenant, or by VM with `SINEMORA_TEST_SPREAD_BY=vm`. Name and
+password of the superuser must be the same on each.
 """
 
 import os
@@ -19,8 +20,10 @@ from sqlalchemy.pool import NullPool
 
 from sinemora.embedded.servers.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE
 from sinemora.measurements.store import distribution
+from sinemora.measurements.store.distribution import SpreadBy
 
 SETTING = "SINEMORA_TEST_DATABASE_URL"
+SPREAD_BY = "SINEMORA_TEST_SPREAD_BY"
 # Each has a table for every day, and each test of the whole store empties all of them.
 _SHARDS = 2
 _PASSWORD = "for-tests-only"
@@ -29,11 +32,13 @@ _PASSWORD = "for-tests-only"
 class ExternalPostgres:
     """External server with the part of `PostgresServer` that tests use.
 
-    `workers` are the addresses of the workers of a cluster, none with `spread=False`.
+    `workers` are the addresses of the workers of a cluster, none with `spread=False`. `by`: the key by which the
+    measurements are spread, by default that of the environment, otherwise the tenant.
     """
 
-    def __init__(self, url: str, *, spread: bool = True) -> None:
+    def __init__(self, url: str, *, spread: bool = True, by: SpreadBy | None = None) -> None:
         self._url = urlsplit(url)
+        self.by = by or SpreadBy(os.environ.get(SPREAD_BY) or SpreadBy.TENANT)
         self._made: set[str] = set()
         self.workers = self._workers() if spread else []
 
@@ -95,7 +100,7 @@ class ExternalPostgres:
             self.dsn(OWNER_ROLE).replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool
         )
         with owner.connect() as connection:
-            distribution.distribute(connection, _SHARDS, lambda _: None)
+            distribution.distribute(connection, self.by, _SHARDS, lambda _: None)
 
     def superuser(self, server: str | None = None, database: str | None = None) -> psycopg.Connection:
         """Connect to the server of the address or another one, to its database or one that was created."""

@@ -33,7 +33,7 @@ IMPORTED = {
     "verify": (_OPERATIONS, "Decode every frame and compare rollups with their source."),
     "distribute": (
         "sinemora.operations.cluster_command",
-        "Spread measurements over the workers of a Citus cluster, by tenant.",
+        "Spread measurements over the workers of a Citus cluster, by tenant or by VM.",
     ),
     "archive": (_RECOVERY, "Archive WAL as it is written, and base backups, until Ctrl-C."),
     "recover": (_RECOVERY, "Restore an archive into a new cluster and stop it, ready to be put in place."),

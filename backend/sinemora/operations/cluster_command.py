@@ -10,7 +10,7 @@ from typer import Exit, Option, Typer
 
 from sinemora.kit.commands import require_database
 from sinemora.kit.config import settings
-from sinemora.measurements.store.distribution import DistributionError
+from sinemora.measurements.store.distribution import DistributionError, SpreadBy
 from sinemora.measurements.store.distribution import distribute as spread
 
 app = Typer(rich_markup_mode=None)
@@ -18,17 +18,24 @@ app = Typer(rich_markup_mode=None)
 
 @app.command()
 def distribute(
+    by: Annotated[
+        SpreadBy | None,
+        Option(
+            help="Key that chooses the part of a row: a tenant is on one worker, or its VMs are on all of them. It"
+            " cannot be changed later. Default: as measurements are spread already, at first by tenant."
+        ),
+    ] = None,
     shards: Annotated[
         int, Option(min=1, max=1024, help="Number of parts of each table; later it cannot be changed.")
     ] = 32,
 ) -> None:
-    """Spread measurements over the workers of a Citus cluster, by tenant. Safe to repeat."""
+    """Spread measurements over the workers of a Citus cluster, by tenant or by VM. Safe to repeat."""
     require_database()
     engine = create_engine(settings().database_owner_url, poolclass=NullPool)
     try:
         with engine.connect() as connection:
-            tables = spread(connection, shards, lambda line: print(line, file=sys.stderr))
+            key, tables = spread(connection, by, shards, lambda line: print(line, file=sys.stderr))
     except (DistributionError, SQLAlchemyError) as error:
         print(f"sinemora: {str(error).strip()}", file=sys.stderr)
         raise Exit(1) from None
-    print(f"{len(tables)} tables are spread now.")
+    print(f"{len(tables)} tables are spread now, by {key.label}.")

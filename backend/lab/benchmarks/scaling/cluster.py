@@ -1,5 +1,7 @@
 """Ingest on a cluster of Citus against the same server alone, and a tenant that moves between workers under load.
 
+Ingest of four tenants that are spread by tenant, and of one with as many VMs that is spread by VM.
+
 `CLUSTER` is the address of a superuser in a database of the coordinator that knows its workers. All servers must run on
 this machine, since their processor time is read from the system.
 """
@@ -20,6 +22,7 @@ from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World, running
 from lab.external_postgres import ExternalPostgres
 from sinemora.kit.db import _tenant_key
+from sinemora.measurements.store.distribution import SpreadBy
 from sinemora.tenants.service import create_owner
 
 ADDRESS = "CLUSTER"
@@ -33,37 +36,43 @@ CONNECTIONS = 512
 
 
 def cluster() -> None:
-    """Measure both; without the address print that neither is measured."""
+    """Measure all of it; without the address print that nothing is measured."""
     url = os.environ.get(ADDRESS)
     if not url:
         comment(f"cluster: not measured. {ADDRESS}=postgresql://postgres@HOST/postgres names a coordinator of Citus")
         return
-    spread, alone = ExternalPostgres(url), ExternalPostgres(url, spread=False)
+    spread, alone = ExternalPostgres(url, by=SpreadBy.TENANT), ExternalPostgres(url, spread=False)
+    by_vm = ExternalPostgres(url, by=SpreadBy.VM)
     if len(spread.workers) < 2:
         raise SystemExit(f"{ADDRESS}: the coordinator knows {len(spread.workers)} workers, two are needed")
-    costs: dict[str, list[tuple[float, float]]] = {"alone": [], "cluster": []}
+    costs: dict[str, list[tuple[float, float]]] = {"alone": [], "cluster": [], "by_vm": []}
     for _ in range(TURNS):
-        for name, server in (("alone", alone), ("cluster", spread)):
+        for name, server in (("alone", alone), ("cluster", spread), ("by_vm", by_vm)):
             _tenant_key.cache_clear()
             with running(server=server) as product:
-                costs[name].append(_cost(product))
-                if name == "cluster" and len(costs[name]) == TURNS:
+                worlds = _meshes(product) if name == "by_vm" else _worlds(product)
+                costs[name].append(_cost(product, worlds))
+                last = len(costs[name]) == TURNS
+                if name == "cluster" and last:
                     _move(product, spread)
-    ratios = [sum(on) / sum(off) for on, off in zip(costs["cluster"], costs["alone"], strict=True)]
-    of_database = [on[1] / off[1] for on, off in zip(costs["cluster"], costs["alone"], strict=True)]
-    detail = {
-        f"{name}_{part}_ms": round(1000 * median(cost[i] for cost in rows), 3)
-        for name, rows in costs.items()
-        for i, part in enumerate(("api", "databases"))
-    }
-    figures.report(
-        "scale_ingest_ratio_two_workers",
-        median(ratios),
-        workers=len(spread.workers),
-        cores=os.cpu_count(),
-        of_databases=round(median(of_database), 3),
-        **detail,
-    )
+                if name == "by_vm" and last:
+                    _report_rows(by_vm, worlds)
+    for figure, name in (("scale_ingest_ratio_two_workers", "cluster"), ("scale_ingest_ratio_by_vm", "by_vm")):
+        ratios = [sum(on) / sum(off) for on, off in zip(costs[name], costs["alone"], strict=True)]
+        of_database = [on[1] / off[1] for on, off in zip(costs[name], costs["alone"], strict=True)]
+        detail = {
+            f"{each}_{part}_ms": round(1000 * median(cost[i] for cost in costs[each]), 3)
+            for each in ("alone", name)
+            for i, part in enumerate(("api", "databases"))
+        }
+        figures.report(
+            figure,
+            median(ratios),
+            workers=len(spread.workers),
+            cores=os.cpu_count(),
+            of_databases=round(median(of_database), 3),
+            **detail,
+        )
 
 
 def _worlds(product: Product) -> list[World]:
@@ -72,9 +81,25 @@ def _worlds(product: Product) -> list[World]:
     return [replace(product, tenant_id=owner.tenant_id).world("mesh", VMS) for owner in owners]
 
 
-def _cost(product: Product) -> tuple[float, float]:
+def _meshes(product: Product) -> list[World]:
+    """Return as many meshes of one tenant."""
+    return [product.world(f"mesh-{i}", VMS) for i in range(TENANTS)]
+
+
+def _report_rows(server: ExternalPostgres, worlds: list[World]) -> None:
+    """Report how the frames of one tenant are divided among the workers."""
+    with server.superuser(database="sinemora") as connection:
+        rows = connection.execute(
+            "SELECT sum(r.result::bigint)::bigint FROM run_command_on_shards('probe_frames', %s) r"
+            " JOIN pg_dist_shard_placement p USING (shardid) GROUP BY p.nodename, p.nodeport ORDER BY 1 DESC",
+            [f"SELECT count(*) FROM %s WHERE tenant_key = {worlds[0].tenant_key}"],
+        ).fetchall()
+    counts = [count for (count,) in rows]
+    figures.report("scale_tenant_rows_fuller_worker_percent", 100 * counts[0] / sum(counts), rows=counts)
+
+
+def _cost(product: Product, worlds: list[World]) -> tuple[float, float]:
     """Return the processor seconds of a reported window: of the API, and of all database servers."""
-    worlds = _worlds(product)
     for end_s, windows, counted in ((23_000, WINDOWS, False), (22_000, WINDOWS, True)):
         # In turns, so that a batch has reports of all tenants.
         by_world = [requests(world, VMS, windows, end_s) for world in worlds]

@@ -15,6 +15,7 @@ import psycopg
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from sinemora.kit import cluster
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.parquet import SKETCH, STATS
 from sinemora.measurements.codec.stored import StoredFrame
@@ -56,11 +57,15 @@ def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime
         f"SELECT started_at FROM {stretch.tier} WHERE {key} AND started_at {after} ORDER BY started_at LIMIT 1"
         for after in (">= :start", "> found.started_at")
     )
-    # From one to the next along the key, which has them in this order: as many steps as windows, however many blocks.
-    sql = (
-        f"WITH RECURSIVE found AS (({first}) UNION ALL SELECT ({following}) FROM found"
-        " WHERE found.started_at IS NOT NULL) SELECT started_at FROM found WHERE started_at IS NOT NULL"
-    )
+    if cluster.divides_tenants(session.connection()):
+        sql = f"SELECT DISTINCT started_at FROM {stretch.tier} WHERE {key} AND started_at >= :start"
+    else:
+        # From one to the next along the key, which has them in this order: as many steps as windows, however many
+        # blocks.
+        sql = (
+            f"WITH RECURSIVE found AS (({first}) UNION ALL SELECT ({following}) FROM found"
+            " WHERE found.started_at IS NOT NULL) SELECT started_at FROM found WHERE started_at IS NOT NULL"
+        )
     parameters = {
         "tenant_key": tenant_of(session),
         "mesh_key": mesh_key,

@@ -170,7 +170,7 @@ def store_frames(
     ids, learnt = _roster_keys(session, rows, known)
     columns = (*_columns(rows, ids), [row.timestamp_source for row in rows])
     connection = session.connection()
-    if not cluster.is_spread(connection.engine):
+    if not cluster.is_spread(connection):
         return int(connection.exec_driver_sql(_STORE, columns).scalar_one()), learnt
     stored = [connection.exec_driver_sql(statement, columns).rowcount for statement in _STORE_SPREAD]
     return stored[0], learnt

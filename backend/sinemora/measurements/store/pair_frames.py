@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.kit import cluster
 from sinemora.measurements.codec.parquet import STATS
 from sinemora.measurements.codec.stored import StoredPath
 from sinemora.measurements.store.aged import catalogue, reading
@@ -14,7 +15,8 @@ from sinemora.measurements.store.aged.catalogue import AgedObject
 from sinemora.measurements.store.binary_rows import fetch, targets_of, tenant_of
 from sinemora.measurements.store.tiers import Tier
 
-# The table is searched once for each start and source; a join could be planned as a scan of the whole range.
+# The table is searched once for each start and source; a join could be planned as a scan of the whole range. `fence`
+# prevents it, where it is possible.
 _HEADS = """
 SELECT w.source, w.start_s, f.block, f.roster_key
 FROM unnest(%(sources)s::int[], %(starts)s::bigint[]) AS w(source, start_s)
@@ -22,7 +24,7 @@ CROSS JOIN LATERAL (
     SELECT block, roster_key FROM {table}
     WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s
       AND started_at = to_timestamp(w.start_s) AND {source} = w.source
-    OFFSET 0) f
+    {fence}) f
 """
 _STATS = """
 SELECT w.number, f.stats
@@ -32,7 +34,7 @@ CROSS JOIN LATERAL (
     SELECT stats FROM {table}
     WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s
       AND started_at = to_timestamp(w.start_s) AND {source} = w.source AND block = w.block
-    OFFSET 0) f
+    {fence}) f
 ORDER BY w.number
 """
 
@@ -53,6 +55,7 @@ def pair_frames(
     `window_s` of the blocks is the usual one of the tier.
     """
     table, source = (tier.zone_table, "zone_key") if zones else (tier.table, "vm_key")
+    names = {"table": table, "source": source, "fence": _fence(session)}
     mesh = {"tenant_key": tenant_of(session), "mesh_key": mesh_key}
     ends = sorted({(end, step.started_at_s) for step in wanted for end in (step.source, step.target)})
     if not ends:
@@ -64,7 +67,7 @@ def pair_frames(
     def objects() -> list[AgedObject]:
         return catalogue.current(session, mesh["tenant_key"], mesh_key, table, *span)
 
-    heads = catalogue.consistently(objects, lambda: fetch(session, _HEADS.format(table=table, source=source), asked))
+    heads = catalogue.consistently(objects, lambda: fetch(session, _HEADS.format(**names), asked))
     aged = _aged(objects(), span, set(ends))
     heads += [(*key, roster_key) for key, (roster_key, _) in aged.items()]
     rosters = targets_of(session, {head[3] for head in heads})
@@ -78,12 +81,16 @@ def pair_frames(
                 place = np.flatnonzero(rosters[roster_key] == other)
                 if place.size:
                     found.append((step, client == step.source, block, int(place[0])))
-    stats = _stats(session, _STATS.format(table=table, source=source), mesh, found, aged)
+    stats = _stats(session, _STATS.format(**names), mesh, found, aged)
     return [
         (step, StoredPath(forward, step.started_at_s, tier.step_s, place, blob, b""))
         for (step, forward, _, place), blob in zip(found, stats, strict=True)
         if blob is not None
     ]
+
+
+def _fence(session: Session) -> str:
+    return "" if cluster.divides_tenants(session.connection()) else "OFFSET 0"
 
 
 def _aged(

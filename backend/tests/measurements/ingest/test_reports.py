@@ -100,7 +100,9 @@ def test_a_resent_report_is_acknowledged_and_stored_once(mesh):
         sent(mesh.agents[0], report)
     assert count(mesh, "probe_frames") == 1
     # Nothing new, nothing to roll up again; but a cluster may have lost the mark of a frame that a worker committed.
-    assert count(mesh, "rollup_marks") == (3 if cluster.is_spread(system_engine()) else 1)
+    with system_session() as session:
+        marks = 3 if cluster.is_spread(session.connection()) else 1
+    assert count(mesh, "rollup_marks") == marks
 
 
 def test_many_agents_at_once_are_all_stored(owner, make_mesh):
