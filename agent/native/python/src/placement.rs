@@ -11,9 +11,7 @@ use sinemora_native::placement::{
 };
 
 use crate::arrays::{Flags, InOut, Input, Output, one_dimensional};
-use crate::unfit;
-
-type Array<'py> = Bound<'py, PyAny>;
+use crate::{Array, unfit};
 
 /// A matrix of costs: 16 bits where every cost fits, else 32.
 #[derive(FromPyObject)]

@@ -9,9 +9,7 @@ use sinemora_native::tail::fabric::{
 use sinemora_native::tail::{self, Flows, Knowledge, Policy, Stopped};
 
 use crate::arrays::{Input, one_dimensional};
-use crate::unfit;
-
-type Array<'py> = Bound<'py, PyAny>;
+use crate::{Array, unfit};
 
 /// The fields of `sinemora.advisors.tail_lab.core.link.Policy` that the simulation reads.
 #[derive(FromPyObject)]

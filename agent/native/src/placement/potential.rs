@@ -18,7 +18,7 @@ impl Prices for Free {
     }
 }
 
-/// A job on the room that it has beside certain tasks of others, shape of `room` (machines, resources).
+/// A job on the room that it has next to certain tasks of others, shape of `room` (machines, resources).
 pub(super) struct Roomy {
     pub(super) form: Graph,
     pub(super) room: Vec<i64>,
@@ -51,7 +51,7 @@ pub(super) struct Potential {
 impl Potential {
     /// Return the gains of a job with the bounds `lower` by number of moves, of which `moves` are looked at in all.
     ///
-    /// `now` is the job beside all tasks of others, `open` if all of these left that may move. Add the work to `work`.
+    /// `now` is the job next to all tasks of others, `open` if all of these left that may move. Add the work to `work`.
     pub(super) fn new(
         problem: &Problem<'_>,
         sizes: Sizes,
@@ -140,7 +140,7 @@ impl Potential {
                 *work += used;
                 let pair_now = lower[0] - row.iter().copied().fold(f64::INFINITY, f64::min);
                 let mut pair_open = f64::INFINITY;
-                // Two moves beside one of another job, or nothing moves but these two and starts.
+                // Two moves next to one of another job, or nothing moves but these two and starts.
                 for first in set.iter().chain(&waiting) {
                     let row = gains(&own_open, &set, *first, work);
                     pair_open = pair_open.min(best(&row));

@@ -63,7 +63,7 @@ fn take_place(state: &mut State<'_>, task: usize, other: usize, machine: i64) ->
     state.take(other);
     if state.fits(task, machine) {
         state.put(task, machine);
-        // Its old place, or a place beside the task, counts as any other.
+        // Its old place, or a place next to the task, counts as any other.
         if let Some(elsewhere) = cheapest_place(state, other).filter(|place| *place != machine) {
             state.put(other, elsewhere);
             if state.within_budgets(&[other]) {
