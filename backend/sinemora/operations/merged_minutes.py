@@ -79,13 +79,23 @@ def _minutes_of_zones(connection: psycopg.Connection, since: datetime) -> Iterat
     with connection.cursor("check_zone_minutes", binary=True) as cursor:
         cursor.itersize = _ROWS_AT_ONCE
         cursor.execute(
-            "SELECT tenant_key, mesh_key, started_at, zone_key, target_keys, stats FROM zone_frames_1m"
-            " JOIN rosters USING (tenant_key) WHERE rosters.key = roster_key AND started_at >= %s"
-            " ORDER BY tenant_key, mesh_key, started_at",
+            "SELECT tenant_key, mesh_key, started_at, zone_key, roster_key, stats FROM zone_frames_1m"
+            " WHERE started_at >= %s ORDER BY tenant_key, mesh_key, started_at",
             [max(since, first[0])],
         )
+        rosters: dict[int, list[int]] = {}
         for minute, rows in groupby(cursor, key=itemgetter(0, 1, 2)):
-            yield minute, [row[3:] for row in rows]
+            frames = [row[3:] for row in rows]
+            _read_rosters(connection, rosters, {roster_key for _, roster_key, _ in frames})
+            # The check of frames finds those without a roster.
+            yield minute, [(zone, rosters[key], stats) for zone, key, stats in frames if key in rosters]
+
+
+def _read_rosters(connection: psycopg.Connection, known: dict[int, list[int]], keys: set[int]) -> None:
+    """Add the targets of rosters by key. Not by a join: frames may be on other servers than the rosters."""
+    if missing := sorted(keys - known.keys()):
+        rows = connection.execute("SELECT key, target_keys FROM rosters WHERE key = ANY(%s)", [missing])
+        known.update(rows.fetchall())
 
 
 def _differences(connection: psycopg.Connection, minute: Minute, frames: list[Any]) -> Iterator[tuple[str, str]]:
