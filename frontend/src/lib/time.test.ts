@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
-import { formatAge, formatMoment, formatMoments, formatWindow, zoneName } from './time'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { formatAge, formatMoment, formatMoments, formatRange, formatShortMoment, tickNames, zoneName } from './time'
 
 const at = new Date('2026-11-20T23:10:20Z')
 
-test('a window names its zone', () => {
-  expect(formatWindow(at, new Date('2026-11-20T23:10:30Z'), 'utc')).toBe('23:10:20 – 23:10:30 UTC')
+test('a moment and a range name day and zone', () => {
+  const to = new Date('2026-11-20T23:10:30Z')
+  expect(formatRange(at, to, 'utc')).toBe('20 Nov 2026, 23:10:20 – 23:10:30 UTC')
   expect(formatMoment(at, 'utc')).toBe('20 Nov 2026, 23:10:20 UTC')
 })
 
@@ -31,4 +32,41 @@ test.each([
   [5 * 86_400_000, '5 d'],
 ])('%d ms ago reads "%s"', (ms, text) => {
   expect(formatAge(ms)).toBe(text)
+})
+
+test.each([
+  ['2026-11-20T22:00:00Z', '22:00 UTC'],
+  ['2026-11-21T22:00:00Z', '22:00 UTC'],
+  ['2026-11-19T22:00:00Z', '19 Nov 2026, 22:00 UTC'],
+  ['2026-11-27T22:00:00Z', '27 Nov 2026, 22:00 UTC'],
+])('a time more than a day away, before or after, has its day: %s', (moment, text) => {
+  expect(formatShortMoment(moment, 'utc', at.getTime())).toBe(text)
+})
+
+const hours = (from: string, count: number, step_h: number) =>
+  Array.from({ length: count }, (_, n) => new Date(Date.parse(from) + n * step_h * 3_600_000))
+
+test.each([
+  ['2026-11-20T12:00:00Z', 3, 3, ['12:00', '15:00', '18:00']],
+  ['2026-11-19T18:00:00Z', 3, 6, ['19 Nov, 18:00', '20 Nov, 00:00', '06:00']],
+  ['2026-11-18T00:00:00Z', 2, 24, ['18 Nov 2026', '19 Nov 2026']],
+])('ticks from %s name each day once', (from, count, step_h, names) => {
+  expect(tickNames(hours(from, count, step_h), step_h * 3_600_000, 'utc', at.getTime())).toEqual(names)
+})
+
+describe('where clocks are changed', () => {
+  const before = process.env.TZ
+  beforeAll(() => {
+    process.env.TZ = 'America/St_Johns'
+  })
+  afterAll(() => {
+    process.env.TZ = before
+  })
+
+  test('a range across the change has the offset of both ends', () => {
+    const [from, to] = [new Date('2026-10-31T10:00:00Z'), new Date('2026-11-02T11:00:00Z')]
+    expect(formatRange(from, to, 'local')).toBe('31 Oct 2026, 07:30:00 UTC−2:30 – 2 Nov 2026, 07:30:00 UTC−3:30')
+    const hour = [new Date('2026-11-01T04:00:00Z'), new Date('2026-11-01T05:00:00Z')] as const
+    expect(formatMoments(...hour, 'local', hour[0].getTime())).toBe('01:30:00 UTC−2:30 – 01:30:00 UTC−3:30')
+  })
 })

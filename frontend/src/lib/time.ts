@@ -20,6 +20,7 @@ function format(clock: Clock, options: Intl.DateTimeFormatOptions): Intl.DateTim
 
 const TIME: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
 const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
+const SHORT_DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' }
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' }
 
 /** Return the Unix time (ms) of an RFC 3339 text; null without one. */
@@ -55,25 +56,47 @@ export const typedZone = (clock: Clock): string =>
 
 const DAY_MS = 86_400_000
 
-/** Format a time of the last day as "10:42 UTC", an earlier one with its day. */
+/** Format a time less than a day from `now` as "10:42 UTC", another one with its day. */
 export function formatShortMoment(at: string, clock: Clock, now: number): string {
   const date = new Date(at)
   const time = `${formatMinute(date, clock)} ${zoneName(clock, date)}`
-  return now - date.getTime() < DAY_MS ? time : `${formatDay(date, clock)}, ${time}`
+  return Math.abs(now - date.getTime()) < DAY_MS ? time : `${formatDay(date, clock)}, ${time}`
 }
 
-/** Format a half-open window: "23:10:20 – 23:10:30 UTC". */
-export function formatWindow(from: Date, to: Date, clock: Clock): string {
-  return `${formatTime(from, clock)} – ${formatTime(to, clock)} ${zoneName(clock, to)}`
-}
-
-/** Format a window of any day: "23:10:20 – 23:10:30 UTC" with the days before both times if they are not `now`'s. */
-export function formatMoments(from: Date, to: Date, clock: Clock, now: number = Date.now()): string {
-  const today = formatDay(new Date(now), clock)
+/**
+ * Format a range: "20 Nov 2026, 23:10:20 – 23:10:30 UTC". The day stands once if both ends have it, and the offset once
+ * unless clocks were changed in between. `time` formats the times of day.
+ */
+export function formatRange(from: Date, to: Date, clock: Clock, time = formatTime): string {
   const [first, last] = [formatDay(from, clock), formatDay(to, clock)]
-  if (first === today && last === today) return formatWindow(from, to, clock)
-  const end = first === last ? formatTime(to, clock) : formatDayTime(to, clock)
-  return `${formatDayTime(from, clock)} – ${end} ${zoneName(clock, to)}`
+  return `${first}, ${endsOf(from, to, clock, time, first === last ? '' : `${last}, `)}`
+}
+
+/** Format a window of any day: "23:10:20 – 23:10:30 UTC", with the days where they are not that of `now`. */
+export function formatMoments(from: Date, to: Date, clock: Clock, now = Date.now(), time = formatTime): string {
+  const today = formatDay(new Date(now), clock)
+  const isToday = formatDay(from, clock) === today && formatDay(to, clock) === today
+  return isToday ? endsOf(from, to, clock, time) : formatRange(from, to, clock, time)
+}
+
+/**
+ * Name the ticks of a time axis, `step_ms` apart: "23:10", with the day where it is not that of the tick before, and at
+ * the first tick where it is not that of `now`.
+ */
+export function tickNames(moments: readonly Date[], step_ms: number, clock: Clock, now = Date.now()): string[] {
+  if (step_ms >= DAY_MS) return moments.map((at) => formatDay(at, clock))
+  const time = step_ms < 60_000 ? formatTime : formatMinute
+  let day = formatDay(new Date(now), clock)
+  return moments.map((at) => {
+    const before = day
+    day = formatDay(at, clock)
+    return day === before ? time(at, clock) : `${format(clock, SHORT_DAY).format(at)}, ${time(at, clock)}`
+  })
+}
+
+function endsOf(from: Date, to: Date, clock: Clock, time: typeof formatTime, day = ''): string {
+  const [before, after] = [zoneName(clock, from), zoneName(clock, to)]
+  return `${time(from, clock)}${before === after ? '' : ` ${before}`} – ${day}${time(to, clock)} ${after}`
 }
 
 /** Format an age: "8 s", "3 min", "2 h", "5 d"; never negative. */

@@ -1,5 +1,5 @@
 import { Anchor } from '@mantine/core'
-import { type Clock, formatDayTime, formatTime, zoneName } from '~/lib/time'
+import { type Clock, formatMoment, formatRange } from '~/lib/time'
 import styles from './marks.module.css'
 import { strings } from './strings'
 
@@ -36,8 +36,5 @@ export function MarkList({ marks, clock }: Props) {
 /** "20 Nov 2026, 23:10:20 – 23:15:00 UTC" */
 function timesOf(from: number, to: number | null, clock: Clock): string {
   const start = new Date(from * 1_000)
-  const end = to === null ? null : new Date(to * 1_000)
-  const isSameDay = end && end.getTime() - start.getTime() < 43_200_000
-  const until = end ? ` – ${isSameDay ? formatTime(end, clock) : formatDayTime(end, clock)}` : ''
-  return `${formatDayTime(start, clock)}${until} ${zoneName(clock, start)}`
+  return to === null ? formatMoment(start, clock) : formatRange(start, new Date(to * 1_000), clock)
 }

@@ -4,7 +4,7 @@ import { type Caption, compose, inksAt } from '~/lib/picture/compose'
 import { type Drawing, drawingIn } from '~/lib/picture/drawing'
 import { csv, fileName, rasterised, save } from '~/lib/picture/files'
 import type { TimeRange } from '~/lib/spans'
-import { type Clock, formatDayTime, zoneName } from '~/lib/time'
+import { type Clock, formatRange } from '~/lib/time'
 import { useClock } from './clock'
 import { DownloadIcon } from './icons'
 import { strings } from './strings'
@@ -21,8 +21,7 @@ export interface PictureProps {
 /** "2 incidents" are no part of the title of the page: "(2) c-2 → b-1 · demo · Sinemora" → "c-2 → b-1 · demo". */
 const pageTitle = () => document.title.replace(/^\(\d+\+?\) /, '').replace(/ · Sinemora$/, '')
 
-const rangeText = ({ from, to }: TimeRange, clock: Clock) =>
-  `${formatDayTime(new Date(from), clock)} – ${formatDayTime(new Date(to), clock)} ${zoneName(clock, new Date(to))}`
+const rangeText = ({ from, to }: TimeRange, clock: Clock) => formatRange(new Date(from), new Date(to), clock)
 
 /** Return the title and the lines below it. */
 function captionOf({ title, range, note }: PictureProps, drawing: Drawing, clock: Clock): Caption {

@@ -4,7 +4,7 @@ import 'uplot/dist/uPlot.min.css'
 import { resolveColour } from '~/lib/picture/colour'
 import { type Drawing, offerDrawing } from '~/lib/picture/drawing'
 import { aroundPrinting, drawnWidth } from '~/lib/printing'
-import { type Clock, formatDay, formatMinute, formatTime } from '~/lib/time'
+import { type Clock, tickNames } from '~/lib/time'
 import { seriesDrawing } from './drawing'
 import { band, isolated, type Values } from './lines'
 import { type Mark, marksPlugin } from './marks'
@@ -105,11 +105,11 @@ function options(element: HTMLElement, current: () => Props): uPlot.Options {
         space: 80,
         size: 30,
         values: (_, splits, __, ___, increment) =>
-          splits.map((at) => {
-            const date = new Date(at * 1_000)
-            if (increment >= 86_400) return formatDay(date, clock)
-            return increment < 60 ? formatTime(date, clock) : formatMinute(date, clock)
-          }),
+          tickNames(
+            splits.map((at) => new Date(at * 1_000)),
+            increment * 1_000,
+            clock,
+          ),
       },
       { ...axis, size: 62, space: 36, values: (_, splits) => current().formatTicks(splits) },
     ],

@@ -4,7 +4,7 @@ import { scaleLinear, scaleTime, scaleUtc } from 'd3-scale'
 import { area, curveStepAfter, line } from 'd3-shape'
 import type { Drawing, Key, Table } from '~/lib/picture/drawing'
 import { svg } from '~/lib/picture/svg'
-import { type Clock, formatDay, formatDayTime, formatMinute, formatTime, zoneName } from '~/lib/time'
+import { type Clock, formatRange, tickNames } from '~/lib/time'
 import { band, isolated, type Values } from './lines'
 import { fitted, type Mark, placeMarks } from './marks'
 import { clipped, type Limit, type Span } from './spans'
@@ -46,8 +46,7 @@ export function seriesDrawing(chart: SeriesShape): Drawing {
   const names = chart.formatTicks(levels)
   const moments = x.ticks(Math.max(2, Math.floor(width / 110)))
   const step = (moments[1]?.getTime() ?? 0) - (moments[0]?.getTime() ?? 0)
-  const momentName = (at: Date) =>
-    step >= 86_400_000 ? formatDay(at, clock) : step < 60_000 ? formatTime(at, clock) : formatMinute(at, clock)
+  const momentNames = tickNames(moments, step, clock)
   const xOf = (at: number) => x(new Date(at * 1_000))
   const clip = { 'clip-path': 'url(#plot)' }
   return {
@@ -74,7 +73,7 @@ export function seriesDrawing(chart: SeriesShape): Drawing {
         svg('line', { x1: left, x2: right, y1: y(level), y2: y(level), stroke: resolve('var(--line)') }),
         text({ x: left - 8, y: y(level) + 4, 'text-anchor': 'end' }, names[i] ?? ''),
       ]),
-      ...moments.map((at) => text({ x: x(at), y: floor + 18, 'text-anchor': 'middle' }, momentName(at))),
+      ...moments.map((at, n) => text({ x: x(at), y: floor + 18, 'text-anchor': 'middle' }, momentNames[n] ?? '')),
       ...marksOf(chart, left, right, floor, ceiling),
       svg('g', clip, ...linesOf(chart, xOf, y)),
       ...chart.limits.flatMap(({ value, colour, label }) => [
@@ -93,7 +92,7 @@ export function seriesDrawing(chart: SeriesShape): Drawing {
       })),
       ...shadesOf(chart),
     ],
-    range: `${formatDayTime(dates[0], clock)} – ${formatDayTime(dates[1], clock)} ${zoneName(clock, dates[1])}`,
+    range: formatRange(dates[0], dates[1], clock),
     table: tableOf(chart),
   }
 }

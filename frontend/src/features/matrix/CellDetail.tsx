@@ -6,7 +6,7 @@ import { STATISTICS } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
 import { sentenceOf } from '~/lib/text'
 import type { Clock } from '~/lib/time'
-import { formatWindow } from '~/lib/time'
+import { formatMoments } from '~/lib/time'
 import { formatBound, formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
 import type { Entry } from './axes'
 import styles from './matrix.module.css'
@@ -60,7 +60,7 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive, 
           <Figures outbound={path.outbound} inbound={path.inbound} roundTrip={path.round_trip} />
           {from && (
             <p className={styles.footnote}>
-              {strings.windowAt(formatWindow(from, new Date(from.getTime() + (path.window_s ?? 0) * 1_000), clock))}
+              {strings.windowAt(formatMoments(from, new Date(from.getTime() + (path.window_s ?? 0) * 1_000), clock))}
             </p>
           )}
         </>

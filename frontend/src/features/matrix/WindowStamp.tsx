@@ -1,5 +1,5 @@
 import { serverNow } from '~/api/connection'
-import { type Clock, formatAge, formatWindow } from '~/lib/time'
+import { type Clock, formatAge, formatMoments } from '~/lib/time'
 import { useNow } from '~/ui/useNow'
 import styles from './matrix.module.css'
 import { strings } from './strings'
@@ -15,7 +15,7 @@ export function WindowStamp({ end, windowS, clock }: { end: Date | null; windowS
   const isLate = age > LATE_WINDOWS * windowS * 1_000
   return (
     <p className={styles.stamp} data-late={isLate || undefined}>
-      {strings.windowAt(formatWindow(new Date(end.getTime() - windowS * 1_000), end, clock))}
+      {strings.windowAt(formatMoments(new Date(end.getTime() - windowS * 1_000), end, clock, now))}
       <span className={styles.age}>{isLate ? strings.noNewWindow(formatAge(age)) : strings.ago(formatAge(age))}</span>
     </p>
   )

@@ -9,7 +9,7 @@ import { type Domain, position, ticks } from '~/charts/heatmap/scale'
 import type { Coding } from '~/lib/codes'
 import { facts, tickLabels } from '~/lib/metrics'
 import type { Drawing, Key } from '~/lib/picture/drawing'
-import { type Clock, formatDayTime, zoneName } from '~/lib/time'
+import { type Clock, formatMoment, formatRange } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { ramp } from './metrics'
 import { STATE_FACTS } from './states'
@@ -84,10 +84,9 @@ function swatch(hatch: Hatch, theme: Theme, under: Rgb): string | undefined {
 }
 
 function rangeOf({ shown: { when }, windowEnd, clock }: Parts): Pick<Drawing, 'range'> {
-  const moment = (at: Date) => formatDayTime(at, clock)
   if (when) {
     const [from, to] = [matrixRange(when).from, matrixRange(when).to].map((at) => new Date(at)) as [Date, Date]
-    return { range: `${moment(from)} – ${moment(to)} ${zoneName(clock, to)}` }
+    return { range: formatRange(from, to, clock) }
   }
-  return windowEnd ? { range: strings.newestWindowEnds(`${moment(windowEnd)} ${zoneName(clock, windowEnd)}`) } : {}
+  return windowEnd ? { range: strings.newestWindowEnds(formatMoment(windowEnd, clock)) } : {}
 }

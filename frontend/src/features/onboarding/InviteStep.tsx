@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { serverNow } from '~/api/connection'
 import { useCreateToken } from '~/api/inventory'
 import type { EnrolmentToken, Mesh } from '~/api/types'
-import { formatAge, formatMinute, zoneName } from '~/lib/time'
+import { formatAge, formatShortMoment } from '~/lib/time'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { NumberField, numberOf } from '~/ui/NumberField'
@@ -146,8 +146,7 @@ function Expiry({ token }: { token: EnrolmentToken }) {
     <p className={styles.lead}>
       {strings.commandValidity(
         token.max_uses === 1 ? strings.oneMachine : strings.machineCount(token.max_uses),
-        formatMinute(at, clock),
-        zoneName(clock, at),
+        formatShortMoment(token.expires_at, clock, now),
         formatAge(left),
       )}{' '}
       <code>--event-port</code> {strings.and} <code>--general-port</code> {strings.otherPorts}

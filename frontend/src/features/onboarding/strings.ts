@@ -52,8 +52,8 @@ export const strings = {
   commandExpired: 'This command has expired. Create a new one.',
   oneMachine: 'one machine',
   machineCount: (count: number) => `${count} machines`,
-  commandValidity: (machines: string, time: string, zone: string, remaining: string) =>
-    `Valid for ${machines} until ${time} ${zone}, for another ${remaining}. It is shown only once. Ports below 1024 need a privilege to bind;`,
+  commandValidity: (machines: string, time: string, remaining: string) =>
+    `Valid for ${machines} until ${time}, for another ${remaining}. It is shown only once. Ports below 1024 need a privilege to bind;`,
   and: 'and',
   otherPorts: 'choose others.',
   chooseMesh: 'Choose a mesh',

@@ -1,7 +1,7 @@
 import type { Direction, Path, RoundTrip } from '~/api/types'
 import { STATISTICS } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
-import { type Clock, formatDay, formatWindow } from '~/lib/time'
+import { type Clock, formatRange } from '~/lib/time'
 import {
   formatBound,
   formatCount,
@@ -49,9 +49,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
     <section className={styles.newest}>
       <div className={styles.newestHead}>
         <h2 id="newest-window">{strings.newestWindow}</h2>
-        <p className={styles.note}>
-          {formatDay(from, clock)}, {formatWindow(from, to, clock)}
-        </p>
+        <p className={styles.note}>{formatRange(from, to, clock)}</p>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className={pageStyles.scroll} tabIndex={0} aria-labelledby="newest-window">

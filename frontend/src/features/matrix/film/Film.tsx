@@ -8,7 +8,7 @@ import { incidentsQuery } from '~/api/incidents'
 import { matrixQuery, type Shown, type When } from '~/api/measurements'
 import { endOf, FILMS, type Film as FilmRange, stepRange, type Track } from '~/lib/film'
 import { facts } from '~/lib/metrics'
-import { type Clock, formatDay, formatMinute, zoneName } from '~/lib/time'
+import { type Clock, formatMinute, formatRange } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { codingOf } from '../useMatrix'
 import styles from './film.module.css'
@@ -34,7 +34,7 @@ const RANGES = (Object.keys(FILMS) as FilmRange[]).map((value) => ({ value, labe
 /** "20 Nov 2026, 23:10 – 23:11 UTC" */
 export function stepWords(end: number, step_ms: number, clock: Clock): string {
   const [from, to] = [new Date(end - step_ms), new Date(end)]
-  return strings.step(formatDay(from, clock), formatMinute(from, clock), formatMinute(to, clock), zoneName(clock, to))
+  return formatRange(from, to, clock, formatMinute)
 }
 
 /** Play, step through and scrub the last hours of the heatmap, with incidents and annotations on the track. */

@@ -14,7 +14,6 @@ export const strings = {
   liveWindows: 'Live: newest windows',
   ranged: 'A time range is shown',
   liveHint: 'Return to the newest windows (Esc)',
-  step: (day: string, from: string, to: string, zone: string) => `${day}, ${from} – ${to} ${zone}`,
   with: (time: string, marks: string) => (marks ? `${time}: ${marks}` : time),
   incident: (title: string) => `Incident: ${title}`,
   and: '; ',

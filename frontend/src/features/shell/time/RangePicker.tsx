@@ -2,7 +2,7 @@ import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { parseMoment, typedMoment } from '~/lib/moments'
 import { isMoving, NOW, rangeOf, SPAN_OPTIONS, type TimeSearch, VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
-import { zoneName } from '~/lib/time'
+import { typedZone } from '~/lib/time'
 import { CopyButton } from '~/ui/CopyButton'
 import { useClock } from '~/ui/clock'
 import { useSetTime, useTime } from '~/ui/time'
@@ -142,8 +142,8 @@ function ExactRange({ time, page, onChoose }: ExactRangeProps) {
   )
   return (
     <form onSubmit={submit} className={styles.form}>
-      {field('from', strings.fromIn(zoneName(clock, new Date())))}
-      {field('to', strings.untilIn(zoneName(clock, new Date())))}
+      {field('from', strings.fromIn(typedZone(clock)))}
+      {field('to', strings.untilIn(typedZone(clock)))}
       <p className={styles.hint}>{strings.timeFormats}</p>
       <Button type="submit" size="xs">
         {strings.showRange}

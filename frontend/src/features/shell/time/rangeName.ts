@@ -1,5 +1,5 @@
 import { isMoving, rangeOf, SPAN_OPTIONS, type TimeSearch, VERSUS_OPTIONS } from '~/lib/spans'
-import { type Clock, formatDay, formatMinute, zoneName } from '~/lib/time'
+import { type Clock, formatMinute, formatRange } from '~/lib/time'
 import { strings } from '../strings'
 import type { PageTime } from './steps'
 
@@ -17,8 +17,5 @@ function nameOf(time: TimeSearch, page: PageTime, clock: Clock): string {
     return SPAN_OPTIONS.find(({ value }) => value === span)?.label ?? span
   }
   const { from, to } = rangeOf(time, page.span)
-  const [start, end] = [new Date(from), new Date(to)]
-  const [firstDay, lastDay] = [start, end].map((at) => formatDay(at, clock))
-  const last = firstDay === lastDay ? formatMinute(end, clock) : `${lastDay}, ${formatMinute(end, clock)}`
-  return `${firstDay}, ${formatMinute(start, clock)} – ${last} ${zoneName(clock, end)}`
+  return formatRange(new Date(from), new Date(to), clock, formatMinute)
 }
