@@ -533,6 +533,8 @@ export const strings = {
   objective: 'Objective',
   current: 'Current',
   noOpenIncidents: 'No open incidents.',
+  nothingMeasured: 'Nothing is measured yet, so no incident can open.',
+  addVm: 'Add a VM',
   resolved: 'Resolved',
   noResolvedIncidents: 'No resolved incidents yet.',
   all: 'All',

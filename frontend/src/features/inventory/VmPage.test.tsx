@@ -143,6 +143,15 @@ const rowsOf = async (name: string) =>
     .slice(1)
     .map((row) => row.textContent)
 
+test('a VM without planned paths says so instead of counting none', async () => {
+  const none = { paths: 0, measured: 0, lost: 0, unusual: 0, lossy: 0, median_ns: null, worst: [] }
+  const meshes = [{ mesh: named('production'), clock_error_ns: null, outbound: none, inbound: none }]
+  mockApi({ ...ANSWERS, 'GET /v1/vms/web/paths': { meshes } })
+  await showPage(<VmPage vmId="web" />)
+  expect(await screen.findAllByText(/^No path is planned: neither this VM/)).toHaveLength(2)
+  expect(screen.queryByText(/of 0 paths/)).toBeNull()
+})
+
 test('a VM shows its row and its column, each peer a link to the path', async () => {
   mockApi(ANSWERS)
   await showPage(<VmPage vmId="web" />)

@@ -68,13 +68,15 @@ function Direction({ meshId, vmId, of, name }: DirectionProps) {
     <section className={pageStyles.stack}>
       <h3>{name}</h3>
       <p className={pageStyles.lead}>
-        {strings.directionSummary(
-          formatCount(of.measured),
-          formatCount(of.paths),
-          formatDelay(of.median_ns),
-          formatCount(of.unusual),
-          formatCount(of.lossy + of.lost),
-        )}
+        {of.paths === 0
+          ? strings.noPathPlanned
+          : strings.directionSummary(
+              formatCount(of.measured),
+              formatCount(of.paths),
+              formatDelay(of.median_ns),
+              formatCount(of.unusual),
+              formatCount(of.lossy + of.lost),
+            )}
       </p>
       {of.worst.length > 0 && (
         <Records

@@ -98,6 +98,7 @@ export const strings = {
   lastHour: 'Last hour',
   outboundPaths: 'Outbound',
   inboundPaths: 'Inbound',
+  noPathPlanned: 'No path is planned: neither this VM nor another of the mesh has an agent.',
   directionSummary: (measured: string, paths: string, median: string, unusual: string, lossy: string) =>
     `${measured} of ${paths} paths measured, median p50 ${median}; ${unusual} unusual, ${lossy} with loss.`,
   worstOf: (direction: string) => `${direction}, worst first`,

@@ -114,6 +114,23 @@ test('the cells of a zone pair are the paths between its VMs', async () => {
   expect(within(path).getByText('zone b → zone c')).toBeTruthy()
 })
 
+test.each([
+  [0, /^No path is planned: none of these VMs has an agent\./],
+  [30, /^Waiting for the first window\./],
+])('a mesh without windows and with %d planned paths says whether one will come', async (planned, words) => {
+  const unplanned = () =>
+    matrixOf(
+      6,
+      () => 0,
+      () => 1,
+    )
+  await open(
+    { metric: 'one_way_delay' },
+    { 'GET /v1/meshes/m/matrix': unplanned, 'GET /v1/overview/meshes/m': { paths: { planned } } },
+  )
+  expect(await screen.findByText(words)).toBeTruthy()
+})
+
 test('the tip of a cell names the annotations of its VMs and zones', async () => {
   const zone = { id: 'd', kind: 'deploy', text: 'web 4.2', starts_at: '2026-11-20T10:00:00Z', ends_at: null, url: null }
   const about = { vm_ids: [], zone_ids: ['b'], application_ids: [], task_vm_ids: [] }

@@ -27,6 +27,7 @@ import { MatchCount } from './MatchCount'
 import { UNUSUAL_ROWS } from './MostUnusual'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
+import { NoWindow } from './NoWindow'
 import { Period } from './Period'
 import { pictureLegend } from './picture'
 import { useReading } from './reading'
@@ -204,9 +205,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       {vms > 1 &&
         !shown.when &&
         !matches &&
-        grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && (
-          <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
-        )}
+        grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && <NoWindow mesh={mesh} />}
       {vms === 1 && (
         <Notice tone="info">
           {strings.secondVmNeeded}{' '}

@@ -64,6 +64,7 @@ export const strings = {
     `${vms} ${vmNoun} in ${zones} ${zoneNoun}, ${rate} ${exchangeNoun} per second and path`,
   waitingForWindow: (seconds: number) =>
     `Waiting for the first window. Agents receive their probe plan within seconds and report every ${seconds} s.`,
+  noAgent: 'No path is planned: none of these VMs has an agent. Run the command of Add a VM on them.',
   secondVmNeeded: 'A path needs two VMs: enrol a second one to see the first delays.',
   heading: (places: string[], vms: number) =>
     `${places.filter((place) => place !== '').join(' ▸ ')}, ${vms} ${vms === 1 ? 'VM' : 'VMs'}`,

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import { NOW } from '~/lib/spans'
-import { formatMinute, zoneName } from '~/lib/time'
+import { formatMinute, formatMoments } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { SEVERITIES } from '~/ui/severity'
 import { useNow } from '~/ui/useNow'
@@ -28,11 +28,8 @@ export function HealthStrip({ mesh }: { mesh: MeshHealth }) {
     <div className={styles.strip}>
       <ul data-roving aria-label={strings.strip(mesh.name)}>
         {slots.map((slot, index) => {
-          const label = strings.slot(
-            time(slot.from),
-            `${time(slot.to)} ${zoneName(clock, new Date(slot.to))}`,
-            state(slot),
-          )
+          const times = formatMoments(new Date(slot.from), new Date(slot.to), clock, now, formatMinute)
+          const label = strings.slot(times, state(slot))
           const link = {
             ...roving(index),
             className: styles.slot,

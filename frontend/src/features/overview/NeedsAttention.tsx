@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
-import type { Attention } from '~/api/overview'
+import type { Attention, MeshHealth } from '~/api/overview'
 import { formatBound, formatDelay } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
@@ -17,9 +17,13 @@ interface Vm {
 }
 
 /** Silent agents, older versions and large clock errors, each with a link to its VM. */
-export function NeedsAttention({ attention: { silent, outdated, clocks } }: { attention: Attention }) {
+export function NeedsAttention({ attention, meshes }: { attention: Attention; meshes: readonly MeshHealth[] }) {
   const clock = useClock()
-  if (silent.count + outdated.count + clocks.count === 0) return <p className={pageStyles.lead}>{strings.nothing}</p>
+  const { silent, outdated, clocks } = attention
+  if (silent.count + outdated.count + clocks.count === 0) {
+    const hasAgents = meshes.some(({ agents }) => agents.reporting + agents.silent + agents.enrolled > 0)
+    return <p className={pageStyles.lead}>{hasAgents ? strings.nothing : strings.noAgents}</p>
+  }
   return (
     <ul className={styles.attention}>
       {silent.count > 0 && (

@@ -12,6 +12,7 @@ import { Records } from '~/ui/Records'
 import { bySeverity, SEVERITIES } from '~/ui/severity'
 import { PathsLink } from './links'
 import { strings } from './strings'
+import { isMeasured } from './verdict'
 
 const SHOWN = 5
 
@@ -23,7 +24,9 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
     .sort((a, b) => bySeverity(a.incident.severity, b.incident.severity)) // then in the order of each mesh: causes first
   const shown = all.slice(0, SHOWN)
   const count = meshes.reduce((sum, mesh) => sum + mesh.open_incidents, 0)
-  if (shown.length === 0) return <p className={pageStyles.lead}>{strings.noIncidents}</p>
+  if (shown.length === 0) {
+    return <p className={pageStyles.lead}>{isMeasured(meshes) ? strings.noIncidents : strings.noIncidentsUnmeasured}</p>
+  }
   return (
     <>
       <Records

@@ -44,6 +44,19 @@ test('a healthy mesh is one sentence, and the other parts are one quiet line', a
   expect(screen.getByText('No silent agents, no older versions and no large clock errors.')).toBeTruthy()
 })
 
+test('before anything is measured, no part of the overview reads as if all were fine', async () => {
+  const none = { reporting: 0, silent: 0, enrolled: 0 }
+  mockApi(
+    responses([meshHealth({ vms: 2, ended_at: null, agents: none, paths: { ...meshHealth().paths, planned: 0 } })]),
+  )
+  await showPage(<OverviewPage />)
+  expect(await screen.findByText('Nothing is measured yet, so no incident can open.')).toBeTruthy()
+  expect(await screen.findByText('Nothing is measured yet, so nothing was checked.')).toBeTruthy()
+  expect(screen.getByText('No agents yet.')).toBeTruthy()
+  for (const calm of [/No open incidents/, /No findings/, /No silent agents/])
+    expect(screen.queryByText(calm)).toBeNull()
+})
+
 test('a mesh that has just begun says that it learns, how long still, and what is not checked before', async () => {
   const learning = { ...meshHealth().learning, settling_paths: 30, settled_s: 190, unlearnt_paths: 30, learnt_s: 190 }
   const settled = { ...learning, settling_paths: 2, settled_s: 60, learnt_s: 480 }

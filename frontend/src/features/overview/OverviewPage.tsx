@@ -10,7 +10,7 @@ import {
   type Overview,
   overviewQuery,
 } from '~/api/overview'
-import { Page } from '~/ui/Page'
+import { Page, pageStyles } from '~/ui/Page'
 import { Loading } from '~/ui/State'
 import { Card, Loaded } from './Card'
 import { MeshSection } from './MeshSection'
@@ -19,7 +19,7 @@ import { OpenIncidents } from './OpenIncidents'
 import styles from './overview.module.css'
 import { COMPARED } from './prefetch'
 import { strings } from './strings'
-import { worstFirst } from './verdict'
+import { isMeasured, worstFirst } from './verdict'
 import { WorstApplications } from './WorstApplications'
 
 // Not part of the first load.
@@ -72,7 +72,11 @@ function Parts({ overview: { meshes, attention }, ranking, findings }: PartsProp
         <Loaded what={strings.findingsLower} query={findings}>
           {(data) => (
             <Suspense fallback={<Loading what={strings.findingsLower} />}>
-              <FindingList findings={data} />
+              {data.length === 0 && !isMeasured(meshes) ? (
+                <p className={pageStyles.lead}>{strings.noFindingsUnmeasured}</p>
+              ) : (
+                <FindingList findings={data} />
+              )}
             </Suspense>
           )}
         </Loaded>
@@ -91,7 +95,7 @@ function Parts({ overview: { meshes, attention }, ranking, findings }: PartsProp
           </Loaded>
         </Card>
         <Card title={strings.attention}>
-          <NeedsAttention attention={attention} />
+          <NeedsAttention attention={attention} meshes={meshes} />
         </Card>
       </div>
     </>

@@ -57,7 +57,7 @@ export const strings = {
   notEvaluatedSince: (time: string) => `Alert rules have not been evaluated since ${time}.`,
 
   strip: (mesh: string) => `Last 24 hours of ${mesh}`,
-  slot: (from: string, to: string, state: string) => `${from} – ${to}: ${state}`,
+  slot: (times: string, state: string) => `${times}: ${state}`,
   slotQuiet: 'no incident',
   slotUnknown: 'no continuous evaluation of alert rules',
   slotIncident: (severity: string, title: string) => `${severity}: ${title}`,
@@ -95,6 +95,7 @@ export const strings = {
   incidentsLower: 'open incidents',
   incidentTable: 'Open incidents, worst first',
   noIncidents: 'No open incidents.',
+  noIncidentsUnmeasured: 'Nothing is measured yet, so no incident can open.',
   allIncidents: 'All incidents',
   moreIncidents: (count: number) => `${count} more in the list of incidents.`,
   incident: 'Incident',
@@ -119,9 +120,11 @@ export const strings = {
 
   findings: 'Findings of the advisors',
   findingsLower: 'findings',
+  noFindingsUnmeasured: 'Nothing is measured yet, so nothing was checked.',
 
   attention: 'Needs attention',
   attentionLower: 'agents',
+  noAgents: 'No agents yet.',
   nothing: 'No silent agents, no older versions and no large clock errors.',
   silentAgents: (count: number) => (count === 1 ? '1 silent agent' : `${count} silent agents`),
   outdatedAgents: (count: number, newest: string) =>

@@ -52,6 +52,9 @@ export function minutesToBaselines({ learning, paths }: MeshHealth): number | nu
   return Math.max(1, Math.ceil((learning.baseline_s - learning.learnt_s) / 60))
 }
 
+/** Return whether any mesh was ever measured: without that, the absence of incidents and findings says nothing. */
+export const isMeasured = (meshes: readonly MeshHealth[]) => meshes.some(({ ended_at }) => ended_at !== null)
+
 const TONES: Record<Exclude<Verdict['kind'], 'degraded'>, Tone> = {
   blind: 'bad',
   partial: 'warn',

@@ -23,6 +23,9 @@ export function Comparison({ mesh, settings, chosen }: Props) {
   const { data, error, refetch } = useQuery(planPreviewQuery(mesh, settings))
   if (error && !data) return <Failed what={strings.comparisonLower} error={error} retry={() => void refetch()} />
   if (!data) return <Loading what={strings.comparisonLower} />
+  if (data.items.every(({ cost }) => cost.bytes_per_day === 0)) {
+    return <p className={pageStyles.quiet}>{strings.nothingToCompare}</p>
+  }
   return (
     <>
       <Records

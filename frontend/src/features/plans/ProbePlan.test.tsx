@@ -94,6 +94,13 @@ test('the strategies are compared before one is chosen', async () => {
   expect(screen.getByText(/List prices of 2026-09-20/)).toBeTruthy()
 })
 
+test('without a pair that can measure, nothing is compared', async () => {
+  const items = PREVIEW.items.map((item) => ({ ...item, measured: 0, cost: { ...item.cost, bytes_per_day: 0 } }))
+  await show({ 'POST /v1/meshes/m/plan-previews': { ...PREVIEW, items } })
+  expect(await screen.findByText(/^Cost and time to detect a fault are compared here when two VMs/)).toBeTruthy()
+  expect(screen.queryByRole('region', { name: 'Comparison of strategies' })).toBeNull()
+})
+
 test('a strategy is saved with its period, and the comparison follows the form', async () => {
   const sent = await show({ 'PATCH /v1/meshes/m': { ...MESH, strategy: 'sparse' } })
   await userEvent.selectOptions(await screen.findByRole('combobox', { name: /^Strategy/ }), 'sparse')

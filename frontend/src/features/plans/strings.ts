@@ -67,5 +67,7 @@ export const strings = {
   joining: (revision: number) =>
     `An agent that joins or restarts gets all of revision ${revision} with its first answer.`,
   noAgents: 'No agents yet.',
+  nothingToCompare:
+    'Cost and time to detect a fault are compared here when two VMs of the mesh can measure each other.',
   addVm: 'Add a VM',
 }

@@ -108,16 +108,12 @@ test('a refused request gives the reason', async () => {
   expect((await screen.findByRole('alert')).textContent).toContain('Too many requests.')
 })
 
-test('without a mesh, the form says what is missing, and requests nothing', async () => {
-  const sent = mockApi({ 'GET /v1/meshes': [] })
+test('without a mesh, the panel says what is missing and where to begin, instead of a form', async () => {
+  mockApi({ 'GET /v1/meshes': [] })
   await showPage(<FindMoves />)
-  await expect
-    .poll(async () => {
-      await userEvent.click(screen.getByRole('button', { name: 'Find moves' }))
-      return screen.queryByText('There is no mesh yet. Add VMs to a mesh first.')
-    })
-    .toBeTruthy()
-  expect(bodiesOf(sent, 'POST /v1/recommendations')).toEqual([])
+  expect(await screen.findByText(/^No mesh yet\./)).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'Add a VM' }).getAttribute('href')).toBe('/onboarding')
+  expect(screen.queryByRole('button', { name: 'Find moves' })).toBeNull()
 })
 
 test('artifacts of applications and the cost of bringing them are part of the request', async () => {

@@ -1,6 +1,6 @@
 import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useFollowedJob } from '~/api/jobs'
 import { meshesQuery } from '~/api/meshes'
@@ -30,7 +30,7 @@ export function FindMoves() {
   const [jobId, setJobId] = useState<string | null>(null)
   const [policy, setPolicy] = useState('best')
   const missing = useMissing({
-    mesh: meshes.data?.length ? null : meshes.data ? strings.noMeshYet : strings.meshesLoading,
+    mesh: meshes.data ? null : strings.meshesLoading,
   })
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -57,6 +57,15 @@ export function FindMoves() {
     )
   }
 
+  if (meshes.data?.length === 0) {
+    return (
+      <Panel title={strings.findPlacements}>
+        <p className={pageStyles.lead}>
+          {strings.noMeshYet} <Link to="/onboarding">{strings.addVm}</Link>
+        </p>
+      </Panel>
+    )
+  }
   return (
     <Panel title={strings.findPlacements}>
       <form onSubmit={submit} className={pageStyles.form}>

@@ -41,7 +41,8 @@ export const strings = {
   racksFromRoundTrips:
     'No VM states its host, so racks are VMs of a zone whose round trips are alike within 10 µs; pods are zones.',
   findMoves: 'Find moves',
-  noMeshYet: 'There is no mesh yet. Add VMs to a mesh first.',
+  noMeshYet: 'No mesh yet. Moves are found from the delays between the VMs of a mesh.',
+  addVm: 'Add a VM',
   meshesLoading: 'The meshes are still loading. Try again.',
   searchLower: 'the search for moves',
   searchCancelled: 'The search was cancelled. Nothing was stored.',

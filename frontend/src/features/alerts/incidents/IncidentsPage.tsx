@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { type IncidentState, type IncidentSummary, incidentsQuery, useDecideIncidents } from '~/api/incidents'
+import { overviewQuery } from '~/api/overview'
 import { idsOf } from '~/lib/inTurn'
 import type { Bulk } from '~/ui/BulkBar'
 import { NoRows } from '~/ui/NoRows'
@@ -64,19 +65,32 @@ export function IncidentsPage({ show, onShow }: Props) {
       {!incidents.data ? (
         <Loading what={strings.incidentsLower} />
       ) : incidents.data.length === 0 ? (
-        <NoRows
-          next={
-            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
-              {strings.seeRules}
-            </Anchor>
-          }
-        >
-          {none}
-        </NoRows>
+        <NoIncidents none={none} />
       ) : (
         <IncidentList label={strings.incidents} incidents={incidents.data} isPage bulk={edits && bulk} />
       )}
     </Page>
+  )
+}
+
+/** An empty list. It says so where nothing was ever measured: then the list would be empty whatever happens. */
+function NoIncidents({ none }: { none: string }) {
+  const overview = useQuery(overviewQuery)
+  if (!overview.data && !overview.error) return <Loading what={strings.incidentsLower} />
+  const isBlind = overview.data?.meshes.every(({ ended_at }) => ended_at === null)
+  const next = isBlind
+    ? { to: '/onboarding' as const, name: strings.addVm }
+    : { to: '/alert-rules' as const, name: strings.seeRules }
+  return (
+    <NoRows
+      next={
+        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to={next.to} />}>
+          {next.name}
+        </Anchor>
+      }
+    >
+      {isBlind ? strings.nothingMeasured : none}
+    </NoRows>
   )
 }
 

@@ -31,6 +31,20 @@ test('incidents are listed with severity, state and extent, each a link to its p
   expect(onShow).toHaveBeenCalledWith('resolved')
 })
 
+test.each([
+  [[], 'Nothing is measured yet, so no incident can open.', 'Add a VM'],
+  [[{ ended_at: null }], 'Nothing is measured yet, so no incident can open.', 'Add a VM'],
+  [
+    [{ ended_at: '2026-11-20T23:10:20Z' }, { ended_at: null }],
+    'No open incidents.',
+    'See the alert rules that open them',
+  ],
+])('an empty list says whether anything is watched (%#)', async (meshes, words, next) => {
+  mockApi({ 'GET /v1/incidents': [], 'GET /v1/overview': { meshes } })
+  await showPage(<IncidentsPage show="current" onShow={() => {}} />)
+  expect((await screen.findByText(words, { exact: false })).textContent).toBe(`${words} ${next}`)
+})
+
 test('a note is added and the field is empty again', async () => {
   const sent = mockApi({ 'POST /v1/incidents/i/notes': () => reply(201, {}) })
   await showPage(<NoteForm incidentId="i" />)
