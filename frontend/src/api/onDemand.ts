@@ -21,7 +21,7 @@ export const onDemandQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : REFETCH_MS),
   })
 
-/** The measurements of a path, newest first. */
+/** The measurements of a path, newest first; read again until all are over. */
 export const onDemandListQuery = (meshId: string, source: string, target: string) =>
   queryOptions({
     queryKey: [KEY, 'of', meshId, source, target],
@@ -31,6 +31,7 @@ export const onDemandListQuery = (meshId: string, source: string, target: string
           params: { query: { mesh_id: meshId, source_vm_id: source, target_vm_id: target, limit: 20 } },
         }),
       ),
+    refetchInterval: ({ state }) => (state.data?.items.every(isOver) === false ? REFETCH_MS : false),
   })
 
 export const useMeasureNow = () =>

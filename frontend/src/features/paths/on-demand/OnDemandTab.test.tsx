@@ -85,6 +85,22 @@ test('a measurement is started, shown as it runs and stopped', async () => {
   await waitFor(() => expect(sent.some(({ to }) => to === `POST /v1/on-demand-measurements/${ID}/stop`)).toBe(true))
 })
 
+test('the list has the state of the result above it, and is read again while one is not over', async () => {
+  const waiting = { ...RUN, status: 'waiting', seconds: 0 }
+  const other = { ...waiting, id: 'other', starts_at: '2026-11-20T22:00:00Z' }
+  const sent = mockApi({
+    ...ANSWERS,
+    'GET /v1/on-demand-measurements': [waiting, other],
+    [`GET /v1/on-demand-measurements/${ID}`]: { ...RESULT, status: 'completed', seconds: 10 },
+  })
+  await showPage(<OnDemandTab meshId="m" source="1" target="2" clock="utc" open={ID} onOpen={() => {}} />)
+  const list = within(await screen.findByRole('region', { name: 'Measurements of this pair on demand' }))
+  await waitFor(() => expect(list.getByRole('row', { name: /23:10:20/ }).textContent).toContain('Completed'))
+  expect(list.getByRole('row', { name: /22:00:00/ }).textContent).toContain('Waiting for the agents')
+  const reads = () => sent.filter(({ to }) => to === 'GET /v1/on-demand-measurements').length
+  await waitFor(() => expect(reads()).toBeGreaterThan(1), { timeout: 10_000 })
+})
+
 test('the paths of source ports are named, and the one that loses packets is marked', async () => {
   await start()
   const paths = within(await screen.findByRole('region', { name: 'Distinct paths, outbound' })).getAllByRole('row')

@@ -31,6 +31,8 @@ const PORTS = [1, 2, 4, 8, 16, 32, 64] as const
 export function OnDemandTab({ meshId, source, target, clock, open, onOpen }: Props) {
   const edits = useEdits()
   const list = useQuery(onDemandListQuery(meshId, source, target))
+  // The result and its row are read at different times: the row shows the state that the result shows.
+  const shown = useQuery({ ...onDemandQuery(open ?? ''), enabled: Boolean(open) })
   return (
     <div className={styles.tab}>
       <p className={styles.source}>{strings.lead}</p>
@@ -62,7 +64,10 @@ export function OnDemandTab({ meshId, source, target, clock, open, onOpen }: Pro
                     title: strings.settings,
                     cell: (one) => strings.settingsOf(one, lengthOf(one)),
                   },
-                  { title: strings.status, cell: ({ status }) => strings.statuses[status] },
+                  {
+                    title: strings.status,
+                    cell: ({ id, status }) => strings.statuses[(id === open && shown.data?.status) || status],
+                  },
                   { title: strings.by, cell: ({ requested_by }) => requested_by, as: 'quiet' },
                   {
                     title: strings.result,
