@@ -14,10 +14,11 @@ const limit = (text: string) => (Number.isInteger(Number(text)) ? formatCount(Nu
 /** Return the reason in the language of the console; the browser's own words are in the browser's language. */
 function messageOf(field: Field): string {
   const { validity, type } = field
+  // Of what is no number, the browser has an empty value: it is missing too.
+  if (validity.badInput) return type === 'number' ? strings.enterNumber : strings.enterTime
   if (validity.valueMissing) return field instanceof HTMLSelectElement ? strings.chooseOption : strings.enterValue
   if (!(field instanceof HTMLInputElement)) return field.validationMessage
   if (validity.tooShort) return strings.tooShort(field.minLength)
-  if (validity.badInput) return type === 'number' ? strings.enterNumber : strings.enterTime
   if (validity.typeMismatch) return type === 'email' ? strings.enterEmail : strings.enterUrl
   if (type === 'number') {
     if (validity.rangeUnderflow) return strings.atLeast(limit(field.min))

@@ -25,7 +25,12 @@ export function Empty({ title, children, action }: { title: string; children: Re
   )
 }
 
+/** The object of a page or an action is not there: there is nothing to search for in the log of the server. */
+const isUnknown = (error: unknown): error is Problem =>
+  error instanceof Problem && error.status === 404 && error.code.endsWith('_unknown')
+
 function RequestId({ error }: { error: unknown }) {
+  if (isUnknown(error)) return null
   return error instanceof Problem && error.requestId && error.status !== 401 && error.status !== 422 ? (
     <span className={styles.request}>
       {strings.requestId} <Code>{error.requestId}</Code>
@@ -39,7 +44,7 @@ export function errorText(error: unknown): string {
 
 /** A whole view that could not be loaded. */
 export function Failed({ what, error, retry }: { what: string; error: unknown; retry?: () => void }) {
-  if (error instanceof Problem && error.status === 404 && error.code.endsWith('_unknown')) {
+  if (isUnknown(error)) {
     return (
       <section className={styles.state} role="alert">
         <h1>{errorText(error).replace(/\.$/, '')}</h1>
@@ -84,7 +89,7 @@ export function ActionError({ error }: { error: unknown }) {
   const text = error instanceof Problem ? error.rest() : errorText(error)
   return text === null ? null : (
     <Notice tone="bad">
-      {text} <RequestId error={error} />
+      {text} {isUnknown(error) && strings.deletedMeanwhile} <RequestId error={error} />
     </Notice>
   )
 }

@@ -171,6 +171,12 @@ test('what a field shows is not repeated at the form', () => {
   expect(screen.getByRole('alert').textContent?.trim()).toBe('Rate (hz): Not a rate.')
 })
 
+test('an action on what another person has deleted says so', () => {
+  const body = { status: 404, code: 'alert_rule_unknown', detail: 'Unknown alert rule.', request_id: 'r-1' }
+  show(<ActionError error={new Problem(body, new Response(null, { status: 404 }))} />)
+  expect(screen.getByRole('alert').textContent?.trim()).toBe('Unknown alert rule. It may have been deleted meanwhile.')
+})
+
 test('a form that found no server does not say so any longer once the server responds', () => {
   act(() => connection.set({ away: true, since: 0 }))
   show(<ActionError error={new Unreachable(new Error())} />)

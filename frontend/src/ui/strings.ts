@@ -51,6 +51,7 @@ export const strings = {
   ago: (age: string) => `${age} ago`,
   cancel: 'Cancel',
   notFoundLead: 'It was deleted, or it belongs to another tenant. The account menu switches between your tenants.',
+  deletedMeanwhile: 'It may have been deleted meanwhile.',
   changedMeanwhile: 'Someone else has changed this since you opened it.',
   changedFromTo: (label: string, before: string, now: string) => `${label}: ${before} → ${now}`,
   changedMeanwhileLead: 'Keep your entries: fields that you have not touched take the new values. Then save again.',

@@ -1,8 +1,9 @@
-import { Button, NativeSelect, NumberInput, Text, TextInput } from '@mantine/core'
+import { Button, NativeSelect, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useAddMaster, zonesQuery } from '~/api/inventory'
 import { Problem } from '~/lib/problem'
+import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { strings } from './strings'
@@ -70,12 +71,11 @@ export function NewMaster() {
           error={field('responder')}
           w={190}
         />
-        <NumberInput
+        <NumberField
           name="ptp_domain"
           label={strings.ptpDomain}
           min={0}
           max={127}
-          allowDecimal={false}
           defaultValue={0}
           required
           error={field('ptp_domain')}

@@ -42,7 +42,8 @@ export function SilencesPage() {
 
 function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
   const clock = useClock()
-  const now = useNow(10_000, serverNow)
+  // A list that was read just now may have a silence that ended after the last tick.
+  const now = Math.max(useNow(10_000, serverNow), serverNow())
   const end = useEndSilence()
   const [ending, setEnding] = useState<Silence | null>(null)
   const momentOf = (at: string) => formatMoment(new Date(at), clock)
