@@ -223,13 +223,14 @@ class AnnotationRead(TypedDict):
 class AnnotationUpdate(TypedDict):
     """Changes to an annotation. Omitted fields do not change; null clears `ends_at`, `mesh_id`, `scope` and `url`."""
 
-    kind: NotRequired[AnnotationKind | None]
-    text: NotRequired[str | None]
-    starts_at: NotRequired[str | None]
+    kind: NotRequired[AnnotationKind]
+    # One line
+    text: NotRequired[str]
+    starts_at: NotRequired[str]
     ends_at: NotRequired[str | None]
     mesh_id: NotRequired[str | None]
     scope: NotRequired[sinemoraannotationsschemasScope | None]
-    source: NotRequired[str | None]
+    source: NotRequired[str]
     url: NotRequired[str | None]
 
 
@@ -438,21 +439,21 @@ class ApplicationSensitivity(TypedDict):
 class ApplicationUpdate(TypedDict):
     """Update of an application; omitted fields stay. `tasks` and `edges` are replaced as a whole."""
 
-    name: NotRequired[str | None]
-    description: NotRequired[str | None]
-    curve: NotRequired[str | None]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    curve: NotRequired[str]
     curve_number: NotRequired[int | None]
     reference_us: NotRequired[float | None]
-    tasks: NotRequired[list[TaskWrite] | None]
-    edges: NotRequired[list[EdgeWrite] | None]
+    tasks: NotRequired[list[TaskWrite]]
+    edges: NotRequired[list[EdgeWrite]]
     objective: NotRequired[float | None]
     moves_max: NotRequired[int | None]
-    move_cost: NotRequired[float | None]
-    zones: NotRequired[list[str] | None]
+    move_cost: NotRequired[float]
+    zones: NotRequired[list[str]]
     per_vm_max: NotRequired[int | None]
     per_host_max: NotRequired[int | None]
     per_zone_max: NotRequired[int | None]
-    apart_from: NotRequired[list[str] | None]
+    apart_from: NotRequired[list[str]]
 
 
 class ApplicationWrite(TypedDict):
@@ -742,17 +743,21 @@ BucketExportState: TypeAlias = Literal["waiting", "running", "succeeded", "faili
 class BucketExportUpdate(TypedDict):
     """Changes. Omitted fields stay as they are, the secret too; another place begins again with all days."""
 
-    name: NotRequired[str | None]
-    endpoint: NotRequired[str | None]
-    region: NotRequired[str | None]
-    bucket: NotRequired[str | None]
-    prefix: NotRequired[str | None]
-    access_key: NotRequired[str | None]
-    secret: NotRequired[str | None]
-    schedule: NotRequired[Schedule | None]
-    hour: NotRequired[int | None]
-    tables: NotRequired[list[ExportTable] | None]
-    paused: NotRequired[bool | None]
+    name: NotRequired[str]
+    # Address of the storage; empty for Amazon S3
+    endpoint: NotRequired[str]
+    region: NotRequired[str]
+    bucket: NotRequired[str]
+    # Beginning of all names; may be empty
+    prefix: NotRequired[str]
+    access_key: NotRequired[str]
+    # Secret of the access key; never in a response
+    secret: NotRequired[str]
+    schedule: NotRequired[Schedule]
+    # Hour of the day of a daily export, UTC
+    hour: NotRequired[int]
+    tables: NotRequired[list[ExportTable]]
+    paused: NotRequired[bool]
 
 
 class BucketRead(TypedDict):
@@ -1266,9 +1271,9 @@ class CurveTableRead(TypedDict):
 class CurveUpdate(TypedDict):
     """Update of a curve; omitted fields stay."""
 
-    name: NotRequired[str | None]
-    description: NotRequired[str | None]
-    unit: NotRequired[str | None]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    unit: NotRequired[str]
 
 
 class CurveVersionCreate(TypedDict):
@@ -2614,15 +2619,19 @@ class MeshRead(TypedDict):
 class MeshUpdate(TypedDict):
     """Changes to a mesh. Omitted fields do not change."""
 
-    name: NotRequired[str | None]
-    window_s: NotRequired[int | None]
-    rate_hz: NotRequired[Literal[1, 2, 4, 8, 16, 32, 64, 128] | None]
-    flows: NotRequired[int | None]
-    spike_threshold_ns: NotRequired[int | None]
-    loss_deadline_ms: NotRequired[int | None]
-    strategy: NotRequired[StrategyKind | None]
-    period_windows: NotRequired[int | None]
-    representatives: NotRequired[int | None]
+    name: NotRequired[str]
+    window_s: NotRequired[int]
+    rate_hz: NotRequired[Literal[1, 2, 4, 8, 16, 32, 64, 128]]
+    flows: NotRequired[int]
+    # Excess over a window's median from which agents keep the exchanges of a spike, ns
+    spike_threshold_ns: NotRequired[int]
+    # Time after which an exchange without a response is lost
+    loss_deadline_ms: NotRequired[int]
+    strategy: NotRequired[StrategyKind]
+    # Windows until the plan repeats; `full` ignores it
+    period_windows: NotRequired[int]
+    # VMs that represent a zone in a window; only for `zones`
+    representatives: NotRequired[int]
 
 
 Metric: TypeAlias = Literal["one_way_delay", "round_trip", "asymmetry", "loss", "clock_error", "jitter"]
@@ -2718,15 +2727,17 @@ class MetricSourceUpdate(TypedDict):
     sent to a server it was not entered for.
     """
 
-    name: NotRequired[str | None]
-    paths: NotRequired[list[MetricPathWrite] | None]
+    name: NotRequired[str]
+    paths: NotRequired[list[MetricPathWrite]]
     # Application of the same mesh; its metric judges moves that were applied to it
     application_id: NotRequired[str | None]
-    url: NotRequired[str | None]
-    query: NotRequired[str | None]
+    url: NotRequired[str]
+    # PromQL whose result is one series
+    query: NotRequired[str]
     authentication: NotRequired[BearerAuthentication | BasicAuthentication | HeaderAuthentication | None]
-    refresh_hours: NotRequired[int | None]
-    paused: NotRequired[bool | None]
+    # Minimum hours between curve versions
+    refresh_hours: NotRequired[int]
+    paused: NotRequired[bool]
 
 
 class MetricTailRead(TypedDict):
@@ -4018,9 +4029,9 @@ class ReceiverRead(TypedDict):
 class ReceiverUpdate(TypedDict):
     """Changes of a receiver; omitted fields stay."""
 
-    name: NotRequired[str | None]
-    settings: NotRequired[dict[str, Any] | None]
-    secret: NotRequired[dict[str, str] | None]
+    name: NotRequired[str]
+    settings: NotRequired[dict[str, Any]]
+    secret: NotRequired[dict[str, str]]
 
 
 class RecentIncident(TypedDict):
@@ -4388,16 +4399,16 @@ class RuleRead(TypedDict):
 class RuleUpdate(TypedDict):
     """Changes of a rule; omitted fields stay."""
 
-    name: NotRequired[str | None]
-    enabled: NotRequired[bool | None]
-    severity: NotRequired[Severity | None]
-    condition: NotRequired[ConditionModel | None]
-    scope: NotRequired[ScopeModel | None]
-    windows_x: NotRequired[int | None]
-    windows_y: NotRequired[int | None]
-    sources_min: NotRequired[int | None]
-    hold_s: NotRequired[int | None]
-    keep_firing_s: NotRequired[int | None]
+    name: NotRequired[str]
+    enabled: NotRequired[bool]
+    severity: NotRequired[Severity]
+    condition: NotRequired[ConditionModel]
+    scope: NotRequired[ScopeModel]
+    windows_x: NotRequired[int]
+    windows_y: NotRequired[int]
+    sources_min: NotRequired[int]
+    hold_s: NotRequired[int]
+    keep_firing_s: NotRequired[int]
     runbook_url: NotRequired[str | None]
 
 
@@ -4493,13 +4504,13 @@ class ScenarioRead(TypedDict):
 class ScenarioUpdate(TypedDict):
     """Update of a scenario; omitted fields stay. Changes are replaced as a whole; `minutes` may be set to null."""
 
-    name: NotRequired[str | None]
-    changes: NotRequired[list[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve] | None]
-    statistic: NotRequired[Percentile | None]
+    name: NotRequired[str]
+    changes: NotRequired[list[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve]]
+    statistic: NotRequired[Percentile]
     # Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for
     # the current performance of an application
     minutes: NotRequired[int | None]
-    place_waiting: NotRequired[bool | None]
+    place_waiting: NotRequired[bool]
 
 
 Schedule: TypeAlias = Literal["hourly", "daily"]
@@ -6000,14 +6011,14 @@ class VmTypeWrite(TypedDict):
 class VmUpdate(TypedDict):
     """Changes to a VM. Omitted fields do not change."""
 
-    name: NotRequired[str | None]
-    zone_id: NotRequired[str | None]
-    labels: NotRequired[dict[str, str] | None]
+    name: NotRequired[str]
+    zone_id: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
     probe_address: NotRequired[str | None]
-    event_port: NotRequired[int | None]
-    general_port: NotRequired[int | None]
-    responder: NotRequired[Responder | None]
-    ptp_domain: NotRequired[int | None]
+    event_port: NotRequired[int]
+    general_port: NotRequired[int]
+    responder: NotRequired[Responder]
+    ptp_domain: NotRequired[int]
 
 
 Waiting: TypeAlias = Literal["rounds", "requests"]
@@ -6130,7 +6141,7 @@ class ZoneRead(TypedDict):
 class ZoneUpdate(TypedDict):
     """Changes to a zone. Omitted fields do not change."""
 
-    name: NotRequired[str | None]
+    name: NotRequired[str]
     physical_id: NotRequired[str | None]
 
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from sinemora.annotations.models import AnnotationKind
 from sinemora.kit.names import ONE_LINE, Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 from sinemora.measurements.query.ranges import YEARS
 
 
@@ -58,13 +58,13 @@ class AnnotationCreate(Write):
 class AnnotationUpdate(Write):
     """Changes to an annotation. Omitted fields do not change; null clears `ends_at`, `mesh_id`, `scope` and `url`."""
 
-    kind: AnnotationKind | None = None
-    text: Text | None = None
-    starts_at: Moment | None = None
+    kind: Omittable[AnnotationKind] = None
+    text: Omittable[Text] = None
+    starts_at: Omittable[Moment] = None
     ends_at: Moment | None = None
     mesh_id: UUID | None = None
     scope: Scope | None = None
-    source: Name | None = None
+    source: Omittable[Name] = None
     url: Url | None = None
 
 

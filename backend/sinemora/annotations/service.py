@@ -19,7 +19,6 @@ from sinemora.tenants.access import Actor
 
 # A year of 27 deploys a day. Each is small; the limit stops a pipeline that annotates in a loop.
 ANNOTATIONS_MAX = 10_000
-_CLEARED_BY_NULL = ("ends_at", "mesh_id", "url")
 _TARGETS = (("vm", Vm), ("zone", Zone), ("application", Application))
 
 
@@ -78,9 +77,7 @@ def update_annotation(
     _check_mesh(session, body.mesh_id)
     targets = _targets(session, body.scope)
     for field in changed - {"scope"}:
-        value = getattr(body, field)
-        if value is not None or field in _CLEARED_BY_NULL:
-            setattr(row, field, value)
+        setattr(row, field, getattr(body, field))
     _check_times(row.starts_at, row.ends_at)
     if "scope" in changed:
         row.scoped, row.targets = body.scope is not None, targets

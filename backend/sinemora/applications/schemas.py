@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from sinemora.curves.schemas import Description, Origin
 from sinemora.inventory.schemas import VmName
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 from sinemora.measurements.schemas import Span, StateName
 
 TASKS_MAX = 2_000
@@ -119,21 +119,21 @@ class ApplicationCreate(_Declared):
 class ApplicationUpdate(Write):
     """Update of an application; omitted fields stay. `tasks` and `edges` are replaced as a whole."""
 
-    name: Name | None = None
-    description: Description | None = None
-    curve: Annotated[str, Field(max_length=100)] | None = None
+    name: Omittable[Name] = None
+    description: Omittable[Description] = None
+    curve: Omittable[Annotated[str, Field(max_length=100)]] = None
     curve_number: Annotated[int, Field(ge=1)] | None = None
     reference_us: Annotated[float, Field(ge=0, le=60e6)] | None = None
-    tasks: Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)] | None = None
-    edges: Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)] | None = None
+    tasks: Omittable[Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)]] = None
+    edges: Omittable[Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)]] = None
     objective: Share | None = None
     moves_max: Annotated[int, Field(ge=0)] | None = None
-    move_cost: Annotated[float, Field(ge=0, le=1)] | None = None
-    zones: Annotated[list[str], Field(max_length=1_000)] | None = None
+    move_cost: Omittable[Annotated[float, Field(ge=0, le=1)]] = None
+    zones: Omittable[Annotated[list[str], Field(max_length=1_000)]] = None
     per_vm_max: Count | None = None
     per_host_max: Count | None = None
     per_zone_max: Count | None = None
-    apart_from: Annotated[list[str], Field(max_length=100)] | None = None
+    apart_from: Omittable[Annotated[list[str], Field(max_length=100)]] = None
 
 
 class CurveAttached(Read):

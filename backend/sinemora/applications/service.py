@@ -77,9 +77,9 @@ def update_application(
         _name_free(session, changes["name"])
         application.name = changes["name"]
     for field in (*_PLAIN, "reference_us"):
-        if field in changes and (changes[field] is not None or field not in ("description", "move_cost")):
+        if field in changes:
             setattr(application, field, changes[field])
-    if body.curve is not None or body.curve_number is not None:
+    if body.curve is not None or "curve_number" in changes:
         reference = body.curve or attach.entries(session, [application])[application.id].id
         _attach(application, attach.by_reference(session, reference, body.curve_number))
     if body.tasks is not None or body.edges is not None:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from sinemora.bucket_exports.models import ExportTable, Schedule
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import DISTINCT, Read, Write
+from sinemora.kit.schemas import DISTINCT, Omittable, Read, Write
 
 # Amazon S3, bucket naming rules.
 _BUCKET = r"^[a-z0-9][a-z0-9.-]*[a-z0-9]$"
@@ -85,17 +85,17 @@ class BucketExportCreate(Write):
 class BucketExportUpdate(Write):
     """Changes. Omitted fields stay as they are, the secret too; another place begins again with all days."""
 
-    name: Name | None = None
-    endpoint: Endpoint | None = None
-    region: Region | None = None
-    bucket: Bucket | None = None
-    prefix: Prefix | None = None
-    access_key: AccessKey | None = None
-    secret: SecretKey | None = None
-    schedule: Schedule | None = None
-    hour: Hour | None = None
-    tables: Tables | None = None
-    paused: bool | None = None
+    name: Omittable[Name] = None
+    endpoint: Omittable[Endpoint] = None
+    region: Omittable[Region] = None
+    bucket: Omittable[Bucket] = None
+    prefix: Omittable[Prefix] = None
+    access_key: Omittable[AccessKey] = None
+    secret: Omittable[SecretKey] = None
+    schedule: Omittable[Schedule] = None
+    hour: Omittable[Hour] = None
+    tables: Omittable[Tables] = None
+    paused: Omittable[bool] = None
 
 
 class BucketExportState(StrEnum):

@@ -61,7 +61,7 @@ def update_export(
     """
     row = get_export(session, export_id)
     precondition.check(row)
-    changes = body.model_dump(exclude_unset=True, exclude_none=True, exclude={"secret"})
+    changes = body.model_dump(exclude_unset=True, exclude={"secret"})
     changes = {name: value for name, value in changes.items() if value != getattr(row, name)}
     if "endpoint" in changes and body.secret is None:
         raise ProductError(

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from sinemora.curves.core.observations import ROWS_MAX, LatencyKind, Metric, ObservationError
 from sinemora.curves.core.upload import text_of
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 from sinemora.measurements.schemas import Axis, By, Span, StateName
 
 Unit = Annotated[str, Field(max_length=40, examples=["queries/s"])]
@@ -88,9 +88,9 @@ class CurveVersionCreate(Measurements):
 class CurveUpdate(Write):
     """Update of a curve; omitted fields stay."""
 
-    name: Name | None = None
-    description: Description | None = None
-    unit: Unit | None = None
+    name: Omittable[Name] = None
+    description: Omittable[Description] = None
+    unit: Omittable[Unit] = None
 
 
 class ThresholdRead(Read):

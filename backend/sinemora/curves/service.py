@@ -173,7 +173,7 @@ def update_curve(session: Session, actor: Actor, curve_id: str, body: CurveUpdat
     """Update name and description. ProductError `curve_unknown`, `curve_name_taken`, `version_changed`."""
     curve = changeable(session, curve_id)
     precondition.check(curve)
-    changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    changes = body.model_dump(exclude_unset=True)
     if changes.get("name", curve.name) != curve.name:
         _name_free(session, changes["name"])
     for field, value in changes.items():

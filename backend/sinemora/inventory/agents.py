@@ -270,7 +270,7 @@ def describe(session: Session, identity: AgentIdentity, body: AgentDescription) 
     agent = get_agent(session, identity.agent_id)
     fields = body.model_dump(exclude_unset=True, mode="json")
     for field in ("probe_address", "event_port", "general_port"):
-        if fields.get(field) is not None:
+        if field in fields:
             setattr(agent.vm, field, fields[field])
     agent.agent_version = fields.get("agent_version") or agent.agent_version
     agent.description = fields.get("description") or agent.description

@@ -11,11 +11,14 @@ from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT, Responder
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import AgentWrite, Read, Write
+from sinemora.kit.schemas import AgentWrite, Omittable, Read, Write
 
 
 def _one_host(text: str) -> str:
-    address = ip_address(text)
+    try:
+        address = ip_address(text)
+    except ValueError:
+        raise ValueError("Not an IPv4 or IPv6 address, as 10.0.0.4.") from None
     if address.is_multicast or address.is_unspecified or text == "255.255.255.255":
         raise ValueError("must be the address of one host")
     return str(address)
@@ -41,7 +44,7 @@ class ZoneCreate(Write):
 class ZoneUpdate(Write):
     """Changes to a zone. Omitted fields do not change."""
 
-    name: Name | None = None
+    name: Omittable[Name] = None
     physical_id: Name | None = None
 
 
@@ -94,14 +97,14 @@ class VmCreate(_Ports, Write):
 class VmUpdate(Write):
     """Changes to a VM. Omitted fields do not change."""
 
-    name: Name | None = None
-    zone_id: UUID | None = None
-    labels: Labels | None = None
+    name: Omittable[Name] = None
+    zone_id: Omittable[UUID] = None
+    labels: Omittable[Labels] = None
     probe_address: Address | None = None
-    event_port: Port | None = None
-    general_port: Port | None = None
-    responder: Responder | None = None
-    ptp_domain: PtpDomain | None = None
+    event_port: Omittable[Port] = None
+    general_port: Omittable[Port] = None
+    responder: Omittable[Responder] = None
+    ptp_domain: Omittable[PtpDomain] = None
 
 
 class AgentSummary(Read):
@@ -195,11 +198,11 @@ class AgentEnrolled(Read):
 class AgentDescription(AgentWrite):
     """Agent's description of itself. Omitted fields do not change."""
 
-    probe_address: Address | None = None
-    event_port: Port | None = None
-    general_port: Port | None = None
-    agent_version: Annotated[str, Field(max_length=50)] | None = None
-    description: Annotated[dict[str, Any], Field(max_length=64)] | None = None
+    probe_address: Omittable[Address] = None
+    event_port: Omittable[Port] = None
+    general_port: Omittable[Port] = None
+    agent_version: Omittable[Annotated[str, Field(max_length=50)]] = None
+    description: Omittable[Annotated[dict[str, Any], Field(max_length=64)]] = None
 
     @model_validator(mode="after")
     def _differ(self) -> Self:

@@ -44,7 +44,7 @@ def update_zone(session: Session, actor: Actor, zone_id: UUID, body: ZoneUpdate,
     zone = get_zone(session, zone_id)
     precondition.check(zone)
     changes = body.model_dump(exclude_unset=True)
-    if changes.get("name") and changes["name"] != zone.name:
+    if changes.get("name", zone.name) != zone.name:
         _check_zone_name(session, zone.provider, zone.region, changes["name"])
         zone.name = changes["name"]
     if "physical_id" in changes:
@@ -81,14 +81,12 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
     vm = get_vm(session, vm_id)
     precondition.check(vm)
     changes = body.model_dump(exclude_unset=True)
-    if changes.get("name") and changes["name"] != vm.name:
+    if changes.get("name", vm.name) != vm.name:
         _check_vm_name(session, changes["name"])
-    if changes.get("zone_id"):
+    if "zone_id" in changes:
         vm.zone = get_zone(session, changes["zone_id"])
     for field, value in changes.items():
-        # Only an address can be removed: null means no change for the other fields.
-        if value is not None or field == "probe_address":
-            setattr(vm, field, value)
+        setattr(vm, field, value)
     if vm.event_port == vm.general_port:
         raise ProductError("ports_equal", 409, "Ports equal: general_port must differ from event_port.")
     if vm.responder != Responder.AGENT:

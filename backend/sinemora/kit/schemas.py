@@ -6,9 +6,10 @@ product uses some of them.
 
 import warnings
 from collections import Counter
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 # FastAPI names a parameter by a field attribute that its type does not have. It hides this warning only where it makes
@@ -24,6 +25,22 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 # After the limits of a list of choices: a repeated one would be two columns of one name.
 DISTINCT = (AfterValidator(_distinct), Field(json_schema_extra={"uniqueItems": True}))
+
+
+def _not_null(value: Any) -> Any:
+    if value is None:
+        raise ValueError("Must not be null: leave the field out to keep its value.")
+    return value
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+T = TypeVar("T")
+# Field of an update that may be left out, and is None then, but cannot be cleared: null is refused. A default is not
+# validated, and the contract has neither null nor a default for it.
+Omittable = Annotated[T | SkipJsonSchema[None], BeforeValidator(_not_null), Field(json_schema_extra=_without_default)]
 
 
 class Write(BaseModel):

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 from sinemora.curves.core.observations import Metric
 from sinemora.curves.schemas import Unit
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 
 Kind = Literal["push", "prometheus"]
 State = Literal["waiting", "cannot_tell", "learnt"]
@@ -127,14 +127,14 @@ class MetricSourceUpdate(Write):
     to a server it was not entered for.
     """
 
-    name: Name | None = None
-    paths: Paths | None = None
+    name: Omittable[Name] = None
+    paths: Omittable[Paths] = None
     application_id: ApplicationId = None
-    url: Url | None = None
-    query: Query | None = None
+    url: Omittable[Url] = None
+    query: Omittable[Query] = None
     authentication: Authentication | None = None
-    refresh_hours: Hours | None = None
-    paused: bool | None = None
+    refresh_hours: Omittable[Hours] = None
+    paused: Omittable[bool] = None
 
 
 class MetricPointWrite(Write):

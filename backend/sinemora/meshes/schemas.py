@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 from sinemora.meshes.plan import (
     LOSS_DEADLINE_MS,
     LOSS_DEADLINE_RANGE_MS,
@@ -76,15 +76,15 @@ class MeshCreate(Write):
 class MeshUpdate(Write):
     """Changes to a mesh. Omitted fields do not change."""
 
-    name: Name | None = None
-    window_s: Window | None = None
-    rate_hz: Rate | None = None
-    flows: Flows | None = None
-    spike_threshold_ns: SpikeThreshold | None = None
-    loss_deadline_ms: LossDeadline | None = None
-    strategy: StrategyKind | None = None
-    period_windows: PeriodWindows | None = None
-    representatives: Representatives | None = None
+    name: Omittable[Name] = None
+    window_s: Omittable[Window] = None
+    rate_hz: Omittable[Rate] = None
+    flows: Omittable[Flows] = None
+    spike_threshold_ns: Omittable[SpikeThreshold] = None
+    loss_deadline_ms: Omittable[LossDeadline] = None
+    strategy: Omittable[StrategyKind] = None
+    period_windows: Omittable[PeriodWindows] = None
+    representatives: Omittable[Representatives] = None
 
 
 class MeshRead(Read):

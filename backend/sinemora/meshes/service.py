@@ -64,7 +64,7 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
     """Change a mesh. ProductError `mesh_unknown`, `mesh_name_taken`, `version_changed`."""
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
-    changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    changes = body.model_dump(exclude_unset=True)
     before_s = mesh.window_s
     if changes.get("name", mesh.name) != mesh.name:
         _check_name(session, changes["name"])

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sinemora.applications.schemas import Named
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations.schemas import MINUTES, ExpectedRead, GainRead, Percentile
 
@@ -95,11 +95,11 @@ class ScenarioCreate(WhatIfCreate):
 class ScenarioUpdate(Write):
     """Update of a scenario; omitted fields stay. Changes are replaced as a whole; `minutes` may be set to null."""
 
-    name: Name | None = None
-    changes: Annotated[list[Change], Field(max_length=1_000)] | None = None
-    statistic: Percentile | None = None
+    name: Omittable[Name] = None
+    changes: Omittable[Annotated[list[Change], Field(max_length=1_000)]] = None
+    statistic: Omittable[Percentile] = None
     minutes: LookBack = None
-    place_waiting: bool | None = None
+    place_waiting: Omittable[bool] = None
 
 
 class ScenarioRead(Read):

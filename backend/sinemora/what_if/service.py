@@ -56,11 +56,7 @@ def update_scenario(
     if scenario is None:
         raise NotFound("scenario")
     precondition.check(scenario)
-    changed = {
-        field: value
-        for field, value in body.model_dump(mode="json", exclude_unset=True).items()
-        if value is not None or field == "minutes"  # null stands for the newest windows
-    }
+    changed = body.model_dump(mode="json", exclude_unset=True)
     name = changed.pop("name", scenario.name)
     if name != scenario.name:
         _name_free(session, name)

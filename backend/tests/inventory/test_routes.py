@@ -51,13 +51,6 @@ def test_a_vm_from_birth_to_death(owner: Member, vm: dict[str, Any]):
     assert owner.get(path).status_code == 404
 
 
-@pytest.mark.parametrize("field", ["name", "zone_id", "event_port"])
-def test_null_takes_nothing_away_that_is_needed(owner: Member, vm: dict[str, Any], field: str):
-    answer = owner.patch(f"/v1/vms/{vm['id']}", json={field: None})
-    assert answer.status_code == 200
-    assert owner.get(f"/v1/vms/{vm['id']}").json()[field if field != "zone_id" else "zone"]
-
-
 def test_vms_are_found_by_zone_and_part_of_the_name(owner: Member, zone: dict[str, Any], vm: dict[str, Any]):
     other = owner.created("/v1/zones", ZONE | {"name": "b"})
     owner.created("/v1/vms", {"name": "B_1%", "zone_id": other["id"]})

@@ -11,7 +11,8 @@ import type { components } from './schema.gen'
 type Schemas = components['schemas']
 
 export type Annotation = Schemas['AnnotationRead']
-export type AnnotationInput = Schemas['AnnotationCreate']
+/** A new annotation, or all fields of a changed one. */
+export type AnnotationInput = Schemas['AnnotationUpdate'] & Pick<Schemas['AnnotationCreate'], 'kind' | 'text'>
 
 const REFRESH_MS = 30_000
 const MINUTE_MS = 60_000

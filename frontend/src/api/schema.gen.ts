@@ -5076,18 +5076,21 @@ export interface components {
          * @description Agent's description of itself. Omitted fields do not change.
          */
         AgentDescription: {
-            /** Probe Address */
-            probe_address?: string | null;
+            /**
+             * Probe Address
+             * @example 10.0.0.4
+             */
+            probe_address?: string;
             /** Event Port */
-            event_port?: number | null;
+            event_port?: number;
             /** General Port */
-            general_port?: number | null;
+            general_port?: number;
             /** Agent Version */
-            agent_version?: string | null;
+            agent_version?: string;
             /** Description */
             description?: {
                 [key: string]: unknown;
-            } | null;
+            };
         };
         /**
          * AgentEnrol
@@ -5375,18 +5378,25 @@ export interface components {
          * @description Changes to an annotation. Omitted fields do not change; null clears `ends_at`, `mesh_id`, `scope` and `url`.
          */
         AnnotationUpdate: {
-            kind?: components["schemas"]["AnnotationKind"] | null;
-            /** Text */
-            text?: string | null;
-            /** Starts At */
-            starts_at?: string | null;
+            /** Kind */
+            kind?: components["schemas"]["AnnotationKind"];
+            /**
+             * Text
+             * @description One line
+             */
+            text?: string;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at?: string;
             /** Ends At */
             ends_at?: string | null;
             /** Mesh Id */
             mesh_id?: string | null;
             scope?: components["schemas"]["sinemora__annotations__schemas__Scope"] | null;
             /** Source */
-            source?: string | null;
+            source?: string;
             /** Url */
             url?: string | null;
         };
@@ -5786,27 +5796,27 @@ export interface components {
          */
         ApplicationUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Description */
-            description?: string | null;
+            description?: string;
             /** Curve */
-            curve?: string | null;
+            curve?: string;
             /** Curve Number */
             curve_number?: number | null;
             /** Reference Us */
             reference_us?: number | null;
             /** Tasks */
-            tasks?: components["schemas"]["TaskWrite"][] | null;
+            tasks?: components["schemas"]["TaskWrite"][];
             /** Edges */
-            edges?: components["schemas"]["EdgeWrite"][] | null;
+            edges?: components["schemas"]["EdgeWrite"][];
             /** Objective */
             objective?: number | null;
             /** Moves Max */
             moves_max?: number | null;
             /** Move Cost */
-            move_cost?: number | null;
+            move_cost?: number;
             /** Zones */
-            zones?: string[] | null;
+            zones?: string[];
             /** Per Vm Max */
             per_vm_max?: number | null;
             /** Per Host Max */
@@ -5814,7 +5824,7 @@ export interface components {
             /** Per Zone Max */
             per_zone_max?: number | null;
             /** Apart From */
-            apart_from?: string[] | null;
+            apart_from?: string[];
         };
         /**
          * ApplicationWrite
@@ -6431,26 +6441,39 @@ export interface components {
          */
         BucketExportUpdate: {
             /** Name */
-            name?: string | null;
-            /** Endpoint */
-            endpoint?: string | null;
+            name?: string;
+            /**
+             * Endpoint
+             * @description Address of the storage; empty for Amazon S3
+             */
+            endpoint?: string;
             /** Region */
-            region?: string | null;
+            region?: string;
             /** Bucket */
-            bucket?: string | null;
-            /** Prefix */
-            prefix?: string | null;
+            bucket?: string;
+            /**
+             * Prefix
+             * @description Beginning of all names; may be empty
+             */
+            prefix?: string;
             /** Access Key */
-            access_key?: string | null;
-            /** Secret */
-            secret?: string | null;
-            schedule?: components["schemas"]["Schedule"] | null;
-            /** Hour */
-            hour?: number | null;
+            access_key?: string;
+            /**
+             * Secret
+             * Format: password
+             * @description Secret of the access key; never in a response
+             */
+            secret?: string;
+            schedule?: components["schemas"]["Schedule"];
+            /**
+             * Hour
+             * @description Hour of the day of a daily export, UTC
+             */
+            hour?: number;
             /** Tables */
-            tables?: components["schemas"]["ExportTable"][] | null;
+            tables?: components["schemas"]["ExportTable"][];
             /** Paused */
-            paused?: boolean | null;
+            paused?: boolean;
         };
         /**
          * BucketRead
@@ -7401,11 +7424,14 @@ export interface components {
          */
         CurveUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Description */
-            description?: string | null;
-            /** Unit */
-            unit?: string | null;
+            description?: string;
+            /**
+             * Unit
+             * @example queries/s
+             */
+            unit?: string;
         };
         /**
          * CurveVersionCreate
@@ -10027,22 +10053,38 @@ export interface components {
          */
         MeshUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Window S */
-            window_s?: number | null;
-            /** Rate Hz */
-            rate_hz?: (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128) | null;
+            window_s?: number;
+            /**
+             * Rate Hz
+             * @enum {integer}
+             */
+            rate_hz?: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128;
             /** Flows */
-            flows?: number | null;
-            /** Spike Threshold Ns */
-            spike_threshold_ns?: number | null;
-            /** Loss Deadline Ms */
-            loss_deadline_ms?: number | null;
-            strategy?: components["schemas"]["StrategyKind"] | null;
-            /** Period Windows */
-            period_windows?: number | null;
-            /** Representatives */
-            representatives?: number | null;
+            flows?: number;
+            /**
+             * Spike Threshold Ns
+             * @description Excess over a window's median from which agents keep the exchanges of a spike, ns
+             */
+            spike_threshold_ns?: number;
+            /**
+             * Loss Deadline Ms
+             * @description Time after which an exchange without a response is lost
+             */
+            loss_deadline_ms?: number;
+            /** Strategy */
+            strategy?: components["schemas"]["StrategyKind"];
+            /**
+             * Period Windows
+             * @description Windows until the plan repeats; `full` ignores it
+             */
+            period_windows?: number;
+            /**
+             * Representatives
+             * @description VMs that represent a zone in a window; only for `zones`
+             */
+            representatives?: number;
         };
         /**
          * MeshesSet
@@ -10262,24 +10304,30 @@ export interface components {
          */
         MetricSourceUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Paths */
-            paths?: components["schemas"]["MetricPathWrite"][] | null;
+            paths?: components["schemas"]["MetricPathWrite"][];
             /**
              * Application Id
              * @description Application of the same mesh; its metric judges moves that were applied to it
              */
             application_id?: string | null;
             /** Url */
-            url?: string | null;
-            /** Query */
-            query?: string | null;
+            url?: string;
+            /**
+             * Query
+             * @description PromQL whose result is one series
+             */
+            query?: string;
             /** Authentication */
             authentication?: (components["schemas"]["BearerAuthentication"] | components["schemas"]["BasicAuthentication"] | components["schemas"]["HeaderAuthentication"]) | null;
-            /** Refresh Hours */
-            refresh_hours?: number | null;
+            /**
+             * Refresh Hours
+             * @description Minimum hours between curve versions
+             */
+            refresh_hours?: number;
             /** Paused */
-            paused?: boolean | null;
+            paused?: boolean;
         };
         /**
          * MetricTailRead
@@ -12763,15 +12811,15 @@ export interface components {
          */
         ReceiverUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Settings */
             settings?: {
                 [key: string]: unknown;
-            } | null;
+            };
             /** Secret */
             secret?: {
                 [key: string]: string;
-            } | null;
+            };
         };
         /**
          * RecentIncident
@@ -13466,22 +13514,24 @@ export interface components {
          */
         RuleUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Enabled */
-            enabled?: boolean | null;
-            severity?: components["schemas"]["Severity"] | null;
-            condition?: components["schemas"]["ConditionModel"] | null;
-            scope?: components["schemas"]["ScopeModel"] | null;
+            enabled?: boolean;
+            severity?: components["schemas"]["Severity"];
+            /** Condition */
+            condition?: components["schemas"]["ConditionModel"];
+            /** Scope */
+            scope?: components["schemas"]["ScopeModel"];
             /** Windows X */
-            windows_x?: number | null;
+            windows_x?: number;
             /** Windows Y */
-            windows_y?: number | null;
+            windows_y?: number;
             /** Sources Min */
-            sources_min?: number | null;
+            sources_min?: number;
             /** Hold S */
-            hold_s?: number | null;
+            hold_s?: number;
             /** Keep Firing S */
-            keep_firing_s?: number | null;
+            keep_firing_s?: number;
             /** Runbook Url */
             runbook_url?: string | null;
         };
@@ -13649,17 +13699,18 @@ export interface components {
          */
         ScenarioUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Changes */
-            changes?: (components["schemas"]["PutTask"] | components["schemas"]["RecreateVm"] | components["schemas"]["DropZone"] | components["schemas"]["AddLatency"] | components["schemas"]["ChangeCurve"])[] | null;
-            statistic?: components["schemas"]["Percentile"] | null;
+            changes?: (components["schemas"]["PutTask"] | components["schemas"]["RecreateVm"] | components["schemas"]["DropZone"] | components["schemas"]["AddLatency"] | components["schemas"]["ChangeCurve"])[];
+            /** Statistic */
+            statistic?: components["schemas"]["Percentile"];
             /**
              * Minutes
              * @description Look-back in minutes: performance is the mean over its windows. Null: the newest window of each path, as for the current performance of an application
              */
             minutes?: number | null;
             /** Place Waiting */
-            place_waiting?: boolean | null;
+            place_waiting?: boolean;
         };
         /**
          * Schedule
@@ -16417,22 +16468,25 @@ export interface components {
          */
         VmUpdate: {
             /** Name */
-            name?: string | null;
-            /** Zone Id */
-            zone_id?: string | null;
+            name?: string;
+            /**
+             * Zone Id
+             * Format: uuid
+             */
+            zone_id?: string;
             /** Labels */
             labels?: {
                 [key: string]: string;
-            } | null;
+            };
             /** Probe Address */
             probe_address?: string | null;
             /** Event Port */
-            event_port?: number | null;
+            event_port?: number;
             /** General Port */
-            general_port?: number | null;
-            responder?: components["schemas"]["Responder"] | null;
+            general_port?: number;
+            responder?: components["schemas"]["Responder"];
             /** Ptp Domain */
-            ptp_domain?: number | null;
+            ptp_domain?: number;
         };
         /**
          * Waiting
@@ -16663,7 +16717,7 @@ export interface components {
          */
         ZoneUpdate: {
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Physical Id */
             physical_id?: string | null;
         };

@@ -9,7 +9,7 @@ from pydantic import Field
 from sinemora.alerts.models import ReceiverKind
 from sinemora.alerts.schemas import Matcher
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 
 
 class ReceiverFields(Write):
@@ -28,9 +28,9 @@ class ReceiverFields(Write):
 class ReceiverUpdate(Write):
     """Changes of a receiver; omitted fields stay."""
 
-    name: Name | None = None
-    settings: dict[str, Any] | None = None
-    secret: dict[str, str] | None = None
+    name: Omittable[Name] = None
+    settings: Omittable[dict[str, Any]] = None
+    secret: Omittable[dict[str, str]] = None
 
 
 class ReceiverRead(Read):

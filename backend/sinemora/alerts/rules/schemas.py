@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from sinemora.alerts.evaluation.rule import Among, Kind, Severity, Timescale
 from sinemora.alerts.schemas import Url
 from sinemora.kit.names import Name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
@@ -134,16 +134,16 @@ class RuleCreate(RuleFields):
 class RuleUpdate(Write):
     """Changes of a rule; omitted fields stay."""
 
-    name: Name | None = None
-    enabled: bool | None = None
-    severity: Severity | None = None
-    condition: Condition | None = None
-    scope: ScopeModel | None = None
-    windows_x: Annotated[int, Field(ge=1, le=16)] | None = None
-    windows_y: Annotated[int, Field(ge=1, le=16)] | None = None
-    sources_min: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    hold_s: Annotated[int, Field(ge=0, le=86_400)] | None = None
-    keep_firing_s: Annotated[int, Field(ge=0, le=86_400)] | None = None
+    name: Omittable[Name] = None
+    enabled: Omittable[bool] = None
+    severity: Omittable[Severity] = None
+    condition: Omittable[Condition] = None
+    scope: Omittable[ScopeModel] = None
+    windows_x: Omittable[Annotated[int, Field(ge=1, le=16)]] = None
+    windows_y: Omittable[Annotated[int, Field(ge=1, le=16)]] = None
+    sources_min: Omittable[Annotated[int, Field(ge=1, le=10_000)]] = None
+    hold_s: Omittable[Annotated[int, Field(ge=0, le=86_400)]] = None
+    keep_firing_s: Omittable[Annotated[int, Field(ge=0, le=86_400)]] = None
     runbook_url: Url | None = None
 
 

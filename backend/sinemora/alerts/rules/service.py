@@ -45,8 +45,6 @@ def update_rule(session: Session, actor: Actor, rule_id: UUID, body: RuleUpdate,
     precondition.check(row)
     changes = body.model_dump(mode="json", exclude_unset=True)
     for field, value in changes.items():
-        if value is None and field != "runbook_url":
-            continue
         if field == "name" and value != row.name:
             _rule_name_free(session, row.mesh_id, value)
         setattr(row, field, value)
