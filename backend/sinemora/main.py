@@ -45,6 +45,7 @@ from sinemora.jobs import routes as jobs
 from sinemora.jobs.watch import ended_watch
 from sinemora.kit import errors, health, listening_socket
 from sinemora.kit.config import settings
+from sinemora.kit.db import Base
 from sinemora.kit.http.contract import describe_responses
 from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.frontend import serve_frontend
@@ -200,6 +201,7 @@ def create_app() -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     errors.install(app)
+    errors.note_constraints(Base.metadata)
     for router in ROUTERS:
         # Not include_router: it builds each route once more, which takes a second of a processor at every start.
         app.router.routes += router.routes

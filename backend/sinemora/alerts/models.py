@@ -22,6 +22,7 @@ from sqlalchemy.types import TEXT
 
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.models import Mesh
 
@@ -63,7 +64,7 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
     __table_args__ = (
         ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "mesh_id", "name"),
+        UniqueConstraint("tenant_id", "mesh_id", "name", info=taken_as("alert_rule_name_taken")),
         CheckConstraint("severity IN ('info', 'warning', 'critical')", name="severity"),
         CheckConstraint("windows_x BETWEEN 1 AND windows_y AND windows_y <= 16", name="windows"),
         CheckConstraint("sources_min >= 1 AND hold_s >= 0 AND keep_firing_s >= 0", name="m_of_n"),
@@ -215,7 +216,7 @@ class Receiver(Identified, Versioned, TenantOwned, Base):
     rows_max = 200
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("receiver_name_taken")),
         CheckConstraint("kind IN ('email', 'webhook', 'slack', 'pagerduty', 'teams')", name="kind"),
     )
 

@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.tenants.models import Membership
 
 
@@ -24,7 +25,7 @@ class ApiKey(Identified, TenantOwned, Base):
     __table_args__ = (
         CheckConstraint("cardinality(scopes) > 0", name="scopes"),
         CheckConstraint("(previous_digest IS NULL) = (previous_expires_at IS NULL)", name="previous"),
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("api_key_name_taken")),
         ForeignKeyConstraint(
             ["tenant_id", "owner_id"], ["memberships.tenant_id", "memberships.user_id"], ondelete="CASCADE"
         ),

@@ -11,6 +11,7 @@ from sqlalchemy.types import TEXT
 
 from sinemora.inventory.models import Vm
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 
 
 class Chunking(StrEnum):
@@ -64,7 +65,7 @@ class Artifact(Identified, TenantOwned, Base):
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name", "release"),
+        UniqueConstraint("tenant_id", "name", "release", info=taken_as("artifact_exists")),
         Index(None, "tenant_id", "mesh_id"),
         CheckConstraint("size_bytes >= 0", name="size_bytes"),
         CheckConstraint("chunking IN ('fixed', 'content')", name="chunking"),

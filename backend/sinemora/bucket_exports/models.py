@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
 
 _OF_EXPORT = (["tenant_id", "bucket_export_id"], ["bucket_exports.tenant_id", "bucket_exports.id"])
@@ -44,8 +45,8 @@ class BucketExport(Identified, Versioned, TenantOwned, Base):
     rows_max = 10
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name"),
-        UniqueConstraint("tenant_id", "endpoint", "bucket", "prefix"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("bucket_export_name_taken")),
+        UniqueConstraint("tenant_id", "endpoint", "bucket", "prefix", info=taken_as("bucket_place_taken")),
         CheckConstraint("schedule IN ('hourly', 'daily')", name="schedule"),
         CheckConstraint("hour BETWEEN 0 AND 23", name="hour"),
         CheckConstraint("cardinality(tables) > 0", name="tables"),

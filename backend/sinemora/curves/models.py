@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
 
 
@@ -19,7 +20,7 @@ class StoredCurve(Identified, Versioned, TenantOwned, Base):
     rows_max = 2_000
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("curve_name_taken")),
         CheckConstraint("metric IN ('rate', 'duration')", name="metric"),
     )
 

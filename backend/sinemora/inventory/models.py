@@ -19,6 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
 
 EVENT_PORT = 319
@@ -43,7 +44,10 @@ class Zone(Identified, Versioned, TenantOwned, Base):
 
     __tablename__ = "zones"
     rows_max = 1_000
-    __table_args__ = (UniqueConstraint("tenant_id", "id"), UniqueConstraint("tenant_id", "provider", "region", "name"))
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "provider", "region", "name", info=taken_as("zone_name_taken")),
+    )
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
     provider: Mapped[str]
@@ -59,7 +63,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "zone_id"], ["zones.tenant_id", "zones.id"]),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("vm_name_taken")),
         Index(None, "tenant_id", "zone_id"),
         CheckConstraint("event_port BETWEEN 1 AND 65535", name="event_port"),
         CheckConstraint("general_port BETWEEN 1 AND 65535", name="general_port"),

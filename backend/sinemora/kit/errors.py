@@ -3,6 +3,7 @@
 422 is for malformed input only; a conflict with stored data is a 409. Every 500 has problem details too.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -15,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.models import Schema
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
-from sqlalchemy import exc
+from sqlalchemy import MetaData, exc
 from sqlalchemy.orm.exc import StaleDataError
 from starlette.exceptions import HTTPException
 
@@ -32,6 +33,8 @@ _DISK_FULL = "53100"
 _TAKEN = "23505"  # a unique name or key: the check before the statement did not see the other request's
 # Status of a request without a caller, in metrics and traces only (nginx's).
 _CALLER_GONE = 499
+_TAKEN_AS = "taken_as"
+_codes_of_constraints: dict[str, str] = {}
 _DATA_EXCEPTION = "22"  # class of SQLSTATEs: a number out of range, text with U+0000
 # SQLSTATEs of deleting a row that others refer to.
 _REFERRED_STATES = {"23503", "23001"}
@@ -51,11 +54,15 @@ class ProductError(Exception):
         self.extra = extra
 
 
+_SHORT_FORMS = {"vm": "VM", "api": "API", "totp": "TOTP"}
+
+
 class NotFound(ProductError):
     """Object that does not exist or belongs to another tenant: the response is the same on purpose."""
 
     def __init__(self, noun: str) -> None:
-        super().__init__(f"{noun.replace(' ', '_')}_unknown", 404, f"Unknown {noun}.")
+        words = " ".join(_SHORT_FORMS.get(word, word) for word in noun.replace("_", " ").split())
+        super().__init__(f"{noun.replace(' ', '_')}_unknown", 404, f"Unknown {words}.")
 
 
 class CallerGone(Exception):
@@ -145,11 +152,7 @@ def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
             "database_busy", 503, "Database busy: all connections are in use. Try again.", headers={"Retry-After": "2"}
         )
     if isinstance(error, exc.IntegrityError) and getattr(error.orig, "sqlstate", None) == _TAKEN:
-        return ProductError(
-            "conflict",
-            409,
-            "Conflict: another request stored the same at this moment. Read it; repeat yours if still needed.",
-        )
+        return _taken(error)
     if isinstance(error, exc.IntegrityError):
         return ProductError("conflict", 409, "Conflict: this contradicts stored data.")
     if not isinstance(error, exc.DBAPIError):
@@ -178,6 +181,35 @@ def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
             "database_unavailable", 503, "Database unavailable. Try again.", headers={"Retry-After": "5"}
         )
     return None
+
+
+def taken_as(code: str) -> dict[str, str]:
+    """Return `info` of a unique constraint on what a request names: a request that loses a race has this code."""
+    return {_TAKEN_AS: code}
+
+
+def note_constraints(metadata: MetaData) -> None:
+    """Read the codes of the unique constraints of all tables (`taken_as`)."""
+    for table in metadata.tables.values():
+        for constraint in table.constraints:
+            if _TAKEN_AS in constraint.info:
+                _codes_of_constraints[str(constraint.name)] = constraint.info[_TAKEN_AS]
+
+
+def _taken(error: exc.IntegrityError) -> ProductError:
+    """Return the error of a request whose check found nothing, and whose statement found another request's row."""
+    name = getattr(getattr(error.orig, "diag", None), "constraint_name", None) or ""
+    # A part of a table that is spread over a cluster has its number at the end of the name.
+    code = _codes_of_constraints.get(name) or _codes_of_constraints.get(re.sub(r"_\d+$", "", name))
+    if code is None:
+        return ProductError(
+            "conflict",
+            409,
+            "Conflict: another request stored the same at this moment. Read it; repeat yours if still needed.",
+        )
+    return ProductError(
+        code, 409, "Taken: another request stored the same name or place at this moment. Choose another one."
+    )
 
 
 # Refusals of the framework itself, before or instead of a route.

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.inventory.models import Vm
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
 
 _OF_SOURCE = (["tenant_id", "metric_source_id"], ["metric_sources.tenant_id", "metric_sources.id"])
@@ -37,7 +38,7 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
             ondelete="SET NULL (application_id)",
         ),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("metric_source_name_taken")),
         Index(None, "tenant_id", "application_id"),
         Index(None, "tenant_id", "curve_id"),
         Index(None, "tenant_id", "mesh_id"),

@@ -24,6 +24,7 @@ from sqlalchemy.orm import Mapped, column_property, mapped_column
 from sqlalchemy.types import TEXT
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.plan import LOSS_DEADLINE_MS, SPIKE_THRESHOLD_NS
 from sinemora.meshes.strategies.strategy import FULL
@@ -40,7 +41,7 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
     rows_max = 500
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("mesh_name_taken")),
         CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
         CheckConstraint("rate_hz IN (1, 2, 4, 8, 16, 32, 64, 128)", name="rate_hz"),
         CheckConstraint("flows BETWEEN 1 AND 16", name="flows"),

@@ -4,6 +4,7 @@ from sqlalchemy import UniqueConstraint
 from sqlalchemy.orm import Mapped
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 
 
 class SavedView(Identified, TenantOwned, Base):
@@ -12,7 +13,7 @@ class SavedView(Identified, TenantOwned, Base):
     __tablename__ = "saved_views"
     rows_max = 500
     limited_callers_change = True
-    __table_args__ = (UniqueConstraint("tenant_id", "name"),)
+    __table_args__ = (UniqueConstraint("tenant_id", "name", info=taken_as("saved_view_exists")),)
 
     name: Mapped[str]
     address: Mapped[str]

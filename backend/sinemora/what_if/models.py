@@ -8,6 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.models import Mesh
 
@@ -20,7 +21,7 @@ class Scenario(Identified, Versioned, TenantOwned, Base):
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "name", info=taken_as("scenario_name_taken")),
         Index(None, "tenant_id", "mesh_id"),
     )
 
