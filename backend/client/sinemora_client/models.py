@@ -764,7 +764,7 @@ class BucketRead(TypedDict):
     """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
 
     `upper`: a second bucket of a higher rate, null for a single one. `metered`: the unit of tokens, null unless
-    bursts of two packet sizes show it.
+    bursts of two packet sizes show it. `spread`: of the single bursts; null for a known bucket.
     """
 
     rate_mbit: float
@@ -774,6 +774,7 @@ class BucketRead(TypedDict):
     loss: float | None
     upper: UpperBucketRead | None
     metered: Unit | None
+    spread: SpreadRead | None
 
 
 class BucketTestRead(TypedDict):
@@ -5005,6 +5006,16 @@ class SplitRead(TypedDict):
     serverless_per_s: float
     cost_per_hour: float
     regime: Regime
+
+
+class SpreadRead(TypedDict):
+    """Least and most of the rates and depths that the single bursts with a bucket show, of `bursts` bursts."""
+
+    bursts: int
+    rate_min_mbit: float
+    rate_max_mbit: float
+    burst_min_kb: float
+    burst_max_kb: float
 
 
 StateName: TypeAlias = Literal["measured", "not_planned", "no_data", "stale", "lost", "earlier", "no_service", "estimated"]

@@ -10,7 +10,7 @@ from sinemora.advisors.bulk.command import bulk
 from sinemora.advisors.compute_mix.command import price_basis, price_difference, split_cells
 from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.advisors.shaping.command import app as shaping
-from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api, utf8_of, write_text, yaml_of
 from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
@@ -53,8 +53,12 @@ def compute_mix(client: Terminal, file: Question) -> None:
 def provider_prices(client: Terminal, file: Question) -> None:
     """Find the serverless prices at which the best mix switches, and the price best for the provider."""
     result = client.read("/v1/advisors/provider-prices", yaml_of(file))
+    highest = result["switch_to_vms"] or result["switch_to_mixed"]
     rows = [
-        (peak["regime"].replace("_", " "), f"{peak['price_per_busy_hour']:.4f}", f"{peak['profit_per_hour']:.4f}",
+        (peak["regime"].replace("_", " "),
+         # Above the last switch serverless is not used, so any price has the same profit.
+         f"above {highest:.5g}" if peak["regime"] == "vm_only" else f"{peak['price_per_busy_hour']:.5g}",
+         f"{peak['profit_per_hour']:.5g}",
          "equilibrium" if peak == result["equilibrium"] else "")
         for peak in result["peaks"]
     ]  # fmt: skip
@@ -84,7 +88,7 @@ def fairness(
 @calls_api
 def import_fairness(client: Terminal, file: Annotated[Path, Argument(help="CSV file; - for standard input.")]) -> None:
     """Compute Jain's index of a table of throughputs, or means of a table of indices."""
-    result = client.read("/v1/advisors/fairness-imports", {"csv": bytes_of(file).decode("utf-8", "replace")})
+    result = client.read("/v1/advisors/fairness-imports", {"csv": utf8_of(file)})
     rows = [
         (group["group"], len(group["windows"]), "-" if group["mean"] is None else f"{group['mean']:.4f}")
         for group in result["groups"]
@@ -165,11 +169,8 @@ def import_price_list(
         body: dict[str, Any] = client.read("/v1/price-list-samples")[0]
     else:
         kind = "json_text" if file.suffix == ".json" else "csv"
-        try:
-            text = bytes_of(file).decode()
-        except UnicodeDecodeError as error:
-            raise CommandError(f"{file} is not UTF-8 text: {error.reason}.") from error
-        body = {"name": file.stem, "currency": currency, "as_of": as_of or f"{datetime.now(UTC):%Y-%m-%d}", kind: text}
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        body = {"name": file.stem, "currency": currency, "as_of": as_of or today, kind: utf8_of(file)}
     if name is not None:
         body["name"] = name
     row = client.read("/v1/price-lists", body)

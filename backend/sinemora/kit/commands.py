@@ -256,6 +256,15 @@ def bytes_of(file: Path) -> bytes:
         raise CommandError(f"{file} cannot be read: {error.strerror}") from error
 
 
+def utf8_of(file: Path) -> str:
+    """Return the text of a UTF-8 file; `-` is standard input. Raises `CommandError`."""
+    try:
+        return bytes_of(file).decode()
+    except UnicodeDecodeError as error:
+        hint = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+        raise CommandError(f"{file} is not UTF-8 text at byte {error.start}: {hint}.") from error
+
+
 def yaml_of(file: Path) -> dict[str, Any]:
     """Read the YAML document of a file as JSON values (dates become text). `-` is standard input.
 
@@ -278,5 +287,19 @@ def write_text(text: str, file: Path | None) -> None:
         return
     try:
         file.write_text(text, "utf-8")
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def check_writable(file: Path | None) -> None:
+    """Check that a result can be written into a file, before the work for it. Raises `CommandError`."""
+    if file is None:
+        return
+    is_new = not file.exists()
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+        if is_new:
+            file.unlink()
     except OSError as error:
         raise CommandError(f"{file} cannot be written: {error.strerror}") from error

@@ -34,15 +34,15 @@ utilisation_max: 0.9
 def run(owner: Member, capsys: pytest.CaptureFixture[str], tmp_path: Path):
     with listening(owner) as client:
 
-        def command(*arguments: str, stdin: str | None = None) -> str:
+        def command(*arguments: str, stdin: str | None = None, refused: bool = False) -> str:
             file = []
             if stdin is not None:
                 (tmp_path / "question.yaml").write_text(stdin)
                 file = [str(tmp_path / "question.yaml")]
             status = main(["advise", *arguments, *file, "--url", client.url, "--key", client.key])
             printed = capsys.readouterr()
-            assert status == 0, printed.err
-            return printed.out
+            assert status == int(refused), printed.err
+            return printed.err if refused else printed.out
 
         yield command
 
@@ -68,6 +68,9 @@ def test_fairness_transport_and_transfers(run, owner: Member, make_mesh, tmp_pat
     assert "Index -" in run("fairness", "--mesh", mesh.name)
     (tmp_path / "table.csv").write_text("group,window,throughput\nTCP,1,5\nTCP,1,0\n")
     assert "0.5000" in run("import-fairness", str(tmp_path / "table.csv"))
+    (tmp_path / "latin.csv").write_bytes("group,window,throughput\nKöln,1,5\n".encode("latin-1"))
+    words = "latin.csv is not UTF-8 text at byte 25: save it as UTF-8"
+    assert words in run("import-fairness", str(tmp_path / "latin.csv"), refused=True)
     assert "R2" in run("transport", stdin="{ecn: marked}")
     plan = run("transfers", stdin="transfers: [{source: a, target: b, size_bytes: 1.25e+9}]\ncapacity_gbit: 1\n")
     assert "never before 10 s (out of a)" in plan
@@ -84,6 +87,8 @@ def test_bursts_are_sent_and_judged(run, owner: Member, make_mesh, tmp_path: Pat
         "--rate-mbit", "20", "--output", str(file),
     )  # fmt: skip
     assert "No token bucket" in printed
+    lost = run("shaping", "127.0.0.1", "--port", str(ports[0]), "--output", str(tmp_path / "no" / "x"), refused=True)
+    assert "cannot be written: No such file" in lost
     assert len(json.loads(file.read_text())["trains"]) == 2
     mesh = make_mesh(owner, 2)
     assert run("tails", "--mesh", mesh.name) == ""

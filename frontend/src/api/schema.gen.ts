@@ -6480,7 +6480,7 @@ export interface components {
          * @description Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
          *
          *     `upper`: a second bucket of a higher rate, null for a single one. `metered`: the unit of tokens, null unless bursts
-         *     of two packet sizes show it.
+         *     of two packet sizes show it. `spread`: of the single bursts; null for a known bucket.
          */
         BucketRead: {
             /** Rate Mbit */
@@ -6494,6 +6494,7 @@ export interface components {
             loss: number | null;
             upper: components["schemas"]["UpperBucketRead"] | null;
             metered: components["schemas"]["Unit"] | null;
+            spread: components["schemas"]["SpreadRead"] | null;
         };
         /**
          * BucketTestRead
@@ -14699,6 +14700,22 @@ export interface components {
             /** Cost Per Hour */
             cost_per_hour: number;
             regime: components["schemas"]["Regime"];
+        };
+        /**
+         * SpreadRead
+         * @description Least and most of the rates and depths that the single bursts with a bucket show, of `bursts` bursts.
+         */
+        SpreadRead: {
+            /** Bursts */
+            bursts: number;
+            /** Rate Min Mbit */
+            rate_min_mbit: number;
+            /** Rate Max Mbit */
+            rate_max_mbit: number;
+            /** Burst Min Kb */
+            burst_min_kb: number;
+            /** Burst Max Kb */
+            burst_max_kb: number;
         };
         /**
          * StateName
@@ -57950,9 +57967,9 @@ export interface operations {
                      *               "memory_gb": null
                      *             }
                      *           ],
-                     *           "id": "0053e87b-1926-430f-a032-7099a9bf54f0",
-                     *           "created_at": "2026-11-26T20:29:40.709694Z",
-                     *           "updated_at": "2026-11-26T20:29:41.030961Z"
+                     *           "id": "33989dd2-6606-410f-b8e7-eb0fde575ecb",
+                     *           "created_at": "2026-11-27T20:48:26.369850Z",
+                     *           "updated_at": "2026-11-27T20:48:27.331134Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -58095,9 +58112,9 @@ export interface operations {
                      *           "memory_gb": 8
                      *         }
                      *       ],
-                     *       "id": "c1b2591b-d7e0-42a8-95f1-d0a9d1bfe9a0",
-                     *       "created_at": "2026-11-26T20:29:50.645533Z",
-                     *       "updated_at": "2026-11-26T20:29:50.645533Z"
+                     *       "id": "2d67e3c8-cb1c-4075-9321-41187a4da63f",
+                     *       "created_at": "2026-11-27T20:51:34.207868Z",
+                     *       "updated_at": "2026-11-27T20:51:34.207868Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PriceListRead"];
@@ -58428,7 +58445,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "application": {
-                     *         "id": "8c47822d-b933-453e-8df8-f810133aae59",
+                     *         "id": "c012dcf4-cf4b-4990-afab-d6241f5b0fa8",
                      *         "name": "cache"
                      *       },
                      *       "service": {
@@ -58459,7 +58476,7 @@ export interface operations {
                      *         },
                      *         "price_list_id": null
                      *       },
-                     *       "updated_at": "2026-11-26T20:29:53.732448Z"
+                     *       "updated_at": "2026-11-27T20:51:55.180872Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PriceBasisRead"];
@@ -58581,7 +58598,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "application": {
-                     *         "id": "8c47822d-b933-453e-8df8-f810133aae59",
+                     *         "id": "c012dcf4-cf4b-4990-afab-d6241f5b0fa8",
                      *         "name": "cache"
                      *       },
                      *       "service": {
@@ -58612,7 +58629,7 @@ export interface operations {
                      *         },
                      *         "price_list_id": null
                      *       },
-                     *       "updated_at": "2026-11-26T20:29:53.779932Z"
+                     *       "updated_at": "2026-11-27T20:51:56.502164Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PriceBasisRead"];
@@ -58821,17 +58838,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "recommendation_id": "1eb3a124-a313-4a9a-a056-c44bd30aecca",
+                     *       "recommendation_id": "e0cde2bf-a27e-4fdc-808d-2b9cc748f42d",
                      *       "window": {
-                     *         "from": "2026-11-26T20:18:30Z",
-                     *         "to": "2026-11-26T20:29:40Z"
+                     *         "from": "2026-11-27T20:40:10Z",
+                     *         "to": "2026-11-27T20:51:20Z"
                      *       },
                      *       "currency": "USD",
                      *       "difference_per_hour": -0.17000000000000004,
                      *       "applications": [
                      *         {
                      *           "application": {
-                     *             "id": "bfbc907b-e94e-4efb-9930-aceab3b74322",
+                     *             "id": "5b9ba47f-5ede-4eb5-8710-5fee82a4b5ca",
                      *             "name": "cache"
                      *           },
                      *           "currency": "USD",
@@ -58975,11 +58992,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "mesh_id": "c0d0aa34-050b-41fa-be2e-4f66ee066bc4",
+                     *       "mesh_id": "2efbb521-9363-4b59-924d-5fcf6e7d2817",
                      *       "of": "vms",
                      *       "share": "requests per second of a client with one request in flight: 1 / median round trip over its paths",
-                     *       "started_at": "2026-11-26T07:56:00Z",
-                     *       "ended_at": "2026-11-26T08:57:00Z",
+                     *       "started_at": "2026-11-27T19:48:00Z",
+                     *       "ended_at": "2026-11-27T20:49:00Z",
                      *       "index": 0.9607843137254902,
                      *       "alert_below": 0.99,
                      *       "below": true,
@@ -59746,7 +59763,7 @@ export interface operations {
                      *         "idle_share": 0.7,
                      *         "peak_to_mean": 3.331778503365096,
                      *         "vm": {
-                     *           "id": "c72de7c1-e012-4644-9c0a-ab972add3d43",
+                     *           "id": "10241f4b-7403-47dd-bea4-fb5f3e2bd84b",
                      *           "name": "a-1"
                      *         },
                      *         "windows": 40
@@ -59756,7 +59773,7 @@ export interface operations {
                      *         "idle_share": 0,
                      *         "peak_to_mean": 1,
                      *         "vm": {
-                     *           "id": "695a8c1f-d8ae-43eb-af13-83f12b5aa949",
+                     *           "id": "659e23fc-5d1d-4617-80cc-2ec48783da51",
                      *           "name": "b-1"
                      *         },
                      *         "windows": 40
@@ -59857,7 +59874,7 @@ export interface operations {
                      * @example [
                      *       {
                      *         "vm": {
-                     *           "id": "7b2cc9e5-0b7b-449c-a204-92f6e76aad20",
+                     *           "id": "7d409e42-1f89-4f21-b07d-fd0b29e99640",
                      *           "name": "a-1"
                      *         },
                      *         "is_on": true,
@@ -59873,7 +59890,7 @@ export interface operations {
                      *       },
                      *       {
                      *         "vm": {
-                     *           "id": "11555ae1-80ae-4623-8428-8e1d72544f66",
+                     *           "id": "202c310c-eda9-45c0-bc6f-4ab4f98993eb",
                      *           "name": "a-2"
                      *         },
                      *         "is_on": false,
@@ -59886,7 +59903,7 @@ export interface operations {
                      *       },
                      *       {
                      *         "vm": {
-                     *           "id": "6b8ee89f-b785-4de2-ba19-9e250b25d4cc",
+                     *           "id": "13d35d67-3e96-40fd-854e-9636725ba9fb",
                      *           "name": "b-1"
                      *         },
                      *         "is_on": false,
@@ -59899,7 +59916,7 @@ export interface operations {
                      *       },
                      *       {
                      *         "vm": {
-                     *           "id": "bcf62a37-4ac8-4689-84d0-f8a5e9217d26",
+                     *           "id": "39e96d4f-30ab-4f8c-89ba-1f3b20d5620f",
                      *           "name": "c-1"
                      *         },
                      *         "is_on": true,
@@ -60028,9 +60045,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "ca896900-ad4d-42cb-b329-0f4facd31d44",
+                     *       "id": "0c1f3d48-b061-4c05-8a2b-5dfb5c52bf84",
                      *       "mesh": {
-                     *         "id": "3a0f165d-b5bf-4472-a348-73aefcac67d7",
+                     *         "id": "daaf5669-a5c6-44cf-afd3-311d36d4026b",
                      *         "name": "demo"
                      *       },
                      *       "kind": "trial",
@@ -60038,30 +60055,30 @@ export interface operations {
                      *       "progress": 0,
                      *       "vms": [
                      *         {
-                     *           "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *           "id": "19b8f6e5-a116-47c2-8b32-bb70e664db2f",
                      *           "name": "a-1"
                      *         },
                      *         {
-                     *           "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *           "id": "cfd760a7-b9bf-4291-ab6c-14105b17dd36",
                      *           "name": "b-1"
                      *         }
                      *       ],
                      *       "size_bytes": 4000000,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T21:04:40.870294Z",
-                     *       "starts_at": "2026-11-26T21:04:45Z",
-                     *       "ends_at": "2026-11-26T21:05:45Z",
+                     *       "created_at": "2026-11-27T20:48:06.236167Z",
+                     *       "starts_at": "2026-11-27T20:48:11Z",
+                     *       "ends_at": "2026-11-27T20:49:11Z",
                      *       "error": null,
                      *       "transfers": [
                      *         {
                      *           "index": 0,
                      *           "variant": "a",
                      *           "source": {
-                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "id": "19b8f6e5-a116-47c2-8b32-bb70e664db2f",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "id": "cfd760a7-b9bf-4291-ab6c-14105b17dd36",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -60080,11 +60097,11 @@ export interface operations {
                      *           "index": 1,
                      *           "variant": "b",
                      *           "source": {
-                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "id": "19b8f6e5-a116-47c2-8b32-bb70e664db2f",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "id": "cfd760a7-b9bf-4291-ab6c-14105b17dd36",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -60103,11 +60120,11 @@ export interface operations {
                      *           "index": 2,
                      *           "variant": "b",
                      *           "source": {
-                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "id": "19b8f6e5-a116-47c2-8b32-bb70e664db2f",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "id": "cfd760a7-b9bf-4291-ab6c-14105b17dd36",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -60126,11 +60143,11 @@ export interface operations {
                      *           "index": 3,
                      *           "variant": "a",
                      *           "source": {
-                     *             "id": "7c516c7b-34d2-44ed-8f5d-5241ed2289a5",
+                     *             "id": "19b8f6e5-a116-47c2-8b32-bb70e664db2f",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "19eaea42-5a8a-406c-aa5c-a32953b2d5ce",
+                     *             "id": "cfd760a7-b9bf-4291-ab6c-14105b17dd36",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -60339,9 +60356,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "027ccdb9-930f-477e-91f1-259fcb4b376e",
+                     *       "id": "e60c00b0-8e3b-4745-9c51-d28968aa8204",
                      *       "mesh": {
-                     *         "id": "cbeb41dc-4ba1-4f77-809d-3925e40c5f3f",
+                     *         "id": "d87ce9b9-21bf-456a-b294-7f4f3c1ff757",
                      *         "name": "demo"
                      *       },
                      *       "kind": "transfers",
@@ -60349,34 +60366,34 @@ export interface operations {
                      *       "progress": 0,
                      *       "vms": [
                      *         {
-                     *           "id": "78372394-fa47-4beb-b3e5-be5719f12600",
+                     *           "id": "55f742a5-7dbc-44de-901b-195437720a02",
                      *           "name": "a-1"
                      *         },
                      *         {
-                     *           "id": "e35aedfc-00f3-4cd5-949b-f7b4df71fe10",
+                     *           "id": "ed3ffbf9-9ddd-4694-86e6-3b60e34bc537",
                      *           "name": "b-1"
                      *         },
                      *         {
-                     *           "id": "5148e864-1337-4c64-91b3-58fccf2436a5",
+                     *           "id": "f22d72bb-d2ba-4cc2-963c-decfa4125526",
                      *           "name": "c-1"
                      *         }
                      *       ],
                      *       "size_bytes": 60000000,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T21:05:02.696512Z",
-                     *       "starts_at": "2026-11-26T21:05:06Z",
-                     *       "ends_at": "2026-11-26T21:06:06Z",
+                     *       "created_at": "2026-11-27T20:49:42.949404Z",
+                     *       "starts_at": "2026-11-27T20:49:48Z",
+                     *       "ends_at": "2026-11-27T20:50:48Z",
                      *       "error": null,
                      *       "transfers": [
                      *         {
                      *           "index": 0,
                      *           "variant": null,
                      *           "source": {
-                     *             "id": "78372394-fa47-4beb-b3e5-be5719f12600",
+                     *             "id": "55f742a5-7dbc-44de-901b-195437720a02",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "e35aedfc-00f3-4cd5-949b-f7b4df71fe10",
+                     *             "id": "ed3ffbf9-9ddd-4694-86e6-3b60e34bc537",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 30000000,
@@ -60395,11 +60412,11 @@ export interface operations {
                      *           "index": 1,
                      *           "variant": null,
                      *           "source": {
-                     *             "id": "e35aedfc-00f3-4cd5-949b-f7b4df71fe10",
+                     *             "id": "ed3ffbf9-9ddd-4694-86e6-3b60e34bc537",
                      *             "name": "b-1"
                      *           },
                      *           "target": {
-                     *             "id": "5148e864-1337-4c64-91b3-58fccf2436a5",
+                     *             "id": "f22d72bb-d2ba-4cc2-963c-decfa4125526",
                      *             "name": "c-1"
                      *           },
                      *           "size_bytes": 20000000,
@@ -60418,11 +60435,11 @@ export interface operations {
                      *           "index": 2,
                      *           "variant": null,
                      *           "source": {
-                     *             "id": "78372394-fa47-4beb-b3e5-be5719f12600",
+                     *             "id": "55f742a5-7dbc-44de-901b-195437720a02",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "5148e864-1337-4c64-91b3-58fccf2436a5",
+                     *             "id": "f22d72bb-d2ba-4cc2-963c-decfa4125526",
                      *             "name": "c-1"
                      *           },
                      *           "size_bytes": 10000000,
@@ -60586,9 +60603,9 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "43f3127d-db25-4b1b-8c15-5414ed101ffd",
+                     *           "id": "d5870965-fbb1-4572-a289-d2ea9c50e4c9",
                      *           "mesh": {
-                     *             "id": "6482075c-1bcf-493c-9e3f-30059935d24f",
+                     *             "id": "8cd478a5-58ae-4878-ad6e-13e21247b673",
                      *             "name": "demo"
                      *           },
                      *           "kind": "trial",
@@ -60596,25 +60613,25 @@ export interface operations {
                      *           "progress": 0,
                      *           "vms": [
                      *             {
-                     *               "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *               "id": "dee75996-27fc-46fa-912c-35a655e6426b",
                      *               "name": "a-1"
                      *             },
                      *             {
-                     *               "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *               "id": "6c8d6a32-2050-4666-81cc-e7398458797a",
                      *               "name": "b-1"
                      *             }
                      *           ],
                      *           "size_bytes": 4000000,
                      *           "requested_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T21:04:45.660692Z",
-                     *           "starts_at": "2026-11-26T20:59:49Z",
-                     *           "ends_at": "2026-11-26T21:00:49Z",
+                     *           "created_at": "2026-11-27T20:48:43.195310Z",
+                     *           "starts_at": "2026-11-27T20:43:47Z",
+                     *           "ends_at": "2026-11-27T20:44:47Z",
                      *           "error": "No report arrived: the agents did not run it."
                      *         },
                      *         {
-                     *           "id": "19148c6d-f489-4d70-9d46-0fdaf99e6929",
+                     *           "id": "62ce7648-2394-4761-8817-7eed8115fd18",
                      *           "mesh": {
-                     *             "id": "6482075c-1bcf-493c-9e3f-30059935d24f",
+                     *             "id": "8cd478a5-58ae-4878-ad6e-13e21247b673",
                      *             "name": "demo"
                      *           },
                      *           "kind": "trial",
@@ -60622,19 +60639,19 @@ export interface operations {
                      *           "progress": 0,
                      *           "vms": [
                      *             {
-                     *               "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *               "id": "dee75996-27fc-46fa-912c-35a655e6426b",
                      *               "name": "a-1"
                      *             },
                      *             {
-                     *               "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *               "id": "6c8d6a32-2050-4666-81cc-e7398458797a",
                      *               "name": "b-1"
                      *             }
                      *           ],
                      *           "size_bytes": 4000000,
                      *           "requested_by": "owner@sinemora.example",
-                     *           "created_at": "2026-11-26T21:04:45.581142Z",
-                     *           "starts_at": "2026-11-26T21:04:49Z",
-                     *           "ends_at": "2026-11-26T21:05:49Z",
+                     *           "created_at": "2026-11-27T20:48:41.880489Z",
+                     *           "starts_at": "2026-11-27T20:48:46Z",
+                     *           "ends_at": "2026-11-27T20:49:46Z",
                      *           "error": null
                      *         }
                      *       ],
@@ -60733,9 +60750,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "8b335383-5b67-412c-90fe-03d4d124476e",
+                     *       "id": "485dd861-9814-4d3e-a6fc-ac15bd7d4586",
                      *       "mesh": {
-                     *         "id": "f3bef3a9-73e1-4aa9-8945-e96ddcdc5eb7",
+                     *         "id": "df70b2e5-b12c-4f4d-bb07-68f2d4265d21",
                      *         "name": "demo"
                      *       },
                      *       "kind": "trial",
@@ -60743,39 +60760,39 @@ export interface operations {
                      *       "progress": 1,
                      *       "vms": [
                      *         {
-                     *           "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *           "id": "4b351a84-425d-47eb-9b49-e216cff084d3",
                      *           "name": "a-1"
                      *         },
                      *         {
-                     *           "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *           "id": "0678ff37-416e-41a4-b10b-ab29c0d1c819",
                      *           "name": "b-1"
                      *         }
                      *       ],
                      *       "size_bytes": 4000000,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T21:05:04.169398Z",
-                     *       "starts_at": "2026-11-26T21:03:00Z",
-                     *       "ends_at": "2026-11-26T21:06:08Z",
+                     *       "created_at": "2026-11-27T20:49:57.190813Z",
+                     *       "starts_at": "2026-11-27T20:48:00Z",
+                     *       "ends_at": "2026-11-27T20:51:01Z",
                      *       "error": null,
                      *       "transfers": [
                      *         {
                      *           "index": 0,
                      *           "variant": "a",
                      *           "source": {
-                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "id": "4b351a84-425d-47eb-9b49-e216cff084d3",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "id": "0678ff37-416e-41a4-b10b-ab29c0d1c819",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
                      *           "sent_bytes": 1000000,
                      *           "connections": 1,
                      *           "rate_cap_mbit": 100,
-                     *           "started_at": "2026-11-26T21:03:00Z",
-                     *           "elapsed_s": 4,
-                     *           "rate_mbit": 2,
+                     *           "started_at": "2026-11-27T20:48:01Z",
+                     *           "elapsed_s": 1,
+                     *           "rate_mbit": 8,
                      *           "jain": null,
                      *           "slowest_share": null,
                      *           "predicted_s": null,
@@ -60785,20 +60802,20 @@ export interface operations {
                      *           "index": 1,
                      *           "variant": "b",
                      *           "source": {
-                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "id": "4b351a84-425d-47eb-9b49-e216cff084d3",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "id": "0678ff37-416e-41a4-b10b-ab29c0d1c819",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
                      *           "sent_bytes": 1000000,
                      *           "connections": 4,
                      *           "rate_cap_mbit": 100,
-                     *           "started_at": "2026-11-26T21:03:05Z",
-                     *           "elapsed_s": 4,
-                     *           "rate_mbit": 2,
+                     *           "started_at": "2026-11-27T20:48:02Z",
+                     *           "elapsed_s": 1,
+                     *           "rate_mbit": 8,
                      *           "jain": null,
                      *           "slowest_share": null,
                      *           "predicted_s": null,
@@ -60808,20 +60825,20 @@ export interface operations {
                      *           "index": 2,
                      *           "variant": "b",
                      *           "source": {
-                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "id": "4b351a84-425d-47eb-9b49-e216cff084d3",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "id": "0678ff37-416e-41a4-b10b-ab29c0d1c819",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
                      *           "sent_bytes": 1000000,
                      *           "connections": 4,
                      *           "rate_cap_mbit": 100,
-                     *           "started_at": "2026-11-26T21:03:10Z",
-                     *           "elapsed_s": 4,
-                     *           "rate_mbit": 2,
+                     *           "started_at": "2026-11-27T20:48:03Z",
+                     *           "elapsed_s": 1,
+                     *           "rate_mbit": 8,
                      *           "jain": null,
                      *           "slowest_share": null,
                      *           "predicted_s": null,
@@ -60831,20 +60848,20 @@ export interface operations {
                      *           "index": 3,
                      *           "variant": "a",
                      *           "source": {
-                     *             "id": "c7e4334b-700e-4573-bec3-a00780e8d412",
+                     *             "id": "4b351a84-425d-47eb-9b49-e216cff084d3",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "8821a65f-1399-47d8-9e07-822b8e633c67",
+                     *             "id": "0678ff37-416e-41a4-b10b-ab29c0d1c819",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
                      *           "sent_bytes": 1000000,
                      *           "connections": 1,
                      *           "rate_cap_mbit": 100,
-                     *           "started_at": "2026-11-26T21:03:15Z",
-                     *           "elapsed_s": 4,
-                     *           "rate_mbit": 2,
+                     *           "started_at": "2026-11-27T20:48:04Z",
+                     *           "elapsed_s": 1,
+                     *           "rate_mbit": 8,
                      *           "jain": null,
                      *           "slowest_share": null,
                      *           "predicted_s": null,
@@ -60860,8 +60877,8 @@ export interface operations {
                      *             "tls": false
                      *           },
                      *           "done": 2,
-                     *           "mean_s": 4,
-                     *           "slowest_s": 4,
+                     *           "mean_s": 1,
+                     *           "slowest_s": 1,
                      *           "jain": null,
                      *           "slowest_share": null
                      *         },
@@ -60873,8 +60890,8 @@ export interface operations {
                      *             "tls": false
                      *           },
                      *           "done": 2,
-                     *           "mean_s": 4,
-                     *           "slowest_s": 4,
+                     *           "mean_s": 1,
+                     *           "slowest_s": 1,
                      *           "jain": null,
                      *           "slowest_share": null
                      *         },
@@ -61002,9 +61019,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "19148c6d-f489-4d70-9d46-0fdaf99e6929",
+                     *       "id": "62ce7648-2394-4761-8817-7eed8115fd18",
                      *       "mesh": {
-                     *         "id": "6482075c-1bcf-493c-9e3f-30059935d24f",
+                     *         "id": "8cd478a5-58ae-4878-ad6e-13e21247b673",
                      *         "name": "demo"
                      *       },
                      *       "kind": "trial",
@@ -61012,30 +61029,30 @@ export interface operations {
                      *       "progress": 0,
                      *       "vms": [
                      *         {
-                     *           "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *           "id": "dee75996-27fc-46fa-912c-35a655e6426b",
                      *           "name": "a-1"
                      *         },
                      *         {
-                     *           "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *           "id": "6c8d6a32-2050-4666-81cc-e7398458797a",
                      *           "name": "b-1"
                      *         }
                      *       ],
                      *       "size_bytes": 4000000,
                      *       "requested_by": "owner@sinemora.example",
-                     *       "created_at": "2026-11-26T21:04:45.581142Z",
-                     *       "starts_at": "2026-11-26T21:04:49Z",
-                     *       "ends_at": "2026-11-26T21:05:49Z",
+                     *       "created_at": "2026-11-27T20:48:41.880489Z",
+                     *       "starts_at": "2026-11-27T20:48:46Z",
+                     *       "ends_at": "2026-11-27T20:49:46Z",
                      *       "error": null,
                      *       "transfers": [
                      *         {
                      *           "index": 0,
                      *           "variant": "a",
                      *           "source": {
-                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "id": "dee75996-27fc-46fa-912c-35a655e6426b",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "id": "6c8d6a32-2050-4666-81cc-e7398458797a",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -61054,11 +61071,11 @@ export interface operations {
                      *           "index": 1,
                      *           "variant": "b",
                      *           "source": {
-                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "id": "dee75996-27fc-46fa-912c-35a655e6426b",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "id": "6c8d6a32-2050-4666-81cc-e7398458797a",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -61077,11 +61094,11 @@ export interface operations {
                      *           "index": 2,
                      *           "variant": "b",
                      *           "source": {
-                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "id": "dee75996-27fc-46fa-912c-35a655e6426b",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "id": "6c8d6a32-2050-4666-81cc-e7398458797a",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -61100,11 +61117,11 @@ export interface operations {
                      *           "index": 3,
                      *           "variant": "a",
                      *           "source": {
-                     *             "id": "e40ce87a-6853-46b5-9533-78def93fc555",
+                     *             "id": "dee75996-27fc-46fa-912c-35a655e6426b",
                      *             "name": "a-1"
                      *           },
                      *           "target": {
-                     *             "id": "7d753a3d-88b4-4806-b8f7-a116b55bab20",
+                     *             "id": "6c8d6a32-2050-4666-81cc-e7398458797a",
                      *             "name": "b-1"
                      *           },
                      *           "size_bytes": 1000000,
@@ -61300,7 +61317,14 @@ export interface operations {
                      *           "rate_mbit": 32.00000000000001,
                      *           "burst_kb": 60.000000000000036
                      *         },
-                     *         "metered": "packets"
+                     *         "metered": "packets",
+                     *         "spread": {
+                     *           "bursts": 1,
+                     *           "rate_min_mbit": 7.9999999999999964,
+                     *           "rate_max_mbit": 7.9999999999999964,
+                     *           "burst_min_kb": 299.99999999999994,
+                     *           "burst_max_kb": 299.99999999999994
+                     *         }
                      *       },
                      *       "reason": null,
                      *       "capacity_mbit": 12.760248090690222,
@@ -61693,11 +61717,11 @@ export interface operations {
                      *         "evidence": "0 minutes, fewer than 200",
                      *         "share": null,
                      *         "mean_cost_ms": null,
-                     *         "metric_source_id": "a753792a-d6e1-4921-8d4c-9f0868088338",
+                     *         "metric_source_id": "81d47624-a384-432b-b69c-cad149f05021",
                      *         "name": "p99",
                      *         "minutes": 0,
-                     *         "started_at": "2026-11-25T20:42:01.490324Z",
-                     *         "ended_at": "2026-11-26T20:42:01.490324Z"
+                     *         "started_at": "2026-11-26T20:49:58.141952Z",
+                     *         "ended_at": "2026-11-27T20:49:58.141952Z"
                      *       }
                      *     ]
                      */

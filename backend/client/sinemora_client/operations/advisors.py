@@ -18,8 +18,9 @@ class AdvisorsOperations(Calls):
         """Find the cheapest split between VMs and serverless that keeps a response target, by path. Stores nothing.
 
         POST /v1/advisors/compute-mix, role viewer. Raises `ApiError` with `conflict`, `mesh_unknown`,
-        `path_same_ends`, `path_unknown`, `path_unmeasured`, `price_list_unknown`, `price_missing`, `price_unknown`,
-        `range_invalid`, `selection_invalid`, `selection_repeated`, `vm_not_in_mesh`, `vm_unknown`.
+        `path_same_ends`, `path_unknown`, `path_unmeasured`, `price_ambiguous`, `price_list_unknown`,
+        `price_missing`, `price_unknown`, `range_invalid`, `selection_invalid`, `selection_repeated`,
+        `vm_not_in_mesh`, `vm_unknown`.
         """
         answer: models.ComputeMixRead = self._json("POST", "/v1/advisors/compute-mix", body=body)
         return answer
@@ -229,7 +230,7 @@ class AdvisorsOperations(Calls):
         """Set the price basis of an application: recommended moves of its tasks then show their price difference.
 
         PUT /v1/applications/{application_id}/price-basis, role editor. Raises `ApiError` with
-        `application_unknown`, `price_list_unknown`, `price_missing`, `price_unknown`.
+        `application_unknown`, `price_ambiguous`, `price_list_unknown`, `price_missing`, `price_unknown`.
         """
         answer: models.PriceBasisRead = self._json("PUT", f"/v1/applications/{segment(application_id)}/price-basis", body=body)
         return answer
@@ -289,8 +290,8 @@ class AdvisorsOperations(Calls):
         """Return how the cheapest compute mix of each moved application changes with the moves of a recommendation.
 
         GET /v1/recommendations/{recommendation_id}/price-difference, role viewer. Raises `ApiError` with
-        `mesh_unknown`, `path_unknown`, `price_list_unknown`, `price_missing`, `price_unknown`, `range_invalid`,
-        `recommendation_unknown`, `selection_invalid`, `selection_repeated`, `vm_unknown`.
+        `mesh_unknown`, `path_unknown`, `price_ambiguous`, `price_list_unknown`, `price_missing`, `price_unknown`,
+        `range_invalid`, `recommendation_unknown`, `selection_invalid`, `selection_repeated`, `vm_unknown`.
         """
         answer: models.PriceDifferenceRead = self._json("GET", f"/v1/recommendations/{segment(recommendation_id)}/price-difference")
         return answer

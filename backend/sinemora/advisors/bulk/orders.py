@@ -150,9 +150,10 @@ def report(session: Session, agent: AgentIdentity, body: BulkReport) -> None:
         return
     if body.error is not None:
         row.error = f"{get_vm(session, agent.vm_id).name}: {body.error}"
-    failed = next((one["error"] for one in progress.values() if one["error"]), None)
+    failed = next((at for at, one in progress.items() if one["error"]), None)
     if row.error is None and failed is not None:
-        row.error = failed
+        ends = row.steps[int(failed)]
+        row.error = f"{ends['source']} to {ends['target']}: {progress[failed]['error']}"
     done = [one for one in progress.values() if one["elapsed_us"]]
     if row.error is not None or len(done) == len(row.steps):
         row.finished_at = datetime.now(UTC)
@@ -217,10 +218,11 @@ def _check_free(session: Session, mesh: MeshState, vm_ids: Collection[UUID]) -> 
     if busy:
         names = {member.id: member.name for member in mesh.members}
         named = ", ".join(sorted(names.get(id, str(id)) for id in busy))
+        take = "takes" if len(busy) == 1 else "take"
         raise ProductError(
             "bulk_vm_busy",
             409,
-            f"Already running: {named} takes part in another run. Wait until it is over, or stop it.",
+            f"Already running: {named} {take} part in another run. Wait until it is over, or stop it.",
         )
 
 

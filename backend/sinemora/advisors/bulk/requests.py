@@ -57,7 +57,7 @@ def start_transfers(session: Session, actor: Actor, body: TransferRunCreate) -> 
     }
     members = {member.id: member for member in ends.values()}
     offered = orders.offers(session, members.values())
-    capacities = {
+    capacities = body.capacities_gbit | {
         member.name: min(
             body.capacities_gbit.get(member.name, body.capacity_gbit),
             offered[member.id].rate_max_bytes_per_s / _GBIT,

@@ -39,7 +39,7 @@ class PricedService:
 
 
 def priced(session: Session, body: ServiceWrite) -> PricedService:
-    """Look up all prices. ProductError `price_missing`, `price_unknown`, `price_list_unknown`."""
+    """Look up all prices. ProductError `price_missing`, `price_unknown`, `price_ambiguous`, `price_list_unknown`."""
     currency = None if body.price_list_id is None else price_lists.get_price_list(session, body.price_list_id).currency
     return PricedService(
         body.load_per_s,

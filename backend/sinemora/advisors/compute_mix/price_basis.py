@@ -20,7 +20,7 @@ from sinemora.tenants.access import Actor
 def put(session: Session, actor: Actor, application_id: UUID, body: ServiceWrite) -> PriceBasis:
     """Set the price basis of an application.
 
-    ProductError `application_unknown`, `price_missing`, `price_unknown`, `price_list_unknown`.
+    ProductError `application_unknown`, `price_missing`, `price_unknown`, `price_ambiguous`, `price_list_unknown`.
     """
     application = get_application(session, application_id)
     offers.priced(session, body)

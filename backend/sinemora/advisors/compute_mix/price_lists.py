@@ -26,6 +26,9 @@ from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
 
 _SAMPLE = Path(__file__).with_name("sample_prices.json")
+_PRICES = ("price_per_hour", "price_per_gb_second", "price_per_million_requests")
+_NAMED = 3
+"""Entries that an error names; more are counted."""
 _ENTRIES: TypeAdapter[list[VmPrice | ServerlessPrice]] = TypeAdapter(Entries)
 
 
@@ -68,7 +71,7 @@ def delete_price_list(session: Session, actor: Actor, price_list_id: UUID) -> No
 
 
 def vm_price(session: Session, price_list_id: UUID, name: str, pointer: str) -> float:
-    """Return the price per hour of a VM type. ProductError `price_list_unknown`, `price_unknown`."""
+    """Return the price per hour of a VM type. ProductError `price_list_unknown`, `price_unknown`, `price_ambiguous`."""
     return float(_entry(session, price_list_id, "vm", name, pointer)["price_per_hour"])
 
 
@@ -80,27 +83,49 @@ def serverless_price(session: Session, price_list_id: UUID, name: str, pointer: 
 
 def _entry(session: Session, price_list_id: UUID, kind: str, name: str, pointer: str) -> dict[str, Any]:
     row = get_price_list(session, price_list_id)
-    found = next((entry for entry in row.entries if entry["kind"] == kind and entry["name"] == name), None)
-    if found is None:
+    found = [entry for entry in row.entries if entry["kind"] == kind and entry["name"] == name]
+    prices = {tuple(entry.get(field) for field in _PRICES) for entry in found}
+    if len(prices) > 1:
+        places = ", ".join(f"{entry['provider']} {entry['region']}" for entry in found[:_NAMED])
+        raise ProductError(
+            "price_ambiguous",
+            422,
+            f"Ambiguous price: {row.name} has {len(found)} {kind} entries named {name} ({places}"
+            f"{', …' if len(found) > _NAMED else ''}). Give its price, or import a list of one region.",
+            errors=[{"pointer": pointer, "message": f"has {len(prices)} prices in {row.name}"}],
+        )
+    if not found:
         raise ProductError(
             "price_unknown",
             404,
             f"Unknown price: {row.name} has no {kind} entry named {name}. Give its price, or choose another entry.",
             errors=[{"pointer": pointer, "message": f"is not in {row.name}"}],
         )
-    return found
+    return found[0]
 
 
 def _entries(body: PriceListCreate) -> list[VmPrice | ServerlessPrice]:
+    """Return the entries of an import. ProductError `price_list_invalid`, also for an entry that occurs twice."""
+    entries, pointer = _read(body)
+    first: dict[tuple[str, ...], int] = {}
+    for at, entry in enumerate(entries, 1):
+        before = first.setdefault((entry.kind, entry.provider, entry.region, entry.name), at)
+        if before != at:
+            words = f"{entry.kind} {entry.name} of {entry.provider} {entry.region}"
+            raise _invalid(pointer, f"entry {at} repeats entry {before}, {words}: keep one of them")
+    return entries
+
+
+def _read(body: PriceListCreate) -> tuple[list[VmPrice | ServerlessPrice], str]:
     if body.entries is not None:
-        return body.entries
+        return body.entries, "#/entries"
     pointer = "#/csv" if body.csv is not None else "#/json_text"
     try:
         if body.csv is not None:
             rows = price_list.entries_of_csv(body.csv)
         else:
             rows = price_list.entries_of_json(body.json_text or "")
-        return _ENTRIES.validate_python(rows)
+        return _ENTRIES.validate_python(rows), pointer
     except PriceListError as error:
         raise _invalid(pointer, error.message) from error
     except ValidationError as error:

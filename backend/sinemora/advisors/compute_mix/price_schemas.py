@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from sinemora.advisors.compute_mix.core.price_list import ENTRIES_MAX
 from sinemora.kit.names import ONE_LINE_OR_EMPTY, Name
 from sinemora.kit.schemas import Read, Write
 
-ENTRIES_MAX = 2_000
 Line = Annotated[Name, Field(description="One line")]
 Price = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 PositivePrice = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]

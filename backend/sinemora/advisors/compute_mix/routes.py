@@ -20,6 +20,7 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import accepts
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -58,6 +59,7 @@ def list_price_lists(session: SessionDep, actor: Viewer, page: Paging) -> Slice[
 
 
 @router.post("/price-lists", status_code=201, response_model=PriceListRead, responses=responses(409, 422))
+@accepts(lambda settings: settings.data_limit_bytes)
 def import_price_list(body: PriceListCreate, session: SessionDep, actor: Editor) -> PriceList:
     """Import a price list from entries, CSV or JSON text. Replaces the list of that name."""
     return price_lists.import_price_list(session, actor, body)

@@ -6,7 +6,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.advisors.compute_mix import offers
-from sinemora.advisors.compute_mix.core import load_profile, market
+from sinemora.advisors.compute_mix.core import load_profile, market, split
 from sinemora.advisors.compute_mix.core.market import Market, Peak
 from sinemora.advisors.compute_mix.core.mix import Mix, Option, cost_curve
 from sinemora.advisors.compute_mix.core.split import Regime, Split
@@ -25,17 +25,19 @@ from sinemora.advisors.compute_mix.schemas import (
     VmOptionRead,
 )
 from sinemora.advisors.measured_path import member_named, path_delays
+from sinemora.kit.errors import invalid
 from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
 
 _CURVE_POINTS = 241
+_VMS_MAX = 1e6
 
 
 def compute_mix(session: Session, body: ComputeMixCreate) -> ComputeMixRead:
     """Return the cheapest mix for each path.
 
-    ProductError `price_missing`, `price_unknown`, `price_list_unknown`, `mesh_unknown`, `vm_not_in_mesh`,
-    `path_unmeasured`, `path_same_ends`.
+    ProductError `price_missing`, `price_unknown`, `price_ambiguous`, `price_list_unknown`, `mesh_unknown`,
+    `vm_not_in_mesh`, `path_unmeasured`, `path_same_ends`, `request_invalid`.
     """
     priced = offers.priced(session, body)
     statistic = body.statistic or priced.statistic
@@ -150,27 +152,37 @@ def _curve_read(option: Option, load_per_s: float) -> CostCurveRead:
 
 
 def _profile_read(found: Mix, body: ComputeMixCreate) -> ProfileRead | None:
-    """Return the cheapest profile over VM types."""
-    reads = []
+    """Return the cheapest profile over VM types. ProductError `request_invalid` for loads of a wrong size."""
     loads = body.hourly_load_per_s
-    for option in found.options:
-        if option.split.regime is Regime.INFEASIBLE:
-            continue
+    feasible = [option for option in found.options if option.split.regime is not Regime.INFEASIBLE]
+    for option in feasible:
+        if max(loads) > _VMS_MAX * option.prices.capacity_per_s > 0:
+            words = f"needs more than a million VMs of {option.vm.name}; check the units"
+            raise invalid([{"pointer": "#/hourly_load_per_s", "message": words}])
+    # A term only adds costs, so a type whose hours without one cost as much as a known profile cannot be cheaper.
+    floors = [(sum(split.cheapest(load, option.prices).cost_per_hour for load in loads), option) for option in feasible]
+    best: tuple[float, Option, list[load_profile.Hour]] | None = None
+    for floor, option in sorted(floors, key=lambda one: one[0]):
+        if best is not None and floor >= best[0]:
+            break
         hours = load_profile.through_hours(loads, option.prices, body.term_h)
-        alone = replace(option.prices, job_price=None)
-        vms_alone = load_profile.through_hours(loads, alone, body.term_h) if alone.capacity_per_s > 0 else None
-        serverless = option.prices.job_price is not None
-        reads.append(
-            ProfileRead(
-                vm=option.vm.name,
-                term_h=body.term_h,
-                cost=sum(hour.cost for hour in hours),
-                vms_alone_cost=None if vms_alone is None else sum(hour.cost for hour in vms_alone),
-                serverless_alone_cost=sum(map(option.prices.serverless_cost, loads)) if serverless else None,
-                hours=[HourRead.model_validate(hour) for hour in hours],
-            )
-        )
-    return min(reads, key=lambda read: read.cost, default=None)
+        cost = sum(hour.cost for hour in hours)
+        if best is None or cost < best[0]:
+            best = (cost, option, hours)
+    if best is None:
+        return None
+    cost, option, hours = best
+    alone = replace(option.prices, job_price=None)
+    vms_alone = load_profile.through_hours(loads, alone, body.term_h) if alone.capacity_per_s > 0 else None
+    serverless = option.prices.job_price is not None
+    return ProfileRead(
+        vm=option.vm.name,
+        term_h=body.term_h,
+        cost=cost,
+        vms_alone_cost=None if vms_alone is None else sum(hour.cost for hour in vms_alone),
+        serverless_alone_cost=sum(map(option.prices.serverless_cost, loads)) if serverless else None,
+        hours=[HourRead.model_validate(hour) for hour in hours],
+    )
 
 
 def _difference(read: PathMixRead, base: PathMixRead) -> float | None:
@@ -181,8 +193,8 @@ def _difference(read: PathMixRead, base: PathMixRead) -> float | None:
     return None if costs[0] is None or costs[1] is None else costs[0] - costs[1]
 
 
-def _split_read(split: Split) -> SplitRead:
-    return SplitRead.model_validate(split)
+def _split_read(found: Split) -> SplitRead:
+    return SplitRead.model_validate(found)
 
 
 def _peak_read(peak: Peak) -> PeakRead:

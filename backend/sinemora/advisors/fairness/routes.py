@@ -11,6 +11,7 @@ from sinemora.advisors.fairness.schemas import FairnessImportCreate, FairnessImp
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.routes import accepts
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.meshes.models import Mesh
 from sinemora.tenants.access import SignedIn, Viewer
@@ -45,6 +46,7 @@ def read_fairness(
 
 
 @router.post("/advisors/fairness-imports", responses=responses(422))
+@accepts(lambda settings: settings.data_limit_bytes)
 def import_fairness(body: FairnessImportCreate, actor: Viewer) -> FairnessImportRead:
     """Return Jain's index of a table of throughputs, or the means of a table of indices. Stores nothing."""
     return FairnessImportRead.model_validate({"groups": service.import_table(body.csv)}, from_attributes=True)

@@ -48,7 +48,7 @@ class FairnessRead(Read):
 class FairnessImportCreate(Write):
     """Table measured elsewhere, as CSV: `group`, `window`, and `throughput` of each flow, or `index` of the window."""
 
-    csv: Annotated[str, Field(max_length=5_000_000)]
+    csv: Annotated[str, Field(max_length=4_000_000)]
 
 
 class WindowIndexRead(Read):

@@ -11,11 +11,12 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.advisors.fairness.core.tables import GroupIndex, TableError, groups_of_csv
+from sinemora.advisors.fairness.core.tables import GroupIndex, groups_of_csv
 from sinemora.advisors.fairness.schemas import FairnessMember, FairnessOf, FairnessRead
 from sinemora.advisors.measured_path import member_named
 from sinemora.applications import reading
 from sinemora.applications.models import Application
+from sinemora.kit.csv_rows import CsvError
 from sinemora.kit.errors import ProductError
 from sinemora.learning import queries as learning
 from sinemora.learning.models import MetricSource
@@ -90,7 +91,7 @@ def import_table(csv: str) -> list[GroupIndex]:
     """Return the indices of a table measured elsewhere. ProductError `table_invalid`."""
     try:
         return groups_of_csv(csv)
-    except TableError as error:
+    except CsvError as error:
         raise ProductError(
             "table_invalid",
             422,

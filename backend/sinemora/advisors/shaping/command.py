@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api, check_writable, write_text, yaml_of
 from sinemora.measurements.token_buckets.models import Direction
 
 app = Typer(rich_markup_mode=None)
@@ -58,6 +58,7 @@ def shaping(
         body["application"] = yaml_of(application)
     # A wrong name must not cost the bursts.
     vm = None if save is None else client.named("/v1/vms", save, "VM")
+    check_writable(output)
     kinds = [*[False] * bursts, *([True] * bursts if small else [])]
     body["trains"] = _trains(host, packets, rate_mbit, kinds, rest_s, port)
     if output is not None:
@@ -91,6 +92,7 @@ def packet_treatment(
     from sinemora.advisors.shaping import burst
 
     rate = None if rate_mbit is None else rate_mbit * 125_000
+    check_writable(output)
     kinds = ([(64, 0), (1_400, 0)], [(1_400, 0), (1_400, dscp)])
     try:
         bursts = [asdict(burst.send_mixed(host, packets, mix, rate, port)) for mix in kinds]
@@ -163,6 +165,12 @@ def _print_bucket(client: Terminal, result: dict[str, Any], use_mbit: float | No
     if (upper := bucket["upper"]) is not None:
         rows.append(("upper limit", f"{upper['rate_mbit']:.4g} Mbit/s", f"{upper['burst_kb']:.4g} kB"))
     client.print_result(result, ("bucket", "rate", "depth"), rows)
+    if (spread := bucket["spread"]) is not None:
+        client.print_line(
+            f"{result['trains_with_bucket']} of {spread['bursts']} bursts show it: rates of"
+            f" {spread['rate_min_mbit']:.4g} to {spread['rate_max_mbit']:.4g} Mbit/s, depths of"
+            f" {spread['burst_min_kb']:.4g} to {spread['burst_max_kb']:.4g} kB."
+        )
     if bucket["metered"] is not None:
         client.print_line(f"It counts {bucket['metered']}.")
     if forecast["empty_in_s"] is not None:

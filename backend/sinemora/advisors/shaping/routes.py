@@ -20,6 +20,7 @@ from sinemora.advisors.shaping.schemas import (
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.routes import accepts
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -32,6 +33,7 @@ router = APIRouter(
 
 
 @router.post("/advisors/token-buckets", responses=responses(422))
+@accepts(lambda settings: settings.data_limit_bytes)
 @only_reads
 def advise_shaping(body: ShapingCreate, actor: Viewer) -> ShapingRead:
     """Detect the token bucket of a path from bursts, or take a known one; forecast when it is empty. Stores nothing."""
@@ -39,6 +41,7 @@ def advise_shaping(body: ShapingCreate, actor: Viewer) -> ShapingRead:
 
 
 @router.post("/advisors/packet-treatments", responses=responses(422))
+@accepts(lambda settings: settings.data_limit_bytes)
 @only_reads
 def advise_treatment(body: TreatmentCreate, actor: Viewer) -> TreatmentRead:
     """Detect whether a path prefers small packets or a DSCP class, from a burst of mixed packets. Stores nothing."""
@@ -46,6 +49,7 @@ def advise_treatment(body: TreatmentCreate, actor: Viewer) -> TreatmentRead:
 
 
 @router.post("/advisors/retransmission-tails", responses=responses(422))
+@accepts(lambda settings: settings.data_limit_bytes)
 @only_reads
 def advise_tail(body: TailCreate, actor: Viewer) -> TailRead:
     """Look for one retransmission timeout (195 to 235 ms) in latencies of an application. Stores nothing."""

@@ -73,6 +73,8 @@ class ShapingCreate(Write):
             raise ValueError("give `upper_rate_mbit` and `upper_burst_kb` together, with a known bucket")
         if None not in (*upper, self.rate_mbit) and (self.upper_rate_mbit or 0) <= (self.rate_mbit or 0):
             raise ValueError("`upper_rate_mbit` must be above `rate_mbit`")
+        if self.tokens_kb is not None and self.burst_kb is not None and self.tokens_kb > self.burst_kb:
+            raise ValueError("`tokens_kb` must be at most `burst_kb`: a bucket holds no more than its depth")
         return self
 
 
@@ -83,11 +85,21 @@ class UpperBucketRead(Read):
     burst_kb: float
 
 
+class SpreadRead(Read):
+    """Least and most of the rates and depths that the single bursts with a bucket show, of `bursts` bursts."""
+
+    bursts: int
+    rate_min_mbit: float
+    rate_max_mbit: float
+    burst_min_kb: float
+    burst_max_kb: float
+
+
 class BucketRead(Read):
     """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
 
     `upper`: a second bucket of a higher rate, null for a single one. `metered`: the unit of tokens, null unless bursts
-    of two packet sizes show it.
+    of two packet sizes show it. `spread`: of the single bursts; null for a known bucket.
     """
 
     rate_mbit: float
@@ -97,6 +109,7 @@ class BucketRead(Read):
     loss: float | None
     upper: UpperBucketRead | None
     metered: Unit | None
+    spread: SpreadRead | None
 
 
 class ForecastRead(Read):
@@ -148,6 +161,8 @@ class TailCreate(Write):
         known = [value is not None for value in (self.p95_ms, self.p99_ms, self.p999_ms)]
         if any(known) != all(known) or bool(self.latency_ms) == all(known):
             raise ValueError("give `latency_ms`, or all of `p95_ms`, `p99_ms` and `p999_ms`")
+        if not (self.p95_ms or 0) <= (self.p99_ms or 0) <= (self.p999_ms or 0):
+            raise ValueError("`p95_ms`, `p99_ms` and `p999_ms` must ascend")
         return self
 
 

@@ -20,6 +20,7 @@ from sinemora.advisors.shaping.schemas import (
     PacketTreatmentRead,
     ShapingCreate,
     ShapingRead,
+    SpreadRead,
     TailCreate,
     TailRead,
     TrainWrite,
@@ -42,12 +43,11 @@ def shaping(body: ShapingCreate) -> ShapingRead:
         if body.upper_rate_mbit is not None and body.upper_burst_kb is not None:
             upper = Limit(body.upper_rate_mbit * _MBIT, body.upper_burst_kb * 1e3)
         known = Bucket(body.rate_mbit * _MBIT, body.burst_kb * 1e3, body.mechanism, 0.0, 0.0, upper)
-        return _read(body, Detection(known, None, None), 0, None)
+        return _read(body, Detection(known, None, None), [], None)
     largest = max(train.packet_bytes for train in body.trains)
     large = [detect(_train(train)) for train in body.trains if 2 * train.packet_bytes > largest]
     found = combined(large)
-    with_bucket = sum(detection.bucket is not None for detection in large)
-    return _read(body, found, with_bucket, _unit(body, found.bucket, largest))
+    return _read(body, found, large, _unit(body, found.bucket, largest))
 
 
 def _unit(body: ShapingCreate, large: Bucket | None, largest: int) -> Unit | None:
@@ -122,7 +122,7 @@ def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTa
     return reads
 
 
-def _read(body: ShapingCreate, found: Detection, trains: int, unit: Unit | None) -> ShapingRead:
+def _read(body: ShapingCreate, found: Detection, single: list[Detection], unit: Unit | None) -> ShapingRead:
     bucket = found.bucket
     application = Application(**body.application.model_dump())
     return ShapingRead(
@@ -138,12 +138,28 @@ def _read(body: ShapingCreate, found: Detection, trains: int, unit: Unit | None)
             if bucket.upper is None
             else UpperBucketRead(rate_mbit=bucket.upper.rate / _MBIT, burst_kb=bucket.upper.burst / 1e3),
             metered=unit,
+            spread=_spread(single),
         ),
         reason=found.reason,
         capacity_mbit=None if found.capacity is None else found.capacity / _MBIT,
-        trains_with_bucket=trains,
+        trains_with_bucket=sum(detection.bucket is not None for detection in single),
         forecast=None if bucket is None else _forecast(body, bucket),
         checks=[] if bucket is None else [CheckRead.model_validate(check) for check in checks(bucket, application)],
+    )
+
+
+def _spread(single: list[Detection]) -> SpreadRead | None:
+    """Return the spread of the rates and depths of the single trains with a bucket; None without one."""
+    buckets = [detection.bucket for detection in single if detection.bucket is not None]
+    if not buckets:
+        return None
+    rates, depths = ([getattr(bucket, name) for bucket in buckets] for name in ("rate", "burst"))
+    return SpreadRead(
+        bursts=len(single),
+        rate_min_mbit=min(rates) / _MBIT,
+        rate_max_mbit=max(rates) / _MBIT,
+        burst_min_kb=min(depths) / 1e3,
+        burst_max_kb=max(depths) / 1e3,
     )
 
 

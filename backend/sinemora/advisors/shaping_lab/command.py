@@ -14,7 +14,7 @@ from sinemora.advisors.shaping_lab.core.summary import Figures
 from sinemora.advisors.shaping_lab.core.workloads import Workload, WorkloadName, workload_named
 from sinemora.advisors.shaping_lab.namespaces import CommandFailed, unavailable
 from sinemora.advisors.shaping_lab.study import Question, RunFailed, run
-from sinemora.kit.commands import table, write_text
+from sinemora.kit.commands import CommandError, check_writable, table, write_text
 from sinemora.profiler.recipes import ProfileError
 
 _EPILOG = """\\b
@@ -71,6 +71,10 @@ def shape(
     question = Question(workloads, profiles, seconds, scale, seed, not unacknowledged, delay_us)
     if question.expected_s > TOTAL_MAX_S:
         _fail(f"This takes {question.expected_s / 60:.0f} min, more than an hour. Ask for less at once.", 2)
+    try:
+        check_writable(output)
+    except CommandError as error:
+        _fail(str(error), 2)
     if reason := unavailable(("tbf", "htb")):
         _fail(reason, 1)
     sys.stderr.write(f"About {question.expected_s:.0f} s.\n")

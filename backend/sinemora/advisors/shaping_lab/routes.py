@@ -6,6 +6,7 @@ from sinemora.advisors.shaping_lab import service
 from sinemora.advisors.shaping_lab.schemas import ShapingStudyCreate, ShapingStudyRead
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.routes import accepts
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -18,6 +19,7 @@ router = APIRouter(
 
 
 @router.post("/advisors/shaping-studies", responses=responses(422))
+@accepts(lambda settings: settings.data_limit_bytes)
 @only_reads
 def compare_study(body: ShapingStudyCreate, actor: Viewer) -> ShapingStudyRead:
     """Return a study of `sinemora lab shape` next to the figures of the source, by operation. Stores nothing."""

@@ -78,7 +78,13 @@ def _run_one(nodes: Star, question: Question, workload: Workload, profile: Profi
             "run_s": question.seconds, "acknowledged": question.acknowledged,
         }  # fmt: skip
         with _process(nodes, "client", "drive", settings | asked) as client:
-            out, errors = client.communicate(timeout=lives_s + 5)
+            try:
+                out, errors = client.communicate(timeout=lives_s + 5)
+            except subprocess.TimeoutExpired:
+                raise RunFailed(
+                    f"The client did not end within {lives_s + 5:.0f} s: this machine is too busy for {workload.name}"
+                    f" under {profile.name}. Try again, or lower --link-mbit"
+                ) from None
             if client.returncode != 0 or not out:
                 words = errors.strip().splitlines()
                 raise RunFailed(f"The client failed: {words[-1] if words else 'no reason'}")

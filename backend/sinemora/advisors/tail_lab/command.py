@@ -15,7 +15,7 @@ from sinemora.advisors.tail_lab.core.summary import TailFigure
 from sinemora.advisors.tail_lab.core.workloads import SizesError, own_workload
 from sinemora.advisors.tail_lab.reads import question_of, study_read
 from sinemora.advisors.tail_lab.schemas import TailBaseline, TailStudyCreate, TailStudyRead, WorkloadKey
-from sinemora.kit.commands import CommandError, bytes_of, table
+from sinemora.kit.commands import CommandError, table, utf8_of
 from sinemora.kit.field_errors import message_of
 
 _FIRST = TailStudyCreate()
@@ -80,7 +80,7 @@ def tail_lab(
         "alpha": alpha, "evaluations": evaluations, "classes": classes, "spread": spread,
     }  # fmt: skip
     try:
-        given["sizes_csv"] = bytes_of(sizes).decode("utf-8", "replace") if sizes else None
+        given["sizes_csv"] = utf8_of(sizes) if sizes else None
         body = TailStudyCreate.model_validate(given)
         question = question_of(body, own_workload(body.sizes_csv).points if body.sizes_csv is not None else None)
     except ValidationError as error:

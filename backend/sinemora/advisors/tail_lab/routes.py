@@ -10,6 +10,7 @@ from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.routes import accepts
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -28,6 +29,7 @@ def list_tail_workloads(actor: Viewer) -> list[TailWorkloadRead]:
 
 
 @router.post("/tail-studies", status_code=202, responses=responses(422) | ACCEPTED)
+@accepts(lambda settings: settings.data_limit_bytes)
 def run_tail_study(body: TailStudyCreate, session: SessionDep, actor: Editor) -> Response:
     """Compare orders of packets at a bottleneck link as a job, α by search; its result names the study.
 

@@ -18,6 +18,7 @@ from sinemora.advisors.transfers.traffic import traffic_shapes
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.routes import accepts
 from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
@@ -37,6 +38,7 @@ def advise_transfers(body: TransferPlanCreate, session: SessionDep, actor: Viewe
 
 
 @router.post("/advisors/traffic-shapes", response_model=TrafficShapeRead, responses=responses(422))
+@accepts(lambda settings: settings.data_limit_bytes)
 @only_reads
 def classify_traffic(body: TrafficShapeCreate, actor: Viewer) -> TrafficShape:
     """Tell traffic in bursts (as of a sort) from steady traffic (as of k-means) by byte counters. Stores nothing."""

@@ -20,6 +20,7 @@ from sinemora.advisors.transfers.schemas import (
     TransferPlanCreate,
     TransferPlanRead,
 )
+from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
@@ -30,6 +31,8 @@ from sinemora.recommendations.service import resolve_mesh
 
 _RACKS = {Topology.STAR: 1, Topology.TWO_RACK: 2, Topology.FOUR_RACK: 4}
 _BYTES_OF_GBIT = 1e9 / 8
+_NAMED = 5
+"""Hosts that an error names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +46,7 @@ class _Work:
 
 
 def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRead:
-    """Return the plan of some transfers. ProductError `mesh_unknown`, `vm_not_in_mesh`."""
+    """Return the plan of some transfers. ProductError `mesh_unknown`, `vm_not_in_mesh`, `request_invalid`."""
     work = _listed(session, body) if body.sort is None else _sort(body, body.sort)
     network, transfers = work.network, work.transfers
     planned = plan(network, transfers, body.connections_max)
@@ -145,4 +148,9 @@ def _connection_rates(session: Session, mesh: MeshState, body: TransferPlanCreat
 
 
 def _capacities(body: TransferPlanCreate, hosts: list[str]) -> list[float]:
+    """Return the entered capacity of each host, bytes/s. ProductError `request_invalid` for one of no host."""
+    if unknown := [name for name in body.capacities_gbit if name not in hosts]:
+        listed = ", ".join(hosts[:_NAMED]) + (", …" if len(hosts) > _NAMED else "")
+        words = f"{unknown[0]} is no host of these transfers: use {listed}"
+        raise invalid([{"pointer": "#/capacities_gbit", "message": words}])
     return [_BYTES_OF_GBIT * body.capacities_gbit.get(host, body.capacity_gbit) for host in hosts]

@@ -15,7 +15,7 @@ from sinemora.measurements.token_buckets.models import Direction, Source, TokenB
 from sinemora.measurements.token_buckets.schemas import TokenBucketRead, TokenBucketWrite, TokenForecastRead
 from sinemora.measurements.token_buckets.tokens import Bucket, Forecast, Use, forecast
 from sinemora.meshes.models import MeshVm
-from sinemora.tenants import audit
+from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
 
 _MBIT = 1e6 / 8
@@ -31,6 +31,8 @@ FRESH = timedelta(minutes=2)
 def put(session: Session, actor: Actor, vm_id: UUID, body: TokenBucketWrite) -> TokenBucket:
     """Set the token bucket of a VM. ProductError `vm_unknown`, `too_many_objects`."""
     vm = get_vm(session, vm_id)
+    # Two first buckets of a VM at once: the second replaces the first, as later ones do.
+    quotas.lock(session)
     row = _of_vm(session, vm_id)
     values = {
         "direction": body.direction.value,

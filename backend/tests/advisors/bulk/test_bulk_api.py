@@ -156,7 +156,7 @@ def test_a_failure_names_the_vm(owner: Member, mesh: MeshWorld):
     assert read["error"].startswith(f"{mesh.agents[1].name}: bulk_port")
     again = owner.created("/v1/transport-trials", trial(mesh))
     reported(mesh.agents[0], again["id"], done(0, 1.0) | {"elapsed_us": 0, "error": "connection reset"})
-    assert owner.get(f"/v1/bulk-runs/{again['id']}").json()["error"] == "connection reset"
+    assert owner.get(f"/v1/bulk-runs/{again['id']}").json()["error"] == "a-1 to b-1: connection reset"
     assert mesh.agents[0].get("/v1/agents/self/plan").json()["bulk"] == []
 
 

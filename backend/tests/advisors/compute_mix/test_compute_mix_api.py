@@ -15,6 +15,10 @@ OFFER = {"service_ms": 120, "memory_gb": 1, "price_per_gb_second": 1.66667e-5, "
 BODY: dict[str, Any] = {"load_per_s": 30, "target": TARGET, "vm_types": [VM], "serverless": OFFER}
 
 
+HEADER = "kind,provider,region,name,price_per_hour\n"
+ROW = "vm,AWS,r,t3,0.1\n"
+
+
 @pytest.fixture
 def mesh(owner: Member, make_mesh) -> MeshWorld:
     """Four agents; the round trip a-1 to c-1 is 200 µs, others have 300 µs."""
@@ -152,7 +156,16 @@ def test_price_lists_are_imported_used_replaced_and_deleted(owner: Member, other
     [
         ({"csv": "kind,colour\nvm,red\n"}, "unknown columns colour"),
         ({"csv": "kind,name,price_per_hour\nvm,a,cheap\n"}, "line 2: price_per_hour must be a number"),
-        ({"csv": "kind,name,price_per_hour\nvm,a\n"}, "line 2: more or fewer cells"),
+        ({"csv": "kind,name,price_per_hour\nvm,a\n"}, "line 2: 2 cells for 3 columns"),
+        ({"csv": ""}, "line 1: no header"),
+        ({"csv": "kind,name,price_per_hour,Name\nvm,a,1,b\n"}, "line 1: name occurs more than once"),
+        ({"csv": 'kind,name,price_per_hour\nvm,a,"0,1"\n'}, "'0,1': write it with a decimal point"),
+        ({"csv": "kind,name,price_per_hour\nvm,a,nan\n"}, "line 2: price_per_hour must be a finite number"),
+        ({"csv": f"{HEADER}{ROW}vm,AWS,r,t4,0.2\n{ROW}"}, "entry 3 repeats entry 1, vm t3 of AWS r"),
+        ({"csv": HEADER + ROW * 2_001}, "line 2002: more than 2,000 rows"),
+        ({"json_text": "[" * 200_000}, "nested too deeply"),
+        ({"json_text": f'[{{"price_per_hour": {"9" * 5000}}}]'}, "a number of 5000 digits"),
+        ({"json_text": '[{"kind": "vm", "price_per_hour": NaN}]'}, "NaN is no number"),
         ({"csv": "kind,provider,region,name\nvm,a,b,c\n"}, "entry 1, price_per_hour: Required."),
         ({"json_text": "{"}, "line 1: not JSON"),
         ({"json_text": '{"entries": 3}'}, "must be a list of objects"),
@@ -165,6 +178,51 @@ def test_a_bad_document_names_the_line(owner: Member, content: dict[str, str], w
     assert (answer.status_code, answer.json()["code"]) == (422, "price_list_invalid"), answer.text
     assert words in answer.json()["detail"]
     assert owner.post("/v1/price-lists", json=body).json()["code"] == "request_invalid"
+
+
+@pytest.mark.parametrize(
+    "csv",
+    [
+        HEADER + ROW,
+        "\ufeff" + HEADER.upper().replace(",", " , ") + ROW.replace("\n", "\r\n"),
+        (HEADER + ROW.replace("0.1", "0#1")).replace(",", ";").replace("#", ","),
+        (HEADER + ROW).replace(",", "\t") + "\t\t\t\t\n\n",
+        (HEADER + ROW).replace("\n", "\r"),
+    ],
+    ids=["plain", "byte order mark and case", "semicolons and decimal commas", "tabs", "carriage returns"],
+)
+def test_tables_of_spreadsheets_are_read(owner: Member, csv: str):
+    body = {"name": "mine", "currency": "EUR", "as_of": "2026-11-01", "csv": csv}
+    (entry,) = owner.created("/v1/price-lists", body)["entries"]
+    assert (entry["provider"], entry["name"], entry["price_per_hour"]) == ("AWS", "t3", 0.1)
+
+
+def test_a_name_with_several_prices_is_ambiguous(owner: Member):
+    rows = f"{ROW}vm,AWS,s,t3,0.2\nvm,AWS,r,same,0.3\nvm,AWS,s,same,0.3\n"
+    body = {"name": "mine", "currency": "USD", "as_of": "2026-11-01", "csv": HEADER + rows}
+    kept = owner.created("/v1/price-lists", body)["id"]
+    vm = {"name": "t3", "service_ms": 100}
+    answer = owner.post("/v1/advisors/compute-mix", json=BODY | {"price_list_id": kept, "vm_types": [vm]})
+    assert (answer.status_code, answer.json()["code"]) == (422, "price_ambiguous")
+    assert "AWS r, AWS s" in answer.json()["detail"]
+    asked(owner, price_list_id=kept, vm_types=[vm | {"name": "same"}])
+
+
+@pytest.mark.parametrize("hours", [1, 168])
+@pytest.mark.parametrize("term", [1, 24, 8760])
+def test_profiles_of_one_hour_and_of_a_week(owner: Member, hours: int, term: int):
+    loads = [100.0 + at % 24 for at in range(hours)]
+    read = asked(owner, hourly_load_per_s=loads, term_h=term)["paths"][0]["profile"]
+    assert len(read["hours"]) == hours
+    assert read["cost"] == pytest.approx(sum(hour["cost"] for hour in read["hours"]))
+    assert read["cost"] <= read["vms_alone_cost"] + 1e-9
+
+
+def test_a_profile_longer_than_a_week_or_of_a_million_vms_is_refused(owner: Member):
+    assert refused(owner, hourly_load_per_s=[1.0] * 169) == (422, "request_invalid")
+    answer = owner.post("/v1/advisors/compute-mix", json=BODY | {"hourly_load_per_s": [1e9, 1.0], "term_h": 100})
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    assert "a million VMs of m5.large" in answer.text
 
 
 def test_csv_returns_what_was_written():

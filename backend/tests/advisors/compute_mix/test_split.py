@@ -12,7 +12,7 @@ from sinemora.advisors.compute_mix.core.load_profile import Infeasible, through_
 from sinemora.advisors.compute_mix.core.market import Market, equilibrium, peaks
 from sinemora.advisors.compute_mix.core.mix import Serverless, VmType, cost_curve, mix
 from sinemora.advisors.compute_mix.core.queueing import Service, Target
-from sinemora.advisors.compute_mix.core.split import Prices, Regime, cheapest, serverless_only, vm_only
+from sinemora.advisors.compute_mix.core.split import Prices, Regime, cheapest, serverless_only, vm_only, vms_for
 
 
 def test_golden_values_of_the_source():
@@ -79,6 +79,30 @@ def test_a_profile_costs_what_the_best_of_all_rentals_costs(
     )
     found = through_hours(loads, prices, term)
     assert sum(hour.cost for hour in found) == pytest.approx(best, abs=1e-6)
+
+
+@given(
+    st.lists(st.floats(0, 200), min_size=1, max_size=8),
+    st.floats(0.5, 20),
+    st.floats(0.01, 3),
+)
+def test_a_profile_with_one_number_of_vms_costs_the_least_of_all_numbers(
+    loads: list[float], capacity: float, job_cost: float
+):
+    prices = Prices(capacity, 1.0, job_cost / 3600)
+    most = max(vms_for(load, capacity) for load in loads)
+    costs = [
+        sum(vms + prices.serverless_cost(max(load - vms * capacity, 0.0)) for load in loads) for vms in range(most + 1)
+    ]
+    found = through_hours(loads, prices, len(loads))
+    assert len({hour.vms for hour in found}) == 1
+    assert sum(hour.cost for hour in found) == pytest.approx(min(costs), abs=1e-6)
+
+
+def test_a_profile_of_many_vms_is_found_at_once():
+    # 143 million numbers of VMs could be tried one by one.
+    found = through_hours([1e9, 5e8], Prices(7.0, 0.1, 1e-5), 2)
+    assert found[0].vms == 142857143
 
 
 def test_a_profile_without_any_way_to_keep_the_target():

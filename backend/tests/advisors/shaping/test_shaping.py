@@ -207,6 +207,8 @@ def test_a_known_bucket_over_http(owner: Member):
     [
         {},
         {"rate_mbit": 10},
+        {"rate_mbit": 0, "burst_kb": 1},
+        {"rate_mbit": 10, "burst_kb": 1, "tokens_kb": 2},
         {"rate_mbit": 10, "burst_kb": 1, "trains": [{"packet_bytes": 100, "sent_ns": [1], "received_ns": [1]}]},
         {"trains": [{"packet_bytes": 100, "sent_ns": [1, 2], "received_ns": [1]}]},
     ],
@@ -221,6 +223,7 @@ def test_tails_over_http(owner: Member, other_owner: Member, make_mesh):
     read = owner.post(tails, json={"p95_ms": 1.1, "p99_ms": 205.6, "p999_ms": 210.6}).json()
     assert (read["found"], read["share"]) == (True, 0.01)
     assert owner.post(tails, json={"p95_ms": 1.1}).status_code == 422
+    assert owner.post(tails, json={"p95_ms": 500, "p99_ms": 205, "p999_ms": 210}).status_code == 422
     mesh: MeshWorld = make_mesh(owner, 2)
     vm_of = {vm["name"]: vm["id"] for vm in owner.get("/v1/vms").json()["items"]}
     path = {"source_vm_id": vm_of["a-1"], "target_vm_id": vm_of["b-1"]}

@@ -110,3 +110,9 @@ def test_a_run_is_bounded_and_profiles_are_listed():
     listed = CliRunner().invoke(command.app, ["lab", "shape", "--list"]).stdout
     assert all(profile.name in listed for profile in PROFILES)
     assert CliRunner().invoke(command.app, ["lab", "shape", "--profile", "other"]).exit_code == 2
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path):
+    lost = CliRunner().invoke(command.app, ["lab", "shape", "--output", str(tmp_path / "no" / "study.json")])
+    assert (lost.exit_code, "cannot be written: No such file" in lost.stderr) == (2, True)
+    assert "About" not in lost.stderr

@@ -1,5 +1,6 @@
 """Token buckets of VMs through HTTP and from a terminal, with traffic as agents report it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,6 +46,14 @@ def test_a_bucket_is_set_read_changed_and_deleted(mesh: MeshWorld):
     assert owner.delete(path(mesh)).status_code == 204
     assert owner.get("/v1/token-buckets").json()["items"] == []
     assert owner.delete(path(mesh)).status_code == 404
+
+
+def test_several_set_the_first_bucket_at_once(mesh: MeshWorld):
+    rates = range(1, 7)
+    with ThreadPoolExecutor(len(rates)) as pool:
+        answers = list(pool.map(lambda rate: mesh.owner.put(path(mesh), json={**BUCKET, "rate_mbit": rate}), rates))
+    assert [answer.status_code for answer in answers] == [200] * len(rates)
+    assert mesh.owner.get(path(mesh)).json()["rate_mbit"] in rates
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from sinemora.advisors.compute_mix.core.split import Prices, vms_for
+from sinemora.advisors.compute_mix.core.split import Prices, cheapest, vms_for
 
 HOURS_MAX = 168
 
@@ -38,6 +38,8 @@ def through_hours(loads_per_s: Sequence[float], prices: Prices, term_h: int) -> 
         return [_hour(load, 0, prices) for load in loads_per_s]
     if term_h >= hours:
         return _constant(loads_per_s, prices)
+    if term_h == 1:  # no hour binds another
+        return [_hour(load, cheapest(load, prices).vms, prices) for load in loads_per_s]
     most = max(vms_for(load, prices.capacity_per_s) for load in loads_per_s)
     # Columns: VMs in use, VMs newly rented, jobs/s to serverless; one of each for every hour.
     used, begun, spilled = 0, hours, 2 * hours
@@ -71,10 +73,16 @@ def through_hours(loads_per_s: Sequence[float], prices: Prices, term_h: int) -> 
 
 
 def _constant(loads_per_s: Sequence[float], prices: Prices) -> list[Hour]:
-    """Return the split with one number of VMs for all hours, which a term longer than the profile forces."""
-    most = max(vms_for(load, prices.capacity_per_s) for load in loads_per_s)
-    least = 0 if prices.job_price is not None else most
-    plans = ([_hour(load, vms, prices) for load in loads_per_s] for vms in range(least, most + 1))
+    """Return the split with one number of VMs for all hours, which a term longer than the profile forces.
+
+    The cost is convex in that number and bends only where an hour needs no more, so the least is next to a bend.
+    """
+    needed = {vms_for(load, prices.capacity_per_s) for load in loads_per_s}
+    most = max(needed)
+    if prices.job_price is None:
+        return [_hour(load, most, prices) for load in loads_per_s]
+    counts = sorted({0, *needed, *(vms - 1 for vms in needed if vms > 0)})
+    plans = ([_hour(load, vms, prices) for load in loads_per_s] for vms in counts)
     return min(plans, key=lambda plan: sum(hour.cost for hour in plan))
 
 

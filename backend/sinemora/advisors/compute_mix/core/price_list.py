@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from sinemora.kit.csv_rows import CsvError, CsvRow, csv_table
+from sinemora.kit.http import strict_json
+
 COLUMNS = (
     "kind",
     "provider",
@@ -17,6 +20,7 @@ COLUMNS = (
     "price_per_gb_second",
     "price_per_million_requests",
 )
+ENTRIES_MAX = 2_000
 TEXT_COLUMNS = ("kind", "provider", "region", "name")
 
 
@@ -30,22 +34,20 @@ class PriceListError(ValueError):
 
 def entries_of_csv(text: str) -> list[dict[str, Any]]:
     """Return the rows of a CSV text with a header; empty cells are left out. Raises `PriceListError`."""
-    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), strict=True)
     try:
-        unknown = [name for name in reader.fieldnames or [] if name not in COLUMNS]
-        if unknown or not reader.fieldnames:
-            raise PriceListError(f"line 1: unknown columns {', '.join(map(str, unknown)) or '(none)'}; use {_listed()}")
-        return [_row(reader.line_num, row) for row in reader]
-    except csv.Error as error:
-        raise PriceListError(f"line {reader.line_num}: {error}") from error
+        return [dict(_cells(row)) for row in csv_table(text, COLUMNS, ENTRIES_MAX).rows]
+    except CsvError as error:
+        raise PriceListError(error.message) from error
 
 
 def entries_of_json(text: str) -> list[dict[str, Any]]:
     """Return the entries of a JSON text: a list, or an object with the key `entries`. Raises `PriceListError`."""
     try:
-        document = json.loads(text)
+        document = strict_json.parse(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise PriceListError(f"line {error.lineno}: not JSON, {error.msg}") from error
+    except strict_json.StrictJsonError as error:
+        raise PriceListError(error.message) from error
     entries = document.get("entries") if isinstance(document, dict) else document
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise PriceListError("must be a list of objects, or an object with a list in `entries`")
@@ -61,25 +63,7 @@ def csv_of(entries: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _row(line: int, row: dict[str | None, Any]) -> dict[str, Any]:
-    if None in row or None in row.values():
-        raise PriceListError(f"line {line}: more or fewer cells than the header has columns")
-    return dict(_cells(line, row))
-
-
-def _cells(line: int, row: dict[str | None, Any]) -> Iterator[tuple[str, Any]]:
-    for name, cell in row.items():
-        text = str(cell).strip()
-        if name is None or not text:
-            continue
-        if name in TEXT_COLUMNS:
-            yield name, text
-        else:
-            try:
-                yield name, float(text)
-            except ValueError:
-                raise PriceListError(f"line {line}: {name} must be a number, not {text[:40]!r}") from None
-
-
-def _listed() -> str:
-    return ", ".join(COLUMNS)
+def _cells(row: CsvRow) -> Iterator[tuple[str, Any]]:
+    for name, text in row.cells.items():
+        if text:
+            yield name, text if name in TEXT_COLUMNS else row.number(name)

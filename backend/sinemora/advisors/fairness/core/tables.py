@@ -1,22 +1,14 @@
 """Fairness measured elsewhere: a CSV table of throughputs, or of indices, by group and window."""
 
-import csv
-import io
 from collections import defaultdict
 from dataclasses import dataclass
-from math import isfinite
 
+from sinemora.kit.csv_rows import CsvError, CsvRow, csv_table
 from sinemora.measurements.aggregate.fairness import jain_index
 
 ROWS_MAX = 100_000
-
-
-class TableError(ValueError):
-    """Text that is no table; `message` names the line and what to change."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+_KEYS = ("group", "window")
+_VALUES = ("throughput", "index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,40 +35,41 @@ class GroupIndex:
 
 
 def groups_of_csv(text: str) -> list[GroupIndex]:
-    """Return the groups of a table with columns `group`, `window`, and `throughput` or `index`. Raises `TableError`."""
-    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), strict=True)
-    try:
-        columns = set(reader.fieldnames or [])
-        if columns not in ({"group", "window", "throughput"}, {"group", "window", "index"}):
-            raise TableError("line 1: the columns must be group, window, and either throughput or index")
-        value = "index" if "index" in columns else "throughput"
-        values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for at, row in enumerate(reader):
-            if at >= ROWS_MAX:
-                raise TableError(f"more than {ROWS_MAX} rows")
-            values[str(row["group"])][str(row["window"])].append(_number(reader.line_num, value, row.get(value)))
-    except csv.Error as error:
-        raise TableError(f"line {reader.line_num}: {error}") from error
+    """Return the groups of a table with columns `group`, `window`, and `throughput` or `index`. Raises `CsvError`."""
+    table = csv_table(text, (*_KEYS, *_VALUES), ROWS_MAX)
+    if set(table.columns) not in ({*_KEYS, value} for value in _VALUES):
+        raise CsvError("line 1: the columns must be group, window, and either throughput or index")
+    value = next(name for name in _VALUES if name in table.columns)
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in table.rows:
+        group, window = (_label(row, name) for name in _KEYS)
+        values[group][window].append(_number(row, value))
+    if not values:
+        raise CsvError("no rows below the header: write one row a flow, or one a window with its index")
     return [
-        GroupIndex(group, [_window(window, shares, value == "index") for window, shares in windows.items()])
+        GroupIndex(group, [_window(group, window, shares, value) for window, shares in windows.items()])
         for group, windows in values.items()
     ]
 
 
-def _window(window: str, values: list[float], is_index: bool) -> WindowIndex:
-    if not is_index:
+def _window(group: str, window: str, values: list[float], value: str) -> WindowIndex:
+    if value == "throughput":
         return WindowIndex(window, jain_index(values), len(values))
     if len(values) > 1:
-        raise TableError(f"window {window}: a group has one index a window")
+        raise CsvError(f"window {window} of {group}: {len(values)} indices; a group has one index a window")
     return WindowIndex(window, values[0], 0)
 
 
-def _number(line: int, column: str, cell: str | None) -> float:
-    try:
-        number = float(cell or "")
-    except ValueError:
-        raise TableError(f"line {line}: {column} must be a number, not {(cell or '')[:40]!r}") from None
-    if not isfinite(number) or number < 0 or (column == "index" and not 0 < number <= 1):
+def _label(row: CsvRow, column: str) -> str:
+    label = row.cells[column]
+    if not label:
+        raise CsvError(f"line {row.line}: {column} is empty")
+    return label
+
+
+def _number(row: CsvRow, column: str) -> float:
+    number = row.number(column)
+    if number < 0 or (column == "index" and not 0 < number <= 1):
         bounds = "above 0 and at most 1" if column == "index" else "at least 0"
-        raise TableError(f"line {line}: {column} must be {bounds}")
+        raise CsvError(f"line {row.line}: {column} must be {bounds}, not {row.cells[column][:40]}")
     return number

@@ -1,0 +1,63 @@
+"""CSV text as spreadsheets write it: separators, decimal signs, line ends, and what is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sinemora.kit.csv_rows import CsvError, csv_table
+
+KNOWN = ("name", "price")
+
+
+def rows(text: str) -> list[tuple[str, float]]:
+    return [(row.cells["name"], row.number("price")) for row in csv_table(text, KNOWN, 10).rows]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,price\na,1.5\n",
+        "\ufeffName , PRICE\r\n a , 1.5 \r\n\r\n",
+        "price;name\n1,5;a\n;\n",
+        "name;price\na;1.5\n",
+        "name\tprice\ra\t1,5\r",
+        '"name","price"\n"a","1.5"',
+    ],
+)
+def test_separators_decimal_signs_and_line_ends(text: str):
+    assert rows(text) == [("a", 1.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "line 1: no header"),
+        ("\n", "line 1: no header"),
+        ("name,colour\n", "line 1: unknown columns colour; use name, price"),
+        ("name,price,\na,1,\n", "line 1: unknown columns (empty)"),
+        ("name,price,name\n", "line 1: name occurs more than once"),
+        ("name,price\na\n", "line 2: 1 cells for 2 columns"),
+        ("name,price\na,1,2\n", "line 2: 3 cells for 2 columns"),
+        ('name,price\n"a,1\n', "line 2: unexpected end of data"),
+        ("name,price\na,$1\n", "line 2: price must be a number, not '$1'"),
+        ("name,price\na,\n", "line 2: price must be a number, not ''"),
+        ('name,price\na,"1,234"\n', "'1,234': write it with a decimal point and without separators of thousands"),
+        ("name;price\na;1.234,5\n", "'1.234,5': write it with a decimal point"),
+        ("name,price\na,1_0\n", "line 2: price must be a number"),
+        ("name,price\na,inf\n", "line 2: price must be a finite number"),
+        ("name,price\n" + "a,1\n" * 11, "line 12: more than 10 rows"),
+    ],
+)
+def test_what_is_refused_names_the_line(text: str, words: str):
+    with pytest.raises(CsvError) as caught:
+        rows(text)
+    assert words in caught.value.message
+
+
+@given(st.text(alphabet='name,price;\t"\n\r1.', max_size=60))
+def test_any_text_is_read_or_refused(text: str):
+    try:
+        found = rows(text)
+    except CsvError:
+        return
+    assert len(found) <= 10
