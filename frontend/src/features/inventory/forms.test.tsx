@@ -93,8 +93,9 @@ test.each([
   await screen.findByRole('option', { name: 'eu-west-1a' })
   await userEvent.type(field(/^Name/), 'clock-1')
   await userEvent.type(field(/^Address/), '10.0.0.9')
-  await userEvent.clear(field(/^PTP domain/))
-  await userEvent.type(field(/^PTP domain/), '24')
+  const domain = screen.getByRole('spinbutton', { name: /^PTP domain/ })
+  await userEvent.clear(domain)
+  await userEvent.type(domain, '24')
   await userEvent.selectOptions(screen.getByRole('combobox', { name: /^Protocol/ }), protocol)
   await press('Add')
   expect(bodiesOf(sent, 'POST /v1/vms')).toMatchObject([
