@@ -218,6 +218,14 @@ def test_bad_trains_are_refused(owner: Member, body: dict[str, Any]):
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
 
 
+def test_as_many_packets_as_one_command_sends_are_accepted(owner: Member):
+    """`sinemora advise shaping` sends three bursts of 4,000 packets; times are ns since 1970."""
+    sent = [1_764_000_000_000_000_000 + 12_000 * at for at in range(4_000)]
+    train = {"packet_bytes": 1_442, "sent_ns": sent, "received_ns": [at + 50_000 for at in sent]}
+    answer = owner.post(BUCKETS, json={"trains": [train] * 3})
+    assert (answer.status_code, answer.json()["reason"]) == (200, "no_burst"), answer.text
+
+
 def test_tails_over_http(owner: Member, other_owner: Member, make_mesh):
     tails = "/v1/advisors/retransmission-tails"
     read = owner.post(tails, json={"p95_ms": 1.1, "p99_ms": 205.6, "p999_ms": 210.6}).json()
