@@ -78,7 +78,8 @@ def test_a_backup_restores_every_row_and_the_product_goes_on(world):
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix")
     assert answer.status_code == 200, answer.text
     matrix = answer.json()
-    assert sum(state == "measured" for row in matrix["states"] for state in row) > 0
+    # Stale on a machine that takes longer to restore than windows are new.
+    assert sum(state in ("measured", "stale") for row in matrix["states"] for state in row) > 0
 
 
 def test_policies_and_triggers_are_as_before(world, servers):
