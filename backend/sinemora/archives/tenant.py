@@ -139,8 +139,13 @@ class _Rows:
         self.count = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        statement = sql.SQL("SELECT row_to_json(line)::text FROM (SELECT {} FROM {} WHERE {}) AS line").format(
-            self._table.selected(*_exported_columns(self._table)), sql.Identifier(self._table.name), self._where
+        # By name: of a row that a cluster reads on several workers, it loses the names of the columns.
+        fields = sql.SQL(", ").join(
+            sql.SQL("{}, {}").format(sql.Literal(column), sql.Identifier(column))
+            for column in _exported_columns(self._table)
+        )
+        statement = sql.SQL("SELECT json_build_object({})::text FROM {} WHERE {}").format(
+            fields, sql.Identifier(self._table.name), self._where
         )
         with self._connection.cursor(f"export_{self._table.name}") as cursor:
             cursor.itersize = _ROWS_AT_ONCE
