@@ -5,14 +5,15 @@
 #   sh infra/docker/replace.sh              the proxy
 #   sh infra/docker/replace.sh api proxy    the API first; `docker compose run --rm migrate` before, for a new version
 #
-#   COMPOSE    the command of Compose, with options (docker compose, else docker-compose)
+#   COMPOSE       the command of Compose, with options (docker compose, else docker-compose)
+#   PATIENCE_S    how long a new container may take until it is healthy, in whole seconds (180)
 set -eu
 
 if [ -z "${COMPOSE:-}" ]; then
     COMPOSE="docker compose"
     docker compose version >/dev/null 2>&1 || COMPOSE=docker-compose
 fi
-patience_s=180
+patience_s=${PATIENCE_S:-180}
 known_s=6 # the proxy looks the addresses of the API up every 5 s
 
 health() { docker inspect -f '{{.State.Health.Status}}' "$1" 2>/dev/null || echo gone; }

@@ -61,7 +61,7 @@ def build(folder: Path) -> None:
             step("base image", lambda: make_base_image(engine, f"{IMAGES}/debian"))
         for target in ("base", "node", "rust", "database"):
             step(f"image {target}", partial(stand_in, engine, target))
-        step("image backend", lambda: engine.compose("build", *proxy_arguments(), "api", limit_s=1800))
+        step("image backend", lambda: engine.compose("build", *proxy_arguments(), "api", limit_s=3600))
         step("image proxy", lambda: engine.compose("build", *proxy_arguments(), "proxy"))
         engine.docker("image", "prune", "--force")
 

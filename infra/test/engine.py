@@ -80,10 +80,16 @@ class Engine:
         """`docker-compose …` on the production stack, unchanged, with the settings of `folder/env`."""
         run("docker-compose", *self._stack(), *arguments, log=self.log, env=self.env, cwd=ROOT, limit_s=limit_s)
 
+    def compose_gateway(self, settings: Path, *arguments: str, limit_s: float = 900) -> None:
+        """`docker-compose …` on a gateway in a project of its own, unchanged, with the settings of a file."""
+        file = ROOT / "infra/docker/gateway.yml"
+        project = ("--project-name", "sinemora-region", "--project-directory", ROOT, "--env-file", settings, "-f", file)
+        run("docker-compose", *project, *arguments, log=self.log, env=self.env, cwd=ROOT, limit_s=limit_s)
+
     def replace(self, *services: str) -> None:
         """Replace the containers of services as `infra/docker/replace.sh` does."""
-        env = self.env | {"COMPOSE": " ".join(["docker-compose", *self._stack()])}
-        run("sh", ROOT / "infra/docker/replace.sh", *services, log=self.log, env=env, cwd=ROOT, limit_s=600)
+        env = self.env | {"COMPOSE": " ".join(["docker-compose", *self._stack()]), "PATIENCE_S": "600"}
+        run("sh", ROOT / "infra/docker/replace.sh", *services, log=self.log, env=env, cwd=ROOT, limit_s=2400)
 
     def ask(self, *arguments: str) -> str:
         """Return what `docker …` prints."""

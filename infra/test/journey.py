@@ -2,26 +2,27 @@
 
 import os
 import secrets
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from callers import Callers
 from debian_tree import Trouble, run
 from engine import ROOT, Engine
+from outside import Process, start_agent
+from patience import until
+from region import Region
 from visitor import Visitor
 
 PLAIN = "http://127.0.0.1:8080"
 SECURE = "https://127.0.0.1:8443"
+# Of this machine, for what is in a container of another network; a block for documentation (RFC 5737).
+HOST = "198.51.100.1"
 EMAIL = "owner@sinemora.example"
-AGENT = ROOT / "agent/target/debug/sinemora-agent"
 
 
 class Journey:
@@ -33,13 +34,15 @@ class Journey:
         self.visitor = Visitor(PLAIN)
         self.password = secrets.token_urlsafe(18)
         self.mesh: str = ""
-        self.agents: list[subprocess.Popen[bytes]] = []
+        self.agents: list[Process] = []
+        self.region: Region | None = None
         self.passed = 0
         self.failed = 0
 
     def run(self) -> bool:
         """Return all of it. Whether everything passed."""
         run("ip", "link", "set", "lo", "up", log=self.folder / "commands.log")
+        run("ip", "address", "add", f"{HOST}/32", "dev", "lo", log=self.folder / "commands.log")
         with self.engine:
             try:
                 self._checks()
@@ -47,6 +50,8 @@ class Journey:
                 for agent in self.agents:
                     agent.terminate()
                 self._keep_logs()
+                if self.region:
+                    self.region.stop()
                 self.engine.compose("down", "--volumes", "--timeout", "20")
         print(f"{self.passed} passed, {self.failed} failed")
         return not self.failed
@@ -70,7 +75,18 @@ class Journey:
             self.check("a killed API replica is made good, the other answers meanwhile", self.kill_api)
             self.check("a killed database comes back and windows go on", self.kill_database)
         self.check("every service says that it is healthy", self.healthy)
-        self.check("with a certificate the proxy speaks HTTPS and redirects to it", self.tls)
+        if self.check("with a certificate the proxy speaks HTTPS and redirects to it", self.tls):
+            self._checks_of_a_region()
+
+    def _checks_of_a_region(self) -> None:
+        region = self.region = Region(self.engine, self.visitor, f"https://{HOST}:8443", self.folder / "tls")
+        if not self.check("a gateway in a container reaches the backend and is ready", region.start):
+            return
+        self.check("no process of the gateway runs as root", self.nobody_is_root)
+        if self.check("two agents enrol and report through the gateway", region.enrol) and self.check(
+            "the backend is stopped, the gateway queues, is killed and keeps its queue", region.lose_the_backend
+        ):
+            self.check("the backend returns: no acknowledged report is lost", region.find_it_again)
 
     def check(self, name: str, action: Callable[[], None]) -> bool:
         """Do one check and tell how long it took and how it ended."""
@@ -86,8 +102,8 @@ class Journey:
         return True
 
     def start(self) -> None:
-        self.engine.compose("up", "-d", "--no-build", limit_s=300)
-        until(lambda: self.visitor.get("/readyz").json["status"] == "ready", 60)
+        self.engine.compose("up", "-d", "--no-build")
+        until(lambda: self.visitor.get("/readyz").json["status"] == "ready")
         assert len(self.engine.containers("api")) == 2
 
     def closed_ports(self) -> None:
@@ -97,7 +113,7 @@ class Journey:
                 assert client.connect_ex(("127.0.0.1", port)) != 0, f"port {port} is open"
 
     def nobody_is_root(self) -> None:
-        for container in self.engine.ask("ps", "-q").split():
+        for container in self._running():
             listing = self.engine.ask("top", container, "-eo", "pid,uid,comm").splitlines()[1:]
             # Docker starts the health check of the database as the container's user, which is root.
             of_docker = ("docker-init", "pg_isready")
@@ -142,26 +158,13 @@ class Journey:
         token = self.visitor.post("/v1/enrolment-tokens", {"mesh_id": self.mesh, "expires_in_s": 600, "max_uses": 2})
         assert token.status == 201, token.body
         for number in (1, 2):
-            self.agents.append(self._agent(number, token.json["token"]))
-        until(lambda: len(self.visitor.get("/v1/agents").json["items"]) == 2, 30)
-
-    def _agent(self, number: int, token: str) -> subprocess.Popen[bytes]:
-        state = self.folder / f"agent-{number}"
-        shutil.rmtree(state, ignore_errors=True)
-        state.mkdir()
-        env = os.environ | {
-            "SINEMORA_AGENT_BACKEND": PLAIN,
-            "SINEMORA_AGENT_TOKEN": token,
-            "SINEMORA_AGENT_NAME": f"outside-{number}",
-            "SINEMORA_AGENT_LISTEN_ADDRESS": f"127.20.0.{number}",
-            "SINEMORA_AGENT_METRICS_LISTEN": "off",
-            "SINEMORA_AGENT_STATE_DIR": str(state),
-        }
-        with (self.folder / f"agent-{number}.log").open("wb") as log:
-            return subprocess.Popen([AGENT, "run"], env=env, stdout=log, stderr=log, cwd=state)
+            state = self.folder / f"agent-{number}"
+            address = f"127.20.0.{number}"
+            self.agents.append(start_agent(state, f"outside-{number}", address, token.json["token"], PLAIN))
+        until(lambda: len(self.visitor.get("/v1/agents").json["items"]) == 2)
 
     def matrix(self) -> None:
-        until(lambda: self._measured() == 2, 60)
+        until(lambda: self._measured() == 2)
         found = self.visitor.get(f"/v1/meshes/{self.mesh}/matrix?by=vm&metric=round_trip&statistic=p50").json
         delays = [value for row in found["values"] for value in row if value is not None]
         assert len(delays) == 2
@@ -195,7 +198,7 @@ class Journey:
         trace = "\n".join(["at,source,target,round_trip_ns,note", *lines]).encode()
         answer = self.visitor.post(f"/v1/meshes/{mesh}/imports?kind=csv", trace)
         assert answer.status == 202, answer.body
-        until(lambda: self.visitor.get(f"/v1/jobs/{answer.json['id']}").json["state"] == "succeeded", 120)
+        until(lambda: self.visitor.get(f"/v1/jobs/{answer.json['id']}").json["state"] == "succeeded")
 
     def replace(self) -> None:
         """Replace the containers as an operator does, while eight threads open connections and two agents report."""
@@ -206,22 +209,22 @@ class Journey:
         assert callers.answered > 100, callers
         assert (callers.refused, callers.broken) == (0, 0), callers
         assert not before & {*self.engine.containers("api"), *self.engine.containers("proxy")}
-        until(lambda: self._newest() > began, 60)
+        until(lambda: self._newest() > began)
 
     def kill_api(self) -> None:
         victim = self.engine.containers("api")[0]
         self._kill(victim)
         answers = [self.visitor.get("/healthz").status for _ in range(20)]
         assert answers.count(200) == 20, f"answers while one replica was away: {answers}"
-        until(lambda: self.engine.ask("inspect", "-f", "{{.State.Health.Status}}", victim) == "healthy", 60)
+        until(lambda: self.engine.ask("inspect", "-f", "{{.State.Health.Status}}", victim) == "healthy")
 
     def kill_database(self) -> None:
         victim = self.engine.containers("database")[0]
         self._kill(victim)
-        until(lambda: self.engine.ask("inspect", "-f", "{{.RestartCount}} {{.State.Running}}", victim) == "1 true", 30)
-        until(lambda: self.visitor.get("/readyz").json["status"] == "ready", 60)
+        until(lambda: self.engine.ask("inspect", "-f", "{{.RestartCount}} {{.State.Running}}", victim) == "1 true")
+        until(lambda: self.visitor.get("/readyz").json["status"] == "ready")
         back = datetime.now(UTC)
-        until(lambda: self._newest() > back, 60)
+        until(lambda: self._newest() > back)
 
     def _newest(self) -> datetime:
         answer = self.visitor.get(f"/v1/meshes/{self.mesh}/matrix?by=vm&metric=round_trip&statistic=p50")
@@ -237,46 +240,34 @@ class Journey:
             return [line for line in shown if "(healthy)" not in line]
 
         try:
-            until(lambda: not sick(), 90)
+            until(lambda: not sick())
         except AssertionError:
-            raise AssertionError(f"not healthy within 90 s: {', '.join(sick())}") from None
+            raise AssertionError(f"not healthy: {', '.join(sick())}") from None
 
     def tls(self) -> None:
         tls = self.folder / "tls"
         run(
             "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+            "-addext", "basicConstraints=critical,CA:FALSE", "-addext", f"subjectAltName=IP:127.0.0.1,IP:{HOST}",
             "-keyout", tls / "tls.key", "-out", tls / "tls.crt", log=self.folder / "commands.log",
         )  # fmt: skip
         for file in tls.iterdir():
             os.chown(file, 10001, 10001)
         settings = self.folder / "env"
         settings.write_text(settings.read_text().replace(PLAIN, SECURE))
-        self.engine.compose("up", "-d", "--no-build", limit_s=180)
+        self.engine.compose("up", "-d", "--no-build")
         secure = Visitor(SECURE)
-        until(lambda: secure.get("/readyz").json["status"] == "ready", 60)
+        until(lambda: secure.get("/readyz").json["status"] == "ready")
         assert secure.sign_in(EMAIL, self.password).status == 200
         moved = self.visitor.get("/healthz")
         assert (moved.status, moved.headers["Location"]) == (308, f"{SECURE}/healthz")
+        self.visitor = secure
 
     def _keep_logs(self) -> None:
         if self.failed:
             for container in self.engine.ask("ps", "-aq", "--filter", "label=com.docker.compose.project").split():
                 name = self.engine.ask("inspect", "-f", "{{.Name}}", container).strip("/")
                 print(f"--- {name}\n{self.engine.tail(container)}")
-
-
-def until(holds: Callable[[], Any], limit_s: float) -> None:
-    """Wait until `holds` says so; what it cannot say yet (no answer, no such field) counts as no."""
-    end = time.monotonic() + limit_s
-    last: object = None
-    while time.monotonic() < end:
-        try:
-            if holds():
-                return
-        except (OSError, KeyError, ValueError, Trouble) as error:
-            last = error
-        time.sleep(0.5)
-    raise AssertionError(f"not within {limit_s:.0f} s; last: {last!r}")
 
 
 if __name__ == "__main__":
