@@ -61,7 +61,7 @@ test('a cell shows its newest window to the nanosecond, in both directions', asy
   expect(row('Asymmetry source')).toEqual(['assumed', 'hardware', ''])
   expect(row('Loss').slice(0, 2)).toEqual(['2.50 %', '0 %'])
   expect(row('Samples')).toEqual(['78', '80', '78'])
-  expect(screen.getByText('Window 23:10:20 – 23:10:30 UTC')).toBeTruthy()
+  expect(screen.getByText('Window 20 Nov 2026, 23:10:20 – 23:10:30 UTC')).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Open path' }).getAttribute('href')).toBe('/meshes/m/paths/a/b')
 })
 
