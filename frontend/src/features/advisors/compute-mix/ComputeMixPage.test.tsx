@@ -49,7 +49,9 @@ function Harness() {
   return <ComputeMixPage search={search} onSearch={(question) => setSearch(mixSearch({ ...question }))} />
 }
 
-const api = (paths: unknown[]) =>
+const MIXED = { regime: 'mixed', price_per_busy_hour: 2.22, profit_per_hour: 1.5, split }
+
+const api = (paths: unknown[], lists: unknown[] = [], equilibrium: unknown = MIXED) =>
   mockApi({
     'POST /v1/advisors/compute-mix': () => reply(200, { currency: 'USD', job_price: 1e-6, paths }),
     'POST /v1/advisors/provider-prices': () =>
@@ -57,12 +59,13 @@ const api = (paths: unknown[]) =>
         switch_to_mixed: 2.22,
         switch_to_vms: null,
         peaks: [],
-        equilibrium: { regime: 'mixed', price_per_busy_hour: 2.22, profit_per_hour: 1.5, split },
+        equilibrium,
         price_per_busy_hour: [1, 2],
         profit_per_hour: [1, 1.5],
         tenant_cost_per_hour: [2, 3],
       }),
-    'GET /v1/price-lists': () => reply(200, { items: [], next_cursor: null }),
+    'GET /v1/price-lists': () => reply(200, { items: lists, next_cursor: null }),
+    'POST /v1/price-lists': ({ body }) => reply(201, body),
     'GET /v1/price-list-samples': () => reply(200, []),
     'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
   })
@@ -99,6 +102,51 @@ test('the form asks again with what was typed', async () => {
     serverless: null,
     hourly_load_per_s: [1, 2, 30],
   })
+})
+
+test('prices of lists in the currency of the question are offered, for VMs and serverless', async () => {
+  const vm = { kind: 'vm', provider: 'Azure', region: 'westeurope', name: 'D2s v5', price_per_hour: 0.105 }
+  const functions = { ...vm, kind: 'serverless', name: 'Functions', price_per_gb_second: 0.00002 }
+  const list = { source: null, as_of: '2026-11-01', entries: [vm, { ...functions, price_per_million_requests: 0.3 }] }
+  const sent = api(
+    [PATH],
+    [
+      { ...list, id: 'e', name: 'Euro', currency: 'EUR' },
+      { ...list, id: 'u', name: 'Dollar', currency: 'USD', entries: [vm] },
+    ],
+  )
+  await showPage(<Harness />)
+  const currency = await screen.findByLabelText('Currency (ISO 4217)')
+  expect((await screen.findAllByText('Entries of price lists that are not in USD are not offered: 1.')).length).toBe(2)
+  await userEvent.clear(currency)
+  await userEvent.type(currency, 'eur')
+  const [ofVms, ofServerless] = await screen.findAllByLabelText('From a price list')
+  await userEvent.selectOptions(ofVms as HTMLElement, 'Azure westeurope D2s v5, 0.105 per hour (Euro)')
+  await userEvent.selectOptions(ofServerless as HTMLElement, 'Azure westeurope Functions, 0.00002 per GB-s (Euro)')
+  await userEvent.click(screen.getByRole('button', { name: 'Find mix' }))
+  expect(await screen.findByText(/0.250 EUR per hour; 0.0500 EUR less/)).toBeTruthy()
+  const asked = bodiesOf(sent, 'POST /v1/advisors/compute-mix').at(-1) as Record<string, unknown[]>
+  expect(asked.vm_types?.at(-1)).toMatchObject({ name: 'D2s v5', price_per_hour: 0.105 })
+  expect(asked.serverless).toMatchObject({ price_per_gb_second: 0.00002, price_per_million_requests: 0.3 })
+})
+
+test('a file is imported in its currency', async () => {
+  const sent = api([PATH])
+  await showPage(<Harness />)
+  const currency = await screen.findByLabelText('Currency of the file')
+  await userEvent.clear(currency)
+  await userEvent.type(currency, 'EUR')
+  const input = document.querySelector('input[type=file]') as HTMLInputElement
+  await userEvent.upload(input, new File(['kind;name'], 'mine.csv', { type: 'text/csv' }))
+  await expect.poll(() => bodiesOf(sent, 'POST /v1/price-lists')).toMatchObject([{ name: 'mine', currency: 'EUR' }])
+})
+
+test('where the provider earns most with VMs only, any price above the switch is as good', async () => {
+  api([PATH], [], { regime: 'vm_only', price_per_busy_hour: 4.44, profit_per_hour: 1.5, split })
+  await showPage(<Harness />)
+  expect(
+    await screen.findByText(/earns most, 1.50 USD per hour, at any price above 2.22 USD per busy hour/),
+  ).toBeTruthy()
 })
 
 test('the address drops what is no question', () => {

@@ -26,7 +26,7 @@ export function ComputeMixPage({ search, onSearch }: Props) {
       <QueryResult query={query} what={strings.computeMixLower}>
         {(mix) => (
           <div className={styles.results}>
-            <MixResults mix={mix} load={asked.load} />
+            <MixResults mix={mix} asked={asked} />
             <ProviderPrices mix={mix} asked={asked} />
           </div>
         )}

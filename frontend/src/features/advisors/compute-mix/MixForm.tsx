@@ -1,13 +1,13 @@
 import { Button, NativeSelect, Switch, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { priceListsQuery } from '~/api/advisors'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { longest } from '~/ui/CheckedInput'
 import { NumberField, numberOf } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import styles from '../advisors.module.css'
+import { CurrencyField, ListedPrice } from './ListedPrice'
 import { type Ends, FIRST, type MixSearch, numbersOf, STATISTICS, type Statistic, type VmRow } from './question'
 import { strings } from './strings'
 
@@ -52,6 +52,11 @@ export function MixForm({ asked, onAsk }: Props) {
     <form onSubmit={submit} className={pageStyles.list}>
       <Panel title={strings.service}>
         <div className={pageStyles.form}>
+          <CurrencyField
+            label={strings.currencyCode}
+            value={draft.currency}
+            onChange={(currency) => set({ currency })}
+          />
           {field(strings.loadPerSecond, draft.load, (load) => set({ load }))}
           {field(<Term of="response target">{strings.targetMs}</Term>, draft.target, (target) => set({ target }), 170)}
           <NativeSelect
@@ -69,7 +74,7 @@ export function MixForm({ asked, onAsk }: Props) {
         </div>
       </Panel>
       <Panel title={strings.vmTypes}>
-        <VmRows rows={draft.vms} onChange={(vms) => set({ vms })} />
+        <VmRows rows={draft.vms} currency={draft.currency} onChange={(vms) => set({ vms })} />
       </Panel>
       <Panel title={strings.serverless}>
         <Switch
@@ -87,6 +92,13 @@ export function MixForm({ asked, onAsk }: Props) {
               set({ offer: { ...offer, coldPercent } }),
             )}
             {field(strings.coldMs, offer.coldMs, (coldMs) => set({ offer: { ...offer, coldMs } }))}
+            <ListedPrice
+              kind="serverless"
+              currency={draft.currency}
+              onChoose={({ price_per_gb_second: perGbSecond, price_per_million_requests: perMillion }) =>
+                set({ offer: { ...offer, perGbSecond, perMillion: perMillion ?? 0 } })
+              }
+            />
           </div>
         )}
       </Panel>
@@ -116,11 +128,13 @@ export function MixForm({ asked, onAsk }: Props) {
   )
 }
 
-function VmRows({ rows, onChange }: { rows: VmRow[]; onChange: (rows: VmRow[]) => void }) {
-  const lists = useQuery(priceListsQuery)
-  const listed = (lists.data ?? []).flatMap((list) =>
-    list.entries.flatMap((entry) => (entry.kind === 'vm' ? [{ list: list.name, ...entry }] : [])),
-  )
+interface VmRowsProps {
+  rows: VmRow[]
+  currency: string
+  onChange: (rows: VmRow[]) => void
+}
+
+function VmRows({ rows, currency, onChange }: VmRowsProps) {
   const change = (at: number, patch: Partial<VmRow>) =>
     onChange(rows.map((row, other) => (other === at ? { ...row, ...patch } : row)))
   const add = (row: VmRow) => onChange([...rows, row])
@@ -172,25 +186,11 @@ function VmRows({ rows, onChange }: { rows: VmRow[]; onChange: (rows: VmRow[]) =
         <Button variant="default" onClick={() => add({ name: strings.newVmType, price: 0.1, serviceMs: 50 })}>
           {strings.addVmType}
         </Button>
-        {listed.length > 0 && (
-          <NativeSelect
-            label={strings.fromPriceList}
-            value=""
-            data={[
-              { value: '', label: strings.chooseEntry },
-              ...listed.map((entry, at) => ({
-                value: String(at),
-                label: strings.entry(entry.provider, entry.name, String(entry.price_per_hour), entry.list),
-              })),
-            ]}
-            onChange={({ currentTarget }) => {
-              const entry = listed[Number(currentTarget.value)]
-              if (currentTarget.value !== '' && entry) {
-                add({ name: entry.name, price: entry.price_per_hour, serviceMs: rows[0]?.serviceMs ?? 50 })
-              }
-            }}
-          />
-        )}
+        <ListedPrice
+          kind="vm"
+          currency={currency}
+          onChoose={({ name, price_per_hour: price }) => add({ name, price, serviceMs: rows[0]?.serviceMs ?? 50 })}
+        />
       </div>
     </>
   )

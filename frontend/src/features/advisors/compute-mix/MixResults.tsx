@@ -7,26 +7,28 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { type Column, Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
 import { Legend } from '../Legend'
+import type { MixSearch } from './question'
 import { strings } from './strings'
 
 /** The cheapest mix of each path, its alternatives, and cost against load. */
-export function MixResults({ mix, load }: { mix: ComputeMix; load: number }) {
+export function MixResults({ mix, asked }: { mix: ComputeMix; asked: Required<MixSearch> }) {
+  const { currency, load } = asked
   return (
     <>
       {mix.paths.map((path, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the same path may be asked for twice
         <Panel key={at} title={mix.paths.length > 1 || path.statistic ? path.label : strings.cheapestMix}>
-          <Advice path={path} currency={mix.currency} isBase={at === 0} />
-          <Options path={path} currency={mix.currency} />
-          <Costs path={path} load={load} />
-          <Profile path={path} currency={mix.currency} />
+          <Advice path={path} currency={currency} isBase={at === 0} />
+          <Options path={path} currency={currency} />
+          <Costs path={path} load={load} currency={currency} />
+          <Profile path={path} currency={currency} />
         </Panel>
       ))}
     </>
   )
 }
 
-function Advice({ path, currency, isBase }: { path: PathMix; currency: string | null; isBase: boolean }) {
+function Advice({ path, currency, isBase }: { path: PathMix; currency: string; isBase: boolean }) {
   const best = path.options.find(({ vm }) => vm === path.best)
   if (!best?.split) {
     return (
@@ -66,7 +68,7 @@ const number = (title: string, cell: (option: Option) => string | number): Colum
   as: 'number',
 })
 
-function Options({ path, currency }: { path: PathMix; currency: string | null }) {
+function Options({ path, currency }: { path: PathMix; currency: string }) {
   return (
     <Records
       label={strings.optionsOf(path.label)}
@@ -88,7 +90,7 @@ function Options({ path, currency }: { path: PathMix; currency: string | null })
   )
 }
 
-function Costs({ path, load }: { path: PathMix; load: number }) {
+function Costs({ path, load, currency }: { path: PathMix; load: number; currency: string }) {
   const { curve } = path
   if (!curve) return null
   const drawn = [
@@ -103,7 +105,7 @@ function Costs({ path, load }: { path: PathMix; load: number }) {
     <>
       <Legend lines={lines} />
       <CurveChart
-        label={strings.costChart(curve.vm)}
+        label={strings.costChart(curve.vm, currency)}
         height={260}
         lines={lines}
         marks={[{ key: 'load', x: load, label: strings.yourLoad, colour: 'var(--ink-2)' }]}
@@ -123,7 +125,7 @@ function cut<T extends { x: number[]; y: number[] }>(line: T, most: number): T {
   return end < 0 ? line : { ...line, x: line.x.slice(0, end), y: line.y.slice(0, end) }
 }
 
-function Profile({ path, currency }: { path: PathMix; currency: string | null }) {
+function Profile({ path, currency }: { path: PathMix; currency: string }) {
   const { profile } = path
   if (!profile) return null
   const hours = profile.hours.map((hour, at) => ({ ...hour, at }))

@@ -10,6 +10,8 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
+import { CurrencyField } from './ListedPrice'
+import { CURRENCY, FIRST } from './question'
 import { strings } from './strings'
 
 /** Price lists, and their import from a file or from the sample. */
@@ -18,6 +20,7 @@ export function PriceLists() {
   const samples = useQuery(priceListSamplesQuery)
   const add = useImportPriceList()
   const edits = useEdits()
+  const [currency, setCurrency] = useState(FIRST.currency)
 
   async function read(file: File | null) {
     if (!file) return
@@ -25,7 +28,7 @@ export function PriceLists() {
     const document = file.name.endsWith('.json') ? { json_text: text } : { csv: text }
     add.mutate({
       name: file.name.replace(/\.\w+$/, ''),
-      currency: 'USD',
+      currency,
       as_of: new Date(file.lastModified).toISOString().slice(0, 10),
       ...document,
     })
@@ -46,7 +49,7 @@ export function PriceLists() {
       </QueryResult>
       {edits && (
         <>
-          <Group>
+          <Group align="end">
             {samples.data?.map((sample) => (
               <Button
                 key={sample.name}
@@ -57,9 +60,10 @@ export function PriceLists() {
                 {strings.importSample(sample.as_of)}
               </Button>
             ))}
+            <CurrencyField label={strings.importCurrency} value={currency} onChange={setCurrency} />
             <FileButton accept=".csv,.json" onChange={(file) => void read(file)}>
               {(props) => (
-                <Button {...props} variant="default" loading={add.isPending}>
+                <Button {...props} variant="default" loading={add.isPending} disabled={!CURRENCY.test(currency)}>
                   {strings.importFile}
                 </Button>
               )}

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { providerPricesQuery } from '~/api/advisors'
 import type { ComputeMix, ProviderPrices as Prices, ProviderPriceQuestion } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
+import { money } from '~/lib/money'
 import { threeDigits } from '~/lib/units'
 import { LiveNumber } from '~/ui/LiveNumber'
 import { lineStyle } from '~/ui/lineStyle'
@@ -42,12 +43,12 @@ export function ProviderPrices({ mix, asked }: { mix: ComputeMix; asked: Require
           onNumber={setCost}
         />
       </div>
-      <Outcome question={question} currency={mix.currency} />
+      <Outcome question={question} currency={asked.currency} />
     </Panel>
   )
 }
 
-function Outcome({ question, currency }: { question: ProviderPriceQuestion; currency: string | null }) {
+function Outcome({ question, currency }: { question: ProviderPriceQuestion; currency: string }) {
   const query = useQuery(providerPricesQuery(question))
   return (
     <QueryResult query={query} what={strings.providerPrices}>
@@ -56,9 +57,8 @@ function Outcome({ question, currency }: { question: ProviderPriceQuestion; curr
   )
 }
 
-function Chart({ prices, currency }: { prices: Prices; currency: string | null }) {
-  const unit = currency ? ` ${currency}` : ''
-  const amount = (value: number) => `${threeDigits(value)}${unit}`
+function Chart({ prices, currency }: { prices: Prices; currency: string }) {
+  const amount = (value: number) => money(value, currency)
   const x = prices.price_per_busy_hour
   const lines = [
     { label: strings.profit, y: prices.profit_per_hour },
@@ -72,23 +72,28 @@ function Chart({ prices, currency }: { prices: Prices; currency: string | null }
         {prices.switch_to_vms === null
           ? strings.oneSwitch(amount(prices.switch_to_mixed))
           : strings.switches(amount(prices.switch_to_mixed), amount(prices.switch_to_vms))}{' '}
-        {strings.equilibrium(
-          amount(prices.equilibrium.price_per_busy_hour),
-          amount(prices.equilibrium.profit_per_hour),
-        )}
+        {equilibrium(prices, amount)}
       </p>
       <Legend lines={lines} />
       <CurveChart
         label={strings.profitChart}
         height={240}
         lines={lines}
-        marks={switches.map((at) => ({ key: String(at), x: at, label: amount(at), colour: 'var(--ink-2)' }))}
+        marks={switches.map((at) => ({ key: String(at), x: at, label: threeDigits(at), colour: 'var(--ink-2)' }))}
         x={[0, x.at(-1) ?? 1]}
         y={[Math.min(0, ...all), Math.max(...all, 1e-9)]}
-        xLabel={strings.busyHourPrice}
+        xLabel={strings.busyHourPrice(currency)}
         formatX={threeDigits}
         formatY={threeDigits}
       />
     </>
   )
+}
+
+/** Return where the provider earns most; where it rents VMs only, any price above the last switch is as good. */
+function equilibrium(prices: Prices, amount: (value: number) => string): string {
+  const { regime, price_per_busy_hour: price, profit_per_hour: profit } = prices.equilibrium
+  return regime === 'vm_only'
+    ? strings.equilibriumAbove(amount(prices.switch_to_vms ?? prices.switch_to_mixed), amount(profit))
+    : strings.equilibrium(amount(price), amount(profit))
 }

@@ -24,6 +24,8 @@ export type Offer = v.InferOutput<typeof offer>
 export type Ends = v.InferOutput<typeof end>
 
 export interface MixSearch {
+  /** Of all prices and costs, ISO 4217. */
+  currency?: string
   load?: number
   target?: number
   statistic?: Statistic
@@ -37,7 +39,11 @@ export interface MixSearch {
   term?: number
 }
 
+/** Codes of currencies, ISO 4217. */
+export const CURRENCY = /^[A-Z]{3}$/
+
 export const mixSearch = searchParser<MixSearch>({
+  currency: v.pipe(v.string(), v.regex(CURRENCY)),
   load: number(0),
   target: number(0),
   statistic: v.picklist(STATISTICS),
@@ -52,6 +58,7 @@ export const mixSearch = searchParser<MixSearch>({
 
 /** The question with which the page opens: the prices of the shipped sample. */
 export const FIRST: Required<MixSearch> = {
+  currency: 'USD',
   load: 50,
   target: 500,
   statistic: '95',

@@ -5,6 +5,8 @@ export const strings = {
   computeMixLead: 'The cheapest split of a load between VMs and serverless that keeps a response target.',
   computeMixLower: 'the mix',
   service: 'Service',
+  currencyCode: 'Currency (ISO 4217)',
+  notCurrency: 'Three capital letters, as EUR.',
   loadPerSecond: 'Load (jobs/s)',
   targetMs: 'Response target (ms)',
   targetStatistic: 'Target holds for',
@@ -22,8 +24,11 @@ export const strings = {
   addVmType: 'Add VM type',
   fromPriceList: 'From a price list',
   chooseEntry: 'Choose an entry',
-  entry: (provider: string, name: string, price: string, list: string) =>
-    `${provider} ${name}, ${price} per hour (${list})`,
+  entry: (place: string, name: string, price: string, list: string) => `${place} ${name}, ${price} (${list})`,
+  vmPrice: (price: number) => `${price} per hour`,
+  serverlessPrice: (price: number) => `${price} per GB-s`,
+  otherCurrency: (count: string, currency: string) =>
+    `Entries of price lists that are not in ${currency} are not offered: ${count}.`,
   serverless: 'Serverless',
   serverlessOffered: 'Serverless is an option',
   memoryGb: 'Memory (GB)',
@@ -74,7 +79,7 @@ export const strings = {
   vmsAlone: 'VMs alone',
   serverlessAlone: 'Serverless alone',
   mixLine: 'Cheapest mix',
-  costChart: (vm: string) => `Cost per hour by load with ${vm}`,
+  costChart: (vm: string, currency: string) => `Cost per hour (${currency}) by load with ${vm}`,
   yourLoad: 'your load',
   profileCost: (cost: string, hours: string, vm: string, vms: string, serverless: string) =>
     `The profile costs ${cost} in ${hours} h with ${vm}. VMs alone: ${vms}; serverless alone: ${serverless}.`,
@@ -90,10 +95,12 @@ export const strings = {
   oneSwitch: (first: string) => `Serverless only up to ${first} per busy hour; VMs only above.`,
   equilibrium: (price: string, profit: string) =>
     `Equilibrium: the provider earns most, ${profit} per hour, at ${price} per busy hour.`,
+  equilibriumAbove: (price: string, profit: string) =>
+    `Equilibrium: the provider earns most, ${profit} per hour, at any price above ${price} per busy hour, as the tenant then rents VMs only.`,
   profitChart: 'Profit of the provider and bill of the tenant by the price of a busy container',
   profit: 'Profit of the provider',
   bill: 'Bill of the tenant',
-  busyHourPrice: 'price of a busy container per hour',
+  busyHourPrice: (currency: string) => `price of a busy container per hour (${currency})`,
   priceBasis: 'Price basis',
   priceBasisLead:
     'Recommended moves of an application show how they change the cheapest mix. They are priced by this service: load, response target, VM types and serverless as above.',
@@ -112,7 +119,9 @@ export const strings = {
   priceListsLower: 'price lists',
   importSample: (date: string) => `Import sample of ${date}`,
   importFile: 'Import file…',
-  fileLead: 'Columns: kind, provider, region, name, price_per_hour, price_per_gb_second, price_per_million_requests.',
+  importCurrency: 'Currency of the file',
+  fileLead:
+    'A CSV or JSON file. Columns: kind (vm or serverless), provider, region, name, price_per_hour, price_per_gb_second, price_per_million_requests. Its date becomes that of the prices.',
   name: 'Name',
   currency: 'Currency',
   asOf: 'As of',

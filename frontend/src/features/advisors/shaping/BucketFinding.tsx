@@ -1,5 +1,5 @@
 import type { Shaping } from '~/api/types'
-import { formatDelay, threeDigits } from '~/lib/units'
+import { formatCount, formatDelay, threeDigits } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
 import type { Bursts, FIRST, ShapingSearch } from './question'
@@ -30,8 +30,10 @@ export function BucketFinding({ found, search, bursts }: Props) {
     )
   }
   const use = mbit(search.use)
+  const { spread } = bucket
   return (
-    <Panel title={strings.finding}>
+    <Panel title={spread ? strings.finding : strings.entered}>
+      {!spread && <p className={pageStyles.lead}>{strings.enteredLead}</p>}
       <Notice
         tone="info"
         title={strings.found(mbit(bucket.rate_mbit), kilobytes(bucket.burst_kb), strings.mechanisms[bucket.mechanism])}
@@ -41,6 +43,16 @@ export function BucketFinding({ found, search, bursts }: Props) {
         {forecast.transfer_s !== null &&
           strings.transferTakes(`${threeDigits(search.transfer)} MB`, seconds(forecast.transfer_s))}
       </Notice>
+      {spread && (
+        <p>
+          {strings.spread(
+            formatCount(found.trains_with_bucket),
+            formatCount(spread.bursts),
+            strings.range(mbit(spread.rate_min_mbit), mbit(spread.rate_max_mbit)),
+            strings.range(kilobytes(spread.burst_min_kb), kilobytes(spread.burst_max_kb)),
+          )}
+        </p>
+      )}
       {bucket.upper && <p>{strings.upper(mbit(bucket.upper.rate_mbit), kilobytes(bucket.upper.burst_kb))}</p>}
       {bucket.metered && <p>{strings.metered[bucket.metered]}</p>}
       <SaveBucket bucket={bucket} bursts={bursts} />

@@ -17,6 +17,7 @@ const FOUND = {
     loss: null,
     upper: null,
     metered: null,
+    spread: null,
   },
   reason: null,
   capacity_mbit: null,
@@ -31,6 +32,7 @@ const FOUND = {
   },
   checks: [{ id: 'C2', effect: 'Reads have a tail.', remedy: 'Pace.', caveat: 'Single runs.' }],
 }
+const SPREAD = { bursts: 3, rate_min_mbit: 980, rate_max_mbit: 1010, burst_min_kb: 91, burst_max_kb: 100 }
 const NONE = { ...FOUND, bucket: null, forecast: null, reason: 'one_rate', capacity_mbit: 940, checks: [] }
 const TRAINS = [{ packet_bytes: 1442, sent_ns: [1, 2], received_ns: [5, null] }]
 const BUCKET = {
@@ -71,10 +73,15 @@ function Harness() {
   return <ShapingPage search={search} onSearch={(patch) => setSearch((old) => shapingSearch({ ...old, ...patch }))} />
 }
 
+const found = (trains: number) => {
+  if (trains === 0) return FOUND
+  if (trains === 1) return NONE
+  return { ...FOUND, trains_with_bucket: 2, bucket: { ...FOUND.bucket, spread: SPREAD } }
+}
+
 test('a bucket has its forecast and what it means; bursts of a file replace it', async () => {
   const sent = mockApi({
-    'POST /v1/advisors/token-buckets': ({ body }) =>
-      reply(200, (body as { trains: unknown[] }).trains.length > 0 ? NONE : FOUND),
+    'POST /v1/advisors/token-buckets': ({ body }) => reply(200, found((body as { trains: unknown[] }).trains.length)),
     'GET /v1/token-buckets': [BUCKET, { ...BUCKET, vm_id: 'w', vm_name: 'web-2', forecast: null }],
     'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
     'GET /v1/meshes/m/retransmission-tails': () => reply(200, [TAIL]),
@@ -85,6 +92,9 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
     await screen.findByText('1000 Mbit/s with a depth of 100 kB; packets beyond it are dropped (policer)'),
   ).toBeTruthy()
   expect(screen.getByText(/Empty in 800 µs at 2000 Mbit\/s, from full. Full again after 800 µs/)).toBeTruthy()
+  expect(screen.getByText('The bucket as entered')).toBeTruthy()
+  expect(screen.getByText(/Nothing was measured/)).toBeTruthy()
+  expect(screen.getByText(/1000 MB take 8.00 s from a full bucket, on a line of 10 Gbit\/s/)).toBeTruthy()
   expect(screen.getByText('C2: Reads have a tail.')).toBeTruthy()
   expect(await screen.findByText('12 of 900 minutes in 195 to 235 ms')).toBeTruthy()
   expect(await screen.findByText(/from 1 of 4 VMs/)).toBeTruthy()
@@ -106,6 +116,11 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
     await screen.findByText(/The received rate did not fall during the bursts. Received at 940 Mbit\/s/),
   ).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/advisors/token-buckets').at(-1)).toMatchObject({ trains: TRAINS, rate_mbit: null })
+  const three = JSON.stringify({ trains: [...TRAINS, ...TRAINS, ...TRAINS] })
+  await userEvent.upload(input, new File([three], 'three.json', { type: 'application/json' }))
+  expect(
+    await screen.findByText(/2 of 3 bursts show it, with rates of 980 Mbit\/s to 1010 Mbit\/s and depths of 91/),
+  ).toBeTruthy()
 })
 
 const EDITOR = {

@@ -32,6 +32,11 @@ export const strings = {
   ranges: 'Inserts of ranges',
   strict: 'Assumes a steady network',
   finding: 'Finding',
+  entered: 'The bucket as entered',
+  enteredLead: 'Nothing was measured: the rate and the depth are those of the fields above.',
+  spread: (found: string, all: string, rates: string, depths: string) =>
+    `${found} of ${all} bursts show it, with rates of ${rates} and depths of ${depths}: the rate is their median, the depth the largest.`,
+  range: (least: string, most: string) => `${least} to ${most}`,
   found: (rate: string, burst: string, mechanism: string) =>
     `${rate} with a depth of ${burst}; packets beyond it ${mechanism}`,
   upper: (rate: string, burst: string) =>
@@ -69,7 +74,7 @@ export const strings = {
   emptyIn: (time: string, use: string) => `Empty in ${time} at ${use}, from full.`,
   neverEmpty: (use: string) => `${use} never empties the bucket.`,
   refill: (time: string) => `Full again after ${time} of rest.`,
-  transferTakes: (size: string, time: string) => `${size} take ${time} at line rate, from full.`,
+  transferTakes: (size: string, time: string) => `${size} take ${time} from a full bucket, on a line of 10 Gbit/s.`,
   checks: 'What this means for the application',
   noChecks: 'None of the nine conclusions of the source applies to this application.',
   caveat: (words: string) => `Caveat: ${words}`,

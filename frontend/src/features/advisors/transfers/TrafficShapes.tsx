@@ -8,11 +8,11 @@ import { Records } from '~/ui/Records'
 import { strings } from './strings'
 
 /** The VMs of a mesh that send in bursts, as in a sort, and those that send steadily. */
-export function TrafficShapes({ mesh }: { mesh: string }) {
-  const query = useQuery(trafficShapesQuery(mesh))
+export function TrafficShapes({ mesh }: { mesh: { id: string; name: string } }) {
+  const query = useQuery(trafficShapesQuery(mesh.id))
   return (
     <Panel title={strings.shapes}>
-      <p className={pageStyles.lead}>{strings.shapesLead}</p>
+      <p className={pageStyles.lead}>{strings.shapesLead(mesh.name)}</p>
       <QueryResult query={query} what={strings.shapesLower}>
         {(rows) =>
           rows.length === 0 ? (

@@ -48,7 +48,7 @@ test('a list is planned; a line that is no transfer is named', async () => {
   const lines = screen.getByLabelText('Source, target, MB')
   await userEvent.type(lines, 'a, c, 9000{Enter}b, c')
   await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
-  expect(screen.getByText('Line 2 is not “source, target, megabytes”.')).toBeTruthy()
+  expect(screen.getByText('Line 2 is not “source, target, megabytes” with two different ends.')).toBeTruthy()
   await userEvent.type(lines, ', 1000')
   await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
   await expect.poll(() => bodiesOf(sent, 'POST /v1/advisors/transfer-plans').length).toBe(2)
@@ -95,6 +95,8 @@ test('measured capacities of the VMs of a mesh count', async () => {
       ]),
   })
   await showPage(<Harness />)
+  // Without a list, too.
+  expect(await screen.findByText(/What each VM of demo sent in the last hour/)).toBeTruthy()
   await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Mesh' }), 'demo')
   await userEvent.type(screen.getByLabelText('Source, target, MB'), 'a, c, 9000')
   await userEvent.click(screen.getByRole('checkbox', { name: 'Use measured capacities' }))
@@ -115,6 +117,7 @@ test('measured capacities of the VMs of a mesh count', async () => {
 
 test('zones need a mesh and a list', () => {
   expect(rowsOf('a,b,1\n\nb,a,x')).toBe(3)
+  expect(rowsOf('a,b,1\na,a,1')).toBe(2)
   expect(requestOf({ topology: 'zones', mesh: 'm' })?.topology).toBe('two_rack')
   expect(requestOf({ topology: 'zones', mesh: 'm', list: 'a,b,1' })).toMatchObject({ topology: 'zones', mesh: 'm' })
   expect(requestOf({ list: 'a,b' })).toBe(null)

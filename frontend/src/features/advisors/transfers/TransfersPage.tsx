@@ -67,9 +67,21 @@ export function TransfersPage({ search, onSearch }: Props) {
       {isLong && <Notice tone="info">{strings.longList}</Notice>}
       {request && <Plan request={request} onRun={onRun} />}
       {search.run && <BulkRun runId={search.run} />}
-      {request?.mesh && <TrafficShapes mesh={request.mesh} />}
-      {request?.mesh && <EarlierRuns mesh={request.mesh} onRun={onRun} />}
+      <OfMesh chosen={search.mesh} onRun={onRun} />
     </AdvisorPage>
+  )
+}
+
+/** The traffic and the runs of a mesh, of the first one without a choice: they need no list. */
+function OfMesh({ chosen, onRun }: { chosen: string | undefined; onRun: (runId: string) => void }) {
+  const meshes = useQuery(meshesQuery)
+  const mesh = meshes.data?.find(({ id }) => id === chosen) ?? meshes.data?.[0]
+  if (!mesh) return null
+  return (
+    <>
+      <TrafficShapes mesh={mesh} />
+      <EarlierRuns mesh={mesh.id} onRun={onRun} />
+    </>
   )
 }
 

@@ -60,7 +60,8 @@ export function rowsOf(text: string): Row[] | number {
     if (line.trim() === '') continue
     const [source, target, megabytes, ...more] = line.split(/[,;\t]/).map((cell) => cell.trim())
     const size = Number(megabytes)
-    if (!source || !target || !(size > 0) || !Number.isFinite(size) || more.length > 0) return at + 1
+    if (!source || !target || source === target || !(size > 0) || !Number.isFinite(size) || more.length > 0)
+      return at + 1
     rows.push({ source, target, size_bytes: 1e6 * size })
   }
   return rows

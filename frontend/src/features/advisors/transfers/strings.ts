@@ -32,8 +32,8 @@ export const strings = {
   sources: { token_bucket: 'token bucket', bulk_sender: 'transport trial' },
   shapes: 'Traffic of the VMs',
   shapesLower: 'the traffic of the VMs',
-  shapesLead:
-    'What each VM sent in the last hour, by its counters. A plan helps transfers that come in bursts, as in a sort.',
+  shapesLead: (mesh: string) =>
+    `What each VM of ${mesh} sent in the last hour, by its counters. A plan helps transfers that come in bursts, as in a sort.`,
   noTraffic: 'No agent of this mesh has counted traffic in the last hour.',
   shape: 'Traffic',
   shapeOf: { burst: 'in bursts, as in a sort', steady: 'steady, as in k-means', unclear: 'unclear' },
@@ -42,7 +42,7 @@ export const strings = {
   windows: 'Windows',
   longList: 'This list is too long for the address of the page: a link to it leaves the list out.',
   tooMany: (most: string, count: string) => `At most ${most} transfers; these are ${count}.`,
-  badLine: (line: number) => `Line ${line} is not “source, target, megabytes”.`,
+  badLine: (line: number) => `Line ${line} is not “source, target, megabytes” with two different ends.`,
   plan: 'Plan',
   planTransfers: 'Plan transfers',
   finish: (finish: string, fair: string, gain: string) =>
