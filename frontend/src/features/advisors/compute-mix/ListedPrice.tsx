@@ -67,7 +67,6 @@ export function CurrencyField({ label, value, onChange }: CurrencyProps) {
     <TextInput
       label={label}
       value={value}
-      maxLength={3}
       pattern={CURRENCY.source}
       title={strings.notCurrency}
       required

@@ -11,7 +11,7 @@ import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { CurrencyField } from './ListedPrice'
-import { CURRENCY, FIRST } from './question'
+import { FIRST } from './question'
 import { strings } from './strings'
 
 /** Price lists, and their import from a file or from the sample. */
@@ -63,7 +63,7 @@ export function PriceLists() {
             <CurrencyField label={strings.importCurrency} value={currency} onChange={setCurrency} />
             <FileButton accept=".csv,.json" onChange={(file) => void read(file)}>
               {(props) => (
-                <Button {...props} variant="default" loading={add.isPending} disabled={!CURRENCY.test(currency)}>
+                <Button {...props} variant="default" loading={add.isPending}>
                   {strings.importFile}
                 </Button>
               )}
