@@ -56,6 +56,13 @@ Changes decompress rows; the extension's limit of 100,000 would end retention. O
 """
 
 
+RECYCLED_S = 900
+"""Age at which a connection is replaced when it is next used, s.
+
+A server process of PostgreSQL remembers every partition it has touched and keeps their files open until it ends.
+"""
+
+
 class Base(DeclarativeBase):
     """Parent of all tables."""
 
@@ -125,6 +132,7 @@ def _engine(url: str) -> Engine:
         max_overflow=settings().database_pool_size,
         pool_timeout=5,
         pool_pre_ping=True,
+        pool_recycle=RECYCLED_S,
         # The connection that was used last: its server has plans and, on a cluster, connections to workers.
         pool_use_lifo=True,
         hide_parameters=True,  # errors with values of people would end up in the log

@@ -1,5 +1,6 @@
 """Tests of tenancy in ORM statements, raw SQL and references; a session without a tenant reads nothing."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session, aliased
 
 from sinemora.embedded.servers.postgres import SUPERUSER
 from sinemora.inventory.models import Vm, Zone
+from sinemora.kit import db
 from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError, database_error
 from sinemora.meshes.models import MeshVm
@@ -84,6 +86,24 @@ def test_a_role_that_row_level_security_does_not_bind_is_refused(servers, monkey
         with pytest.raises(ProductError, match="role refused: postgres of") as refused, engine().connect():
             pass
         assert refused.value.code == "database_role_unconfined"
+    finally:
+        monkeypatch.undo()
+        forget_settings()
+
+
+def test_a_connection_of_some_age_is_replaced(database: Engine, monkeypatch):
+    def server_process() -> int | None:
+        with system_session() as session:
+            return session.scalar(text("SELECT pg_backend_pid()"))
+
+    assert db.RECYCLED_S <= 3600
+    forget_settings()
+    monkeypatch.setattr(db, "RECYCLED_S", 1)
+    try:
+        young = server_process()
+        assert server_process() == young
+        time.sleep(1.1)
+        assert server_process() != young
     finally:
         monkeypatch.undo()
         forget_settings()
@@ -173,5 +193,5 @@ def test_a_name_that_another_request_took_meanwhile_says_so(owner: Member):
         session.rollback()
     answer = database_error(refused.value)
     assert answer is not None
-    assert (answer.status, answer.code) == (409, "conflict")
+    assert (answer.status, answer.code) == (409, "zone_name_taken")
     assert "another request stored the same" in answer.detail
