@@ -16,7 +16,7 @@ import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
 import { useEdited } from '~/ui/useEdited'
 import { useMissing } from '~/ui/useMissing'
-import { type Draft, draftOf, inputOf, SCOPES, type ScopeKind } from './draft'
+import { type Draft, draftOf, endsTooEarly, inputOf, SCOPES, type ScopeKind } from './draft'
 import { strings } from './strings'
 
 interface Props {
@@ -56,8 +56,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
   const [draft, setDraft] = useState<Draft>(edited.initial)
   const missing = useMissing({
     ids: draft.scope !== 'all' && draft.ids.length === 0 ? strings.choose : null,
-    // Both have one format, in one zone: their order is that of the texts.
-    ends: draft.ends !== '' && draft.starts !== '' && draft.ends <= draft.starts ? strings.endsTooEarly : null,
+    ends: endsTooEarly(draft, clock, annotation) ? strings.endsTooEarly : null,
   })
   const set = (patch: Partial<Draft>) => setDraft((old) => ({ ...old, ...patch }))
   const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)

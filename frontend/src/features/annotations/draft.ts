@@ -68,3 +68,9 @@ export function inputOf(draft: Draft, clock: Clock, before?: Annotation): Annota
     url: draft.url.trim() || null,
   }
 }
+
+/** Return whether a draft ends by its start. Instants count: in the hour that a clock change repeats, texts deceive. */
+export function endsTooEarly(draft: Draft, clock: Clock, before?: Annotation): boolean {
+  const { starts_at: starts, ends_at: ends } = inputOf(draft, clock, before)
+  return !!starts && !!ends && Date.parse(ends) <= Date.parse(starts)
+}
