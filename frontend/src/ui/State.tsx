@@ -29,8 +29,11 @@ export function Empty({ title, children, action }: { title: string; children: Re
 const isUnknown = (error: unknown): error is Problem =>
   error instanceof Problem && error.status === 404 && error.code.endsWith('_unknown')
 
+/** A mesh has no measurements yet: a state that passes, no fault. */
+const isUnmeasured = (error: unknown) => error instanceof Problem && error.code === 'matrix_missing'
+
 function RequestId({ error }: { error: unknown }) {
-  if (isUnknown(error)) return null
+  if (isUnknown(error) || isUnmeasured(error)) return null
   return error instanceof Problem && error.requestId && error.status !== 401 && error.status !== 422 ? (
     <span className={styles.request}>
       {strings.requestId} <Code>{error.requestId}</Code>
@@ -88,7 +91,7 @@ export function ActionError({ error }: { error: unknown }) {
   if (error instanceof Unreachable && !away) return <Notice tone="info">{strings.reachableAgain}</Notice>
   const text = error instanceof Problem ? error.rest() : errorText(error)
   return text === null ? null : (
-    <Notice tone="bad">
+    <Notice tone={isUnmeasured(error) ? 'info' : 'bad'}>
       {text} {isUnknown(error) && strings.deletedMeanwhile} <RequestId error={error} />
     </Notice>
   )

@@ -2,7 +2,7 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi } from '~/testing/api'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { strings } from './strings'
 import { WhatIfPage } from './WhatIfPage'
@@ -78,6 +78,16 @@ test('a mesh without VMs has a next step instead of empty forms', async () => {
   expect(await screen.findByText('No VM in this mesh yet')).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Add VM' }).getAttribute('href')).toBe('/onboarding?mesh=m')
   expect(screen.queryByRole('button', { name: 'Add latency' })).toBeNull()
+})
+
+test('a mesh without measurements is no fault: the page says what is missing, without the id of a request', async () => {
+  const detail = 'No measurements: the mesh new has no window yet. Check its agents.'
+  const missing = { detail, code: 'matrix_missing', request_id: 'r-1' }
+  mockApi({ ...MESH, 'POST /v1/what-if': () => reply(409, missing) })
+  await showPage(<WhatIfPage search={{}} onSearch={() => undefined} />)
+  expect((await screen.findByText(detail)).closest('[role=status]')).toBeTruthy()
+  expect(screen.queryByText('r-1')).toBeNull()
+  expect(screen.queryByRole('alert')).toBeNull()
 })
 
 test('the legend of round trips follows the theme', () => {
