@@ -6,7 +6,7 @@ use super::{Graph, Prices};
 
 /// Most sets of moving tasks of one size that are looked at.
 const SETS: usize = 600;
-/// The same for few moves: every set of three of the most tasks.
+/// Most sets where few tasks move: every set of three of the most tasks.
 const SETS_OF_FEW: usize = 2_024;
 /// Number of moves that are few.
 pub(in crate::placement) const FEW_MOVES: usize = 3;
