@@ -10,7 +10,7 @@ from uuid import UUID
 
 import httpx2
 
-from lab.benchmarks.scaling.fleet import BROKEN, REFUSED
+from lab.benchmarks.scaling.fleet import BROKEN, REFUSED, UNANSWERED
 from lab.embedded_product import PASSWORD
 
 _EVERY_S = 1.0
@@ -96,6 +96,8 @@ class Reader:
             answer = self._person.http.request(method, path, **options)
         except httpx2.ConnectError:
             return self._failed(REFUSED)
+        except httpx2.TimeoutException:
+            return self._failed(UNANSWERED)
         except httpx2.HTTPError:
             return self._failed(BROKEN)
         if answer.is_success:

@@ -1,8 +1,11 @@
 """Parts of the soak that judge: when faults are due, which failures and tracebacks they explain, what grows."""
 
+import asyncio
+
 import numpy as np
 import pytest
 
+from lab.benchmarks.scaling import fleet
 from lab.soak import logs, processes
 from lab.soak.faults import FAULTS
 from lab.soak.logs import LogReader, errors_of
@@ -129,3 +132,25 @@ def test_a_sample_has_memory_and_files_of_this_process():
     assert mine.name == "me"
     assert mine.memory_mib > 10
     assert mine.files >= 3
+
+
+@pytest.mark.parametrize(("ended", "why"), [(False, fleet.UNANSWERED), (True, fleet.BROKEN)])
+def test_a_server_that_does_not_answer_is_not_a_broken_connection(ended: bool, why: str, monkeypatch):
+    monkeypatch.setattr(fleet, "_LIMIT_S", 0.3)
+    held = []
+
+    def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        held.append(writer)
+        if ended:
+            writer.close()
+
+    async def ask() -> tuple[str | None, str | None]:
+        async with await asyncio.start_server(take, "127.0.0.1") as server:
+            port = server.sockets[0].getsockname()[1]
+            line = fleet._Line(port)
+            failed = await line.attempt(b"POST / HTTP/1.1\r\n\r\n")
+            for writer in held:
+                writer.close()
+        return failed, await line.attempt(b"POST / HTTP/1.1\r\n\r\n")
+
+    assert asyncio.run(ask()) == (why, fleet.REFUSED)

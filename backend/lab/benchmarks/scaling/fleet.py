@@ -25,6 +25,7 @@ from lab.benchmarks.storing.worlds import peers, report, window
 REFUSED, BROKEN = "connection refused", "connection broken"
 _PAUSE_S = 0.2
 _LIMIT_S = 30.0
+UNANSWERED = f"no answer within {_LIMIT_S:.0f} s"
 _WINDOW_S = 10
 _KINDS = 6
 """Different windows of a live sender, in turn."""
@@ -37,7 +38,7 @@ class Record:
     """Fate of the reports: acknowledged windows (VM key, start) with the time, and failed attempts by kind.
 
     `latencies`: when a report was first sent (Unix s), and the seconds until its acknowledgement. `failures`: when an
-    attempt failed, and why: `REFUSED`, `BROKEN` or the status.
+    attempt failed, and why: `REFUSED`, `BROKEN`, `UNANSWERED` or the status.
     """
 
     acknowledged: dict[tuple[int, int], float] = field(default_factory=dict)
@@ -53,8 +54,8 @@ class Record:
 
     @property
     def broken_connections(self) -> int:
-        """Return the number of connections that ended without an answer."""
-        return self._count(BROKEN)
+        """Return the number of connections that ended without an answer, or had none in time."""
+        return self._count(BROKEN) + self._count(UNANSWERED)
 
     @property
     def refused_reports(self) -> int:
@@ -196,7 +197,9 @@ class _Line:
             status = await asyncio.wait_for(self._ask(request), _LIMIT_S)
         except ConnectionRefusedError:
             why = REFUSED
-        except (OSError, EOFError, TimeoutError):
+        except TimeoutError:
+            why = UNANSWERED
+        except (OSError, EOFError):
             why = BROKEN
         else:
             if status == 204:
@@ -258,7 +261,7 @@ class Burst:
         line = _Line(self._port)
         while (why := await line.attempt(request)) is not None:
             self._record.failures.append((time.time(), why))
-            if why not in (REFUSED, BROKEN):
+            if why not in (REFUSED, BROKEN, UNANSWERED):
                 self._refused.set()
             await asyncio.sleep(_PAUSE_S)
         self._record.acknowledged[window] = time.time()
