@@ -151,3 +151,15 @@ def test_the_ingress_has_the_host_without_its_port() -> None:
     assert ingress["rules"][0]["host"] == "sinemora.example.com"
     assert ingress["tls"] == [{"hosts": ["sinemora.example.com"], "secretName": "certificate"}]
     assert "tls" not in named(rendered(**GIVEN | {"publicUrl": "http://10.0.0.1"}), "Ingress")["s"]["spec"]
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "10.0.0.1:8443", "[2001:db8::1]", "[2001:db8::1]:8443"])
+def test_the_ingress_of_an_address_is_for_every_name(address: str) -> None:
+    ingress = named(rendered(**WHOLE | {"publicUrl": f"https://{address}"}), "Ingress")["s"]["spec"]
+    assert "host" not in ingress["rules"][0]
+    assert ingress["tls"] == [{"hosts": [], "secretName": "certificate"}]
+
+
+def test_the_ingress_has_the_host_in_lower_case() -> None:
+    ingress = named(rendered(**GIVEN | {"publicUrl": "https://Sinemora.Example.com"}), "Ingress")["s"]["spec"]
+    assert ingress["rules"][0]["host"] == "sinemora.example.com"
