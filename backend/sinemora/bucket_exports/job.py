@@ -58,6 +58,9 @@ def run(running: JobContext) -> dict[str, Any]:
         _failed(running, export, str(error), retry=error.retry)
         raise ProductError("bucket_failed", 409, str(error)) from None
     except ProductError as error:
+        if error.code == "bucket_export_changed":
+            _start_again(running, export)
+            raise
         _failed(running, export, error.detail, retry=error.status >= 500)
         raise
     except Exception:
@@ -112,6 +115,11 @@ def _succeeded(running: JobContext, export: BucketExport, *, is_done: bool) -> N
             audit.record(session, None, "bucket_export.recovered", row.id, row.name, failures=row.progress.failures)
         values = {} if is_done else {"next_at": now}
         queries.set_progress(session, row.id, succeeded_at=now, failures=0, error=None, **values)
+
+
+def _start_again(running: JobContext, export: BucketExport) -> None:
+    with running.session() as session:
+        queries.set_progress(session, export.id, next_at=datetime.now(UTC))
 
 
 def _failed(running: JobContext, export: BucketExport, reason: str, *, retry: bool) -> None:

@@ -60,6 +60,19 @@ def manifest(
     return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
+def revision_of(content: bytes, mesh_id: UUID, table: str, day: date) -> tuple[int, int]:
+    """Return the revision of a manifest and the number of its parts; zeros when it is not the manifest of this day."""
+    try:
+        found = json.loads(content)
+        of = found["mesh_id"], found["table"], found["day"]
+        revision, names = int(found["revision"]), [part["name"] for part in found["parts"]]
+    except (ValueError, TypeError, KeyError):
+        return 0, 0
+    expected = [part_name(revision, number) for number in range(1, len(names) + 1)]
+    is_ours = of == (str(mesh_id), table, day.isoformat()) and revision > 0 and names == expected
+    return (revision, len(names)) if is_ours else (0, 0)
+
+
 def last_run(finished_at: datetime, totals: dict[str, int]) -> bytes:
     """Return the object that shows how fresh the bucket is."""
     return json.dumps({"format": 1, "finished_at": _rfc3339(finished_at), **totals}, indent=2).encode() + b"\n"

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from sinemora.bucket_exports.models import BucketExport, BucketExportProgress, ExportedDay
+from sinemora.meshes.models import Mesh
 
 
 class Exported(NamedTuple):
@@ -24,6 +25,12 @@ def locked(session: Session, export_id: UUID) -> BucketExport | None:
     """Return an export, its row locked."""
     statement = select(BucketExport).where(BucketExport.id == export_id).with_for_update(of=BucketExport)
     return session.scalars(statement).one_or_none()
+
+
+def is_mesh_kept(session: Session, mesh_id: UUID) -> bool:
+    """Return whether a mesh exists; it then does until the end of the transaction."""
+    statement = select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(read=True, key_share=True)
+    return session.scalar(statement) is not None
 
 
 def is_name_taken(session: Session, name: str) -> bool:

@@ -38,6 +38,20 @@ def get_export(session: Session, export_id: UUID) -> BucketExport:
     return row
 
 
+def check_place(session: Session, export: BucketExport) -> None:
+    """Check that an export still is what it was, and lock it.
+
+    ProductError `bucket_export_unknown`, `bucket_export_changed`.
+    """
+    row = _locked(session, export.id)
+    if any(getattr(row, name) != getattr(export, name) for name in _PLACE):
+        raise ProductError(
+            "bucket_export_changed",
+            409,
+            f"Export changed: {row.name} got another bucket or prefix during this run. The next run begins there.",
+        )
+
+
 def create_export(session: Session, actor: Actor, body: BucketExportCreate) -> BucketExport:
     """Create an export; its first run is the next of its schedule.
 
@@ -59,7 +73,7 @@ def update_export(
 
     ProductError `bucket_export_unknown`, `bucket_export_name_taken`, `bucket_place_taken`, `secret_needed_again`.
     """
-    row = get_export(session, export_id)
+    row = _locked(session, export_id)
     precondition.check(row)
     changes = body.model_dump(exclude_unset=True, exclude={"secret"})
     changes = {name: value for name, value in changes.items() if value != getattr(row, name)}
@@ -87,7 +101,7 @@ def update_export(
 
 def delete_export(session: Session, actor: Actor, export_id: UUID, precondition: IfMatch) -> None:
     """Delete an export with its secret; objects in the bucket stay. ProductError `bucket_export_unknown`."""
-    row = get_export(session, export_id)
+    row = _locked(session, export_id)
     precondition.check(row)
     session.delete(row)
     audit.record(session, actor, "bucket_export.deleted", row.id, row.name)
@@ -137,6 +151,14 @@ def _read(
         next_at=None if row.paused else progress.next_at,
         state=_state(row, progress, is_running),
     )
+
+
+def _locked(session: Session, export_id: UUID) -> BucketExport:
+    """Return an export, its row locked before its progress and its days, as a run does."""
+    row = queries.locked(session, export_id)
+    if row is None:
+        raise NotFound("bucket export")
+    return row
 
 
 def _state(row: BucketExport, progress: BucketExportProgress, is_running: bool) -> BucketExportState:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 
 from sinemora.kit import egress_policy
-from sinemora.kit.egress_policy import EgressError, EgressRefused
+from sinemora.kit.egress_policy import EgressError, EgressRefused, HttpResponse
 from sinemora.kit.object_storage import Location, Storage, StorageError
 from sinemora.kit.special_networks import Network
 
 _LIMIT_BYTES = 16 << 10
+_READ_BYTES = 4 << 20
 # Only an error in the form that S3 documents: any other body may be the page of another server.
 _CODE = re.compile(rb"<Error>.{0,200}?<Code>([A-Za-z]{1,64})</Code>", re.DOTALL)
 _HINTS = {
@@ -53,20 +54,31 @@ class TenantBucket:
         """Delete an object; one that is missing counts as deleted."""
         self._send("DELETE", key, None, {})
 
-    def _send(self, method: str, key: str, body: bytes | None, headers: dict[str, str]) -> None:
+    def readable(self, key: str) -> bytes | None:
+        """Return an object of at most 4 MiB. None when it is missing, or the key may not read it."""
+        response = self._send("GET", key, None, {}, _READ_BYTES)
+        return response.body if response.status == 200 else None
+
+    def _send(
+        self, method: str, key: str, body: bytes | None, headers: dict[str, str], limit: int = _LIMIT_BYTES
+    ) -> HttpResponse:
+        response = self._exchange(method, key, body, headers, limit)
+        status = response.status
+        retry = status >= 500 or status == 429
+        if status in (200, 204) or (method == "DELETE" and status == 404 and _code(response.body) == "NoSuchKey"):
+            return response
+        if method == "GET" and not retry:  # what is wrong with the bucket, the next PUT says
+            return response
+        raise BucketError(self._reason(method, status, _code(response.body)), retry=retry)
+
+    def _exchange(self, method: str, key: str, body: bytes | None, headers: dict[str, str], limit: int) -> HttpResponse:
         try:
             url = self._storage.signed(method, key)
-            response = egress_policy.request(
-                method, url, self._networks, headers, body, _LIMIT_BYTES, ca_file=self._ca_file
-            )
+            return egress_policy.request(method, url, self._networks, headers, body, limit, ca_file=self._ca_file)
         except EgressRefused as error:
             raise BucketError(f"Address refused: {error}.", retry=False) from None
         except (EgressError, StorageError) as error:
             raise BucketError(f"Bucket not reached: {error}.", retry=True) from None
-        status = response.status
-        if status in (200, 204) or (method == "DELETE" and status == 404 and _code(response.body) == "NoSuchKey"):
-            return
-        raise BucketError(self._reason(method, status, _code(response.body)), retry=status >= 500 or status == 429)
 
     def _reason(self, method: str, status: int, code: str | None) -> str:
         if 300 <= status < 400:

@@ -1,8 +1,5 @@
 """Exports to a bucket: every row once, also after corrections and failures."""
 
-import csv
-import hashlib
-import io
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,46 +11,12 @@ from sqlalchemy import text
 from sinemora.bucket_exports import tasks, writing
 from sinemora.jobs import executor
 from sinemora.kit.db import system_session
-from sinemora.kit.tenant_bucket import BucketError, TenantBucket
+from sinemora.kit.tenant_bucket import TenantBucket
 from sinemora.measurements.store import frames
 from tests.bucket_exports.conftest import Exports
+from tests.bucket_exports.reading import DAYS, check_manifests, rows_of_api, rows_of_bucket, stop_at
 
 pytestmark = pytest.mark.whole_store
-
-_DAYS = 8  # four tiers of VMs and of zones, one day each
-
-
-def rows_of_api(exports: Exports) -> Counter[tuple[Any, ...]]:
-    """Return the minutes of yesterday as the API exports them."""
-    params = {"from": exports.start.isoformat(), "to": exports.end.isoformat(), "merged": True, "format": "csv"}
-    answer = exports.mesh.owner.get(f"/v1/meshes/{exports.mesh.id}/windows", params=params | {"selections": ["mesh"]})
-    assert answer.status_code == 200, answer.text
-    names = ("source", "target", "count", "sent", "lost", "min_ns", "p50_ns", "p99_ns", "max_ns")
-    return Counter(
-        (row["started_at"][:16], *(row[name] for name in names)) for row in csv.DictReader(io.StringIO(answer.text))
-    )
-
-
-def rows_of_bucket(exports: Exports) -> Counter[tuple[Any, ...]]:
-    """Return the minutes of VMs in the bucket."""
-    names = ("source", "target", "count", "sent", "lost", "min_ns", "p50_ns", "p99_ns", "max_ns")
-    return Counter(
-        (f"{row['started_at']:%Y-%m-%dT%H:%M}", *(str(row[name]) for name in names))
-        for row in exports.table("vms_1m").to_pylist()
-    )
-
-
-def check_manifests(exports: Exports) -> None:
-    """Check that the bucket has the objects of its manifests and no other."""
-    named = {
-        f"{folder}/{part['name']}": (part["bytes"], part["sha256"])
-        for folder, manifest in exports.manifests().items()
-        for part in manifest["parts"]
-    }
-    files = exports.files()
-    assert {
-        key: (path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest()) for key, path in files.items()
-    } == named
 
 
 def test_a_run_exports_each_row_once_and_the_next_one_nothing(exports: Exports):
@@ -61,7 +24,7 @@ def test_a_run_exports_each_row_once_and_the_next_one_nothing(exports: Exports):
     assert export["state"] == "waiting"
     job = exports.run(export)
     assert job["state"] == "succeeded", job
-    assert (job["result"]["days"], job["result"]["days_left"]) == (_DAYS, 0)
+    assert (job["result"]["days"], job["result"]["days_left"]) == (DAYS, 0)
     expected = rows_of_api(exports)
     assert expected
     assert set(expected.values()) == {1}
@@ -72,7 +35,7 @@ def test_a_run_exports_each_row_once_and_the_next_one_nothing(exports: Exports):
     assert again == {"days": 0, "rows": 0, "bytes": 0, "days_left": 0}
     assert {key: path.stat().st_mtime_ns for key, path in exports.files().items()} == before
     found = exports.read(export)
-    assert (found["state"], found["days"], found["error"]) == ("succeeded", _DAYS, None)
+    assert (found["state"], found["days"], found["error"]) == ("succeeded", DAYS, None)
     assert found["rows"] == job["result"]["rows"] > sum(expected.values())
 
 
@@ -95,7 +58,7 @@ def test_a_late_report_rewrites_its_day(exports: Exports):
     before = rows_of_bucket(exports)
     exports.report(range(int(exports.start.timestamp()) + 30, int(exports.start.timestamp()) + 300, 60), 70_000)
     job = exports.run(export)
-    assert job["result"]["days"] == _DAYS
+    assert job["result"]["days"] == DAYS
     after = rows_of_bucket(exports)
     assert after == rows_of_api(exports) != before
     assert {manifest["revision"] for manifest in exports.manifests().values()} == {2}
@@ -129,18 +92,8 @@ def test_a_run_that_stops_anywhere_is_finished_by_the_next(
     exports.run(export)
     assert len(exports.files()) >= 4
     exports.report(range(int(exports.start.timestamp()) + 30, int(exports.start.timestamp()) + 90, 60), 70_000)
-    done = 0
-    real = TenantBucket._send
-
-    def stopping(self: TenantBucket, *arguments: Any) -> None:
-        nonlocal done
-        done += 1
-        if done >= calls:
-            raise BucketError("Bucket not reached: test.", retry=True)
-        real(self, *arguments)
-
     with monkeypatch.context() as patched:
-        patched.setattr(TenantBucket, "_send", stopping)
+        stop_at(patched, calls)
         assert exports.run(export)["state"] == "failed"
     monkeypatch.setattr(writing, "PART_ROWS", 1_000_000)
     last = exports.run(export)

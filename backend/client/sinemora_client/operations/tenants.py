@@ -80,8 +80,8 @@ class TenantsOperations(Calls):
         """Run an export now, as a job; a run that is queued or running is returned instead of a second one.
 
         POST /v1/bucket-exports/{bucket_export_id}/runs, role editor. Raises `ApiError` with
-        `bucket_export_unknown`, `bucket_failed`, `conflict`, `job_unknown`, `jobs_too_many`, `secret_key_missing`,
-        `secret_unreadable`.
+        `bucket_export_changed`, `bucket_export_unknown`, `bucket_failed`, `conflict`, `job_unknown`,
+        `jobs_too_many`, `secret_key_missing`, `secret_unreadable`.
         """
         answer: models.JobRead = self._json("POST", f"/v1/bucket-exports/{segment(bucket_export_id)}/runs", idempotency_key=idempotency_key)
         return answer
