@@ -9,6 +9,8 @@ import time
 import tomllib
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,6 +95,17 @@ class ObjectStorageServer:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Let the server accept connections and answer nothing."""
+        if self._process is None:
+            raise RuntimeError("the storage is not started")
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     @property
     def _url(self) -> str:

@@ -30,7 +30,7 @@ IMPORTED = {
     "profiles": (_LOGIN, "List the installations that you are signed in to; choose one."),
     "backup": (_OPERATIONS, "Back up everything to a file while the product runs."),
     "restore": (_OPERATIONS, "Load a backup into an empty database and verify it."),
-    "verify": (_OPERATIONS, "Decode every frame and compare rollups with their source."),
+    "verify": (_OPERATIONS, "Decode every frame, compare rollups with their source, and read every aged object."),
     "distribute": (
         "sinemora.operations.cluster_command",
         "Spread measurements over the workers of a Citus cluster, by tenant or by VM.",

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from sinemora.kit.config import settings
 
 _LIMIT = timedelta(seconds=60)
+_ANSWER_LIMIT = timedelta(seconds=20)
+"""Limit of a read that a query waits for: well below the idle time after which the database ends its transaction."""
 _CONNECT_LIMIT = timedelta(seconds=3)
 _RETRY_LIMIT = timedelta(seconds=15)
 _RETRIES = 2
@@ -58,23 +60,9 @@ class Storage:
     """Client of one bucket. All methods raise StorageError."""
 
     def __init__(self, location: Location) -> None:
-        from obstore.store import S3Store
-
         self.bucket = location.bucket
-        self._store = S3Store(
-            location.bucket,
-            access_key_id=location.access_key,
-            secret_access_key=location.secret_key,
-            region=location.region,
-            endpoint=location.endpoint or f"https://s3.{location.region}.amazonaws.com",
-            client_options={
-                "allow_http": urlsplit(location.endpoint).scheme == "http",
-                "timeout": _LIMIT,
-                "connect_timeout": _CONNECT_LIMIT,
-                **({} if location.ca_file is None else {"root_certificate": location.ca_file.read_bytes()}),
-            },
-            retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRY_LIMIT},
-        )
+        self._store = _client(location, _LIMIT)
+        self._answering = _client(location, _ANSWER_LIMIT)
 
     def put(self, key: str, content: bytes | Path) -> None:
         """Store bytes or a file as an object, in place of an earlier one; a large file in parts."""
@@ -95,11 +83,11 @@ class Storage:
         self._call("get", key, copy)
 
     def get_ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes [start, end) of an object, as few requests as serve. ObjectMissing."""
+        """Return the bytes [start, end) of an object, as few requests as serve, within 20 s. ObjectMissing."""
         if not ranges:
             return []
         starts, ends = zip(*ranges, strict=True)
-        found = self._call("get", key, self._store.get_ranges, key, starts=list(starts), ends=list(ends))
+        found = self._call("get", key, self._answering.get_ranges, key, starts=list(starts), ends=list(ends))
         return [bytes(one) for one in found]
 
     def delete(self, key: str) -> None:
@@ -132,6 +120,26 @@ class Storage:
             if certificate := _CERTIFICATE.search(str(error)):
                 reason += f": invalid certificate, {certificate[1]} (SINEMORA_STORAGE_CA_FILE: authorities to trust)"
             raise StorageError(f"cannot {action} {key} in bucket {self.bucket}: {reason}") from None
+
+
+def _client(location: Location, limit: timedelta) -> Any:
+    """Return the client of a bucket whose requests take at most `limit`."""
+    from obstore.store import S3Store
+
+    return S3Store(
+        location.bucket,
+        access_key_id=location.access_key,
+        secret_access_key=location.secret_key,
+        region=location.region,
+        endpoint=location.endpoint or f"https://s3.{location.region}.amazonaws.com",
+        client_options={
+            "allow_http": urlsplit(location.endpoint).scheme == "http",
+            "timeout": limit,
+            "connect_timeout": _CONNECT_LIMIT,
+            **({} if location.ca_file is None else {"root_certificate": location.ca_file.read_bytes()}),
+        },
+        retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRY_LIMIT},
+    )
 
 
 _storages: dict[Location, Storage] = {}

@@ -77,7 +77,10 @@ def verify(
     repair: Annotated[bool, Option("--repair", help="Merge minutes that differ again.")] = False,
     as_json: ResultAsJson = False,
 ) -> None:
-    """Decode every frame and compare rollups with their source. Exit code 1 when something is wrong."""
+    """Decode every frame, compare rollups with their source, and read every aged object.
+
+    Exit code 1 when something is wrong.
+    """
     result = integrity.check(*[since] if since else [], repair=repair)
     for fault in result.shown:
         _say(f"{fault.table} {fault.row}: {fault.what} ({fault.repair})")
@@ -86,6 +89,7 @@ def verify(
     counts: dict[str, Any] = {
         "frames": result.frames,
         "rosters": result.rosters,
+        "aged_objects": result.aged_objects,
         "minutes_compared": result.minutes_compared,
         "zone_minutes_compared": result.zone_minutes_compared,
         "faults": result.faults,

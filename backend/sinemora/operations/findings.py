@@ -22,6 +22,7 @@ class Findings:
 
     frames: dict[str, int] = field(default_factory=dict)
     rosters: int = 0
+    aged_objects: int = 0
     faults: int = 0
     shown: list[Fault] = field(default_factory=list)
     minutes_compared: int = 0

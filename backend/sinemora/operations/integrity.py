@@ -16,6 +16,7 @@ from sinemora.archives.catalogue import Table, connect, tables
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, MAX, MEAN, MIN, FrameError
 from sinemora.measurements.store.inserts import roster_digest
+from sinemora.operations.aged_copies import check_objects
 from sinemora.operations.findings import Fault, Findings
 from sinemora.operations.merged_minutes import compare_minutes
 
@@ -37,6 +38,7 @@ CHECKED = {
     "zone_frames_1d": _DECODED,
     "zone_minutes": "each value against that of the frame in zone_frames_1m",
     "rosters": "the digest against that of the keys",
+    "aged_objects": "each object is read: its size and its SHA-256 (`aged_copies`)",
 }
 """Tables of measurements that are checked, and how."""
 UNCHECKED = {
@@ -48,7 +50,6 @@ UNCHECKED = {
     "path_latest": _REBUILT,
     "path_latest_meshes": _REBUILT,
     "clocks_latest": _REBUILT,
-    "aged_objects": "the checksum of an object is compared whenever it is read",
     "aging_runs": "a log of runs",
     "rollup_marks": "steps that wait for their merge",
 }
@@ -58,7 +59,7 @@ UNCHECKED = {
 def check(since: datetime = _BEGINNING, *, repair: bool = False, url: str | None = None) -> Findings:
     """Check all frames that began since a time. `repair` marks differing minutes for another merge.
 
-    `url` is the address of another database than that of the settings.
+    `url` is the address of another database than that of the settings; the aged objects of that are not read.
     """
     findings = Findings()
     with connect(url) as connection:
@@ -75,6 +76,8 @@ def check(since: datetime = _BEGINNING, *, repair: bool = False, url: str | None
                     "INSERT INTO rollup_marks (tenant_key, mesh_key, minute) VALUES (%s, %s, %s)",
                     sorted(findings.minutes_to_merge),
                 )
+    if url is None:
+        check_objects(since, findings)
     return findings
 
 

@@ -170,6 +170,17 @@ def test_a_range_that_cannot_be_read_is_an_error(world: AgedWorld, storage: Obje
     assert "missing" in _ask(world).json()["detail"]
 
 
+def test_a_storage_that_hangs_is_named_before_the_database_ends_the_query(
+    world: AgedWorld, storage: ObjectStorageServer
+):
+    tasks.age()
+    with storage.hanging():
+        answer = _ask(world)
+    assert (answer.status_code, answer.json()["code"]) == (503, "aged_data_unavailable")
+    assert "the object storage does not answer" in answer.json()["detail"]
+    assert _ask(world).status_code == 200
+
+
 def test_a_tenant_reads_its_objects_only(world: AgedWorld, make_aged: Any, other_owner: Any):
     other = make_aged(other_owner)
     tasks.age()

@@ -1,0 +1,60 @@
+"""Objects that are missing, short or changed in the storage: `sinemora verify` names them before a reader does."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.object_storage_server import ObjectStorageServer
+from sinemora.cli import main
+from sinemora.measurements import tasks
+from sinemora.operations import integrity
+from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
+
+pytestmark = pytest.mark.whole_store
+
+
+def changed(path: Path) -> None:
+    """Change one bit of a file."""
+    content = path.read_bytes()
+    path.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (Path.unlink, "its object is missing"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-7]), "bytes instead of"),
+        (lambda path: path.write_bytes(b""), "0 bytes instead of"),
+        (changed, "does not have the checksum"),
+    ],
+)
+def test_a_damaged_object_is_found_and_named(
+    world: AgedWorld, storage: ObjectStorageServer, damage: Callable[[Path], Any], words: str, capfd: Any
+):
+    tasks.age()
+    count = len(world.objects())
+    assert count > 1
+    findings = integrity.check()
+    assert (findings.faults, findings.aged_objects) == (0, count)
+    path = sorted(in_the_bucket(storage))[0]
+    damage(path)
+    assert main(["verify"]) == 1
+    shown = capfd.readouterr().err
+    assert words in shown
+    assert path.name in shown
+    assert integrity.check().faults == 1
+    assert integrity.check(world.end).faults == 0
+
+
+def test_a_storage_that_is_away_is_one_fault_and_says_what_was_left(world: AgedWorld, storage: ObjectStorageServer):
+    tasks.age()
+    count = len(world.objects())
+    storage.stop()
+    try:
+        findings = integrity.check()
+    finally:
+        storage.start()
+    assert (findings.faults, findings.aged_objects) == (1, 0)
+    assert f"{count} of {count} objects were not checked" in findings.shown[0].what
