@@ -1,9 +1,12 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { serverNow } from '~/api/connection'
 import type { Deviations, MeshHealth } from '~/api/overview'
 import { formatCount, formatDelay, formatRatio, formatSignedPercent, NO_VALUE } from '~/lib/units'
 import { Term } from '~/ui/Term'
-import { changesOf, typical } from './deviation'
+import { useNow } from '~/ui/useNow'
+import { isCovered } from './comparison'
+import { changesOf, type PairChange, typical } from './deviation'
 import styles from './overview.module.css'
 import { strings } from './strings'
 
@@ -12,14 +15,21 @@ interface Props {
   deviations: Pick<UseQueryResult<Deviations>, 'data'>
 }
 
+const NOW_MS = 60_000
+
+const noUsual = (changes: readonly PairChange[]) =>
+  changes.some(({ isMeasured }) => isMeasured) ? strings.noUsualYet : strings.cellNoData
+
 /** The numbers of a mesh: paths, loss, change of the delay, agents. */
 export function Numbers({ mesh, deviations }: Props) {
   const { planned, measured } = mesh.paths
   const { reporting, silent, enrolled } = mesh.agents
   const agents = reporting + silent + enrolled
   const changes = deviations.data ? changesOf(deviations.data) : []
-  const { nowNs, percent, pairs } = typical(changes)
-  const noChange = changes.some(({ isMeasured }) => isMeasured) ? strings.noUsualYet : strings.cellNoData
+  const now = useNow(NOW_MS, serverNow)
+  const comparable = changes.filter((change) => change.isUnusual || !isCovered(change, mesh, now))
+  const { nowNs, percent, pairs } = typical(comparable)
+  const noChange = comparable.length < changes.length ? strings.usualIsOfIncident : noUsual(changes)
   return (
     <dl className={styles.numbers}>
       <Figure name={strings.pathsMeasured} isShort={measured < planned}>

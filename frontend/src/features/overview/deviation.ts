@@ -12,7 +12,12 @@ export interface PairChange {
   isPlanned: boolean
   isMeasured: boolean
   isUnusual: boolean
+  /** Stored steps that the usual value is made of, and their number; null without a usual value. */
+  basis: Basis | null
+  steps: number
 }
+
+export type Basis = NonNullable<NonNullable<Deviations['baseline']>['basis'][number][number]>
 
 /** Return the change of every zone pair, row by row. */
 export function changesOf({ axis, values, states, baseline }: Deviations): PairChange[] {
@@ -32,6 +37,8 @@ export function changesOf({ axis, values, states, baseline }: Deviations): PairC
         isPlanned: state !== 'not_planned',
         isMeasured: changeNs !== null || state === 'no_baseline',
         isUnusual: changeNs !== null && bandNs !== null && Math.abs(changeNs) > bandNs,
+        basis: isKnown ? (baseline?.basis[source]?.[target] ?? null) : null,
+        steps: baseline?.steps[source]?.[target] ?? 0,
       }
     }),
   )

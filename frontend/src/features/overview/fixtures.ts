@@ -1,6 +1,7 @@
 /** Values of the overview for tests. */
 
 import type { Deviations, MeshHealth, OpenIncident } from '~/api/overview'
+import type { Basis } from './deviation'
 
 export const NOW = Date.parse('2026-11-23T10:59:00Z')
 
@@ -56,8 +57,15 @@ export const openIncident = (changes: Partial<OpenIncident> = {}): OpenIncident 
   ...changes,
 })
 
+interface More {
+  bandNs?: number
+  basis?: Basis
+  steps?: number
+}
+
 /** Return the zones of `meshHealth`: values now, the usual ones (null: none), and what changes are usual. */
-export function deviations(values: (number | null)[][], usual: (number | null)[][], bandNs = 10_000): Deviations {
+export function deviations(values: (number | null)[][], usual: (number | null)[][], more: More = {}): Deviations {
+  const { bandNs = 10_000, basis = 'same_hour', steps = 6 } = more
   const each = <T>(of: (now: number | null, before: number | null) => T) =>
     values.map((row, r) => row.map((now, c) => of(now, usual[r]?.[c] ?? null)))
   const known = <T>(value: T) => each((now, before) => (now === null || before === null ? null : value))
@@ -78,7 +86,7 @@ export function deviations(values: (number | null)[][], usual: (number | null)[]
     clock_error_ns: each(() => 1_000),
     asymmetry_sources: each(() => 'assumed'),
     states: each((now, before) => (now === null ? 'no_data' : before === null ? 'no_baseline' : 'measured')),
-    baseline: { value_ns: usual, dead_band_ns: known(bandNs), basis: known('same_hour'), steps: each(() => 6) },
+    baseline: { value_ns: usual, dead_band_ns: known(bandNs), basis: known(basis), steps: each(() => steps) },
     estimates: null,
   }
 }

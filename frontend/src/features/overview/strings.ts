@@ -83,12 +83,18 @@ export const strings = {
   zonePair: (source: string, target: string) => `${source} to ${target}`,
   cellUsual: (now: string) => `p50 ${now}, as usual`,
   cellUnusual: (now: string, change: string, percent: string) => `p50 ${now}, ${change} from usual (${percent})`,
+  cellOfIncident: (now: string) => `p50 ${now}; the usual value is from the time of an incident`,
+  usualIsOfIncident: 'usual value from the time of an incident',
   cellNoBaseline: NO_USUAL.toLowerCase(),
   cellNoData: 'no measurement in the last 5 min',
   cellNotPlanned: 'no path',
   nothingUsualYet: NO_USUAL_YET,
   nothingMeasured: 'No zone pair was measured in the last 5 min.',
   allUsual: 'Every zone pair is as usual.',
+  usualOfIncident: (covered: number, pairs: string) =>
+    `The usual value of ${covered} of ${pairs} is from the time of an incident, so the incident does not show as a change.`,
+  incidentNotInMedians:
+    'The open incident does not show in the p50 of a whole zone pair over the last 5 min: see its paths.',
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed from usual.`,
 
   incidents: 'Open incidents',
