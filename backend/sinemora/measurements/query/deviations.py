@@ -63,7 +63,8 @@ def compute(session: Session, mesh: MeshState, query: MatrixQuery, budget: Budge
     if result.started_at is None:
         known = baselines.best_of([], now.valued.shape)
     else:
-        known = baselines_of(session, mesh, query.by, result.started_at, current)
+        # Without a current value, the last ones are what a reader sees.
+        known = baselines_of(session, mesh, query.by, result.started_at, current if current.any() else now.valued)
     return DeviationResult(result, baselines.deviations_of(now, known))
 
 

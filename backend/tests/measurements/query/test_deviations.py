@@ -59,6 +59,19 @@ def test_without_any_window_paths_wait_for_data(mesh):
     assert deviations(mesh)["compared"] == 0
 
 
+def test_a_wholly_stale_mesh_keeps_the_changes_of_its_last_values(mesh):
+    keep_days(mesh, 4)
+    measure(mesh, window_start() - 600, rise(mesh, 0, 2))
+    found = deviations(mesh)
+    assert (found["compared"], found["unusual"], found["no_baseline"]) == (0, 0, 0)
+    whole = matrix(mesh)
+    assert whole["states"][0] == ["not_planned", *["stale"] * 3]
+    assert flat(whole["baseline"]["basis"]).count("same_hour") == 12
+    place = {axis["name"]: at for at, axis in enumerate(whole["axis"])}
+    assert whole["values"][place["a-1"]][place["c-1"]] == pytest.approx(RISE_NS, rel=0.02)
+    assert flat(whole["values"]).count(None) == 4
+
+
 def test_a_rise_of_one_direction_is_the_one_unusual_path(mesh):
     keep_days(mesh, 4)
     measure(mesh, window_start(), rise(mesh, 0, 2))

@@ -22,7 +22,12 @@ const ROSTER = {
 }
 
 /** Return a matrix of `size` rows, by cell its code and its state. */
-function matrixOf(size: number, code: (cell: number) => number, state: (cell: number) => number = () => 0): Response {
+function matrixOf(
+  size: number,
+  code: (cell: number) => number,
+  state: (cell: number) => number = () => 0,
+  endMs = 0,
+): Response {
   const cells = size * size
   const bytes = new ArrayBuffer(24 + 3 * cells)
   const header = new DataView(bytes)
@@ -30,6 +35,7 @@ function matrixOf(size: number, code: (cell: number) => number, state: (cell: nu
   header.setUint32(4, size, true)
   header.setUint32(8, size, true)
   header.setUint32(12, ROSTER.revision, true)
+  header.setBigInt64(16, BigInt(endMs), true)
   new Uint16Array(bytes, 24, cells).set(Array.from({ length: cells }, (_, cell) => code(cell)))
   new Uint8Array(bytes, 24 + 2 * cells).set(Array.from({ length: cells }, (_, cell) => state(cell)))
   return new Response(bytes, { headers: { 'Content-Type': 'application/octet-stream' } })
@@ -46,7 +52,8 @@ const changes = () =>
     (cell) => (cell === 2 ? 5 : 0),
   )
 
-const QUIET = { by: 'vm', compared: 30, unusual: 0, no_baseline: 0, items: [], losing: 0, losses: [] }
+const BASIS = { same_hour: 30, last_day: 0, last_hour: 0 }
+const QUIET = { by: 'vm', compared: 30, unusual: 0, no_baseline: 0, basis: BASIS, items: [], losing: 0, losses: [] }
 const UNUSUAL = {
   source: { id: 'a-1', name: 'a-1' },
   target: { id: 'a-2', name: 'a-2' },
@@ -114,10 +121,13 @@ test('the cells of a zone pair are the paths between its VMs', async () => {
   expect(within(path).getByText('zone b → zone c')).toBeTruthy()
 })
 
+const AGENTS = { reporting: 6, silent: 0, enrolled: 0 }
+
 test.each([
-  [0, /^No path is planned: none of these VMs has an agent\./],
-  [30, /^Waiting for the first window\./],
-])('a mesh without windows and with %d planned paths says whether one will come', async (planned, words) => {
+  [0, AGENTS, /^No path is planned: none of these VMs has an agent\./],
+  [30, AGENTS, /^Waiting for the first window\./],
+  [30, { ...AGENTS, reporting: 0, enrolled: 6 }, 'None of the 6 agents of this mesh has reported yet.'],
+])('a mesh without windows, %d planned paths, says whether one will come (%#)', async (planned, agents, words) => {
   const unplanned = () =>
     matrixOf(
       6,
@@ -126,9 +136,37 @@ test.each([
     )
   await open(
     { metric: 'one_way_delay' },
-    { 'GET /v1/meshes/m/matrix': unplanned, 'GET /v1/overview/meshes/m': { paths: { planned } } },
+    { 'GET /v1/meshes/m/matrix': unplanned, 'GET /v1/overview/meshes/m': { paths: { planned }, agents } },
   )
   expect(await screen.findByText(words)).toBeTruthy()
+})
+
+const inZone = (cell: number, zone: string) => [Math.floor(cell / 6), cell % 6].some((at) => VMS[at]?.[0] === zone)
+
+test.each([
+  ['all', () => 3, /^No measurement has arrived since .+ \(.+\)\.$/, '6 of 6 agents are silent.'],
+  ['a zone', (cell: number) => (inZone(cell, 'c') ? 3 : 0), 'No recent measurement from or to zone c.', '10 of 30'],
+  [
+    'a zone pair',
+    (cell: number) => ([5, 11].includes(cell) ? 3 : 0),
+    'No recent measurement of zone a → zone c.',
+    '2 of',
+  ],
+])('stale paths are named, and keep their last values: %s', async (_, state, title, more) => {
+  const stale = () =>
+    matrixOf(
+      6,
+      (cell) => cell + 11,
+      (cell) => (cell % 7 === 0 ? 1 : state(cell)),
+      Date.parse('2026-11-20T10:42:00Z'),
+    )
+  const health = { paths: { planned: 30 }, agents: { reporting: 0, silent: 6, enrolled: 0 } }
+  const answers = { 'GET /v1/meshes/m/matrix': stale, 'GET /v1/overview/meshes/m': health }
+  const grid = await open({ metric: 'one_way_delay', cell: '0,5' }, answers)
+  const notice = (await screen.findByText(title)).parentElement
+  await expect.poll(() => notice?.textContent).toContain(more)
+  expect(notice?.textContent).toContain('Stale cells show their last value')
+  expect(within(grid).getByRole('gridcell').textContent).toBe('a-1 to c-1, p50 15.0 ns, stale')
 })
 
 test('the tip of a cell names the annotations of its VMs and zones', async () => {
@@ -168,6 +206,14 @@ test.each([
   const grid = await open({ cell })
   expect(screen.getByRole('grid', { name: 'Change from usual by path' })).toBe(grid)
   expect(within(grid).getByRole('gridcell').textContent).toBe(words)
+})
+
+test('a quiet network of hours says that it is compared with the last hour only', async () => {
+  const young = { ...QUIET, basis: { same_hour: 0, last_day: 0, last_hour: 30 } }
+  await open({}, { 'GET /v1/meshes/m/deviations': young })
+  expect((await screen.findByText(/^All as usual: 30 paths\./)).textContent).toBe(
+    'All as usual: 30 paths. Compared with the last hour only; no earlier day to compare with yet. ',
+  )
 })
 
 test('a quiet network is one line', async () => {

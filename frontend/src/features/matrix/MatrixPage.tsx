@@ -33,6 +33,7 @@ import { pictureLegend } from './picture'
 import { useReading } from './reading'
 import { SelectedLine } from './SelectedLine'
 import { Side } from './Side'
+import { StaleNotice } from './StaleNotice'
 import type { ChangeSearch, MatrixSearch } from './search'
 import { marksOf } from './selection'
 import { strings } from './strings'
@@ -206,6 +207,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         !shown.when &&
         !matches &&
         grid.looks.every((look) => look === LOOK.dotted || look === LOOK.lined) && <NoWindow mesh={mesh} />}
+      {roster && !shown.when && <StaleNotice mesh={mesh} roster={roster} by={shown.by} matrix={matrix} />}
       {vms === 1 && (
         <Notice tone="info">
           {strings.secondVmNeeded}{' '}

@@ -8,6 +8,7 @@ import type { UnusualPath } from '~/api/types'
 import { Trend } from '~/charts/sparkline/Trend'
 import type { Granularity } from '~/lib/dimensions'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
+import { lastHourOnly } from '~/lib/usual'
 import { useClock } from '~/ui/clock'
 import { PathCost } from '~/ui/PathCost'
 import { useNow } from '~/ui/useNow'
@@ -53,10 +54,13 @@ export function MostUnusual({ meshId, by }: Props) {
         <h2 id="most-unusual">{strings.mostUnusual}</h2>
         <p>
           {compared === 0
-            ? strings.nothingUsualYet
+            ? data.no_baseline > 0
+              ? strings.nothingUsualYet
+              : strings.nothingRecent
             : unusual + losing === 0
               ? strings.allUsual(noun(compared))
               : strings.unusualOf(formatCount(unusual), noun(compared))}{' '}
+          {lastHourOnly(data.basis.last_hour ?? 0, compared, noun(compared))}{' '}
           {losing > 0 && strings.losing(noun(losing))}
         </p>
       </header>

@@ -64,6 +64,22 @@ export const strings = {
     `${vms} ${vmNoun} in ${zones} ${zoneNoun}, ${rate} ${exchangeNoun} per second and path`,
   waitingForWindow: (seconds: number) =>
     `Waiting for the first window. Agents receive their probe plan within seconds and report every ${seconds} s.`,
+  neverReported: (agents: number) =>
+    agents === 1
+      ? 'The agent of this mesh has not reported yet.'
+      : `None of the ${agents} agents of this mesh has reported yet.`,
+  neverReportedNext: (seconds: number) =>
+    `Agents receive their probe plan within seconds and report every ${seconds} s. If this lasts longer, check on a VM that sinemora-agent runs: its log says what fails.`,
+  nothingSince: (moment: string, age: string) => `No measurement has arrived since ${moment} (${age}).`,
+  agentsSilent: ({ silent, reporting, enrolled }: { silent: number; reporting: number; enrolled: number }) =>
+    `${silent} of ${silent + reporting + enrolled} agents are silent.`,
+  lastValues: 'Stale cells show their last value; point at one to read it.',
+  staleZones: (zones: string[]) => `No recent measurement from or to ${zones.join(', ')}.`,
+  stalePairs: (pairs: string[]) => `No recent measurement of ${pairs.join(', ')}.`,
+  zoneCount: (zones: number) => `${zones} zones`,
+  pairCount: (pairs: number) => `${pairs} zone pairs`,
+  stalePaths: (stale: string, paths: string) => `${stale} of ${paths} paths are stale.`,
+  seeVms: 'See the VMs',
   noAgent: 'No path is planned: none of these VMs has an agent. Run the command of Add a VM on them.',
   secondVmNeeded: 'A path needs two VMs: enrol a second one to see the first delays.',
   heading: (places: string[], vms: number) =>
@@ -135,6 +151,7 @@ export const strings = {
   mostUnusual: 'Most unusual',
   counted: (by: string, count: number, text: string) =>
     by === 'zone' ? `${text} ${count === 1 ? 'zone pair' : 'zone pairs'}` : `${text} ${count === 1 ? 'path' : 'paths'}`,
+  nothingRecent: 'No recent measurement to compare.',
   allUsual: (paths: string) => `All as usual: ${paths}.`,
   unusualOf: (unusual: string, paths: string) => `${unusual} of ${paths} changed from usual.`,
   losing: (paths: string) => `Loss of 15 % or more: ${paths}.`,
