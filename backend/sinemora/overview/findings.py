@@ -17,6 +17,8 @@ from sinemora.alerts.models import Incident
 from sinemora.applications.schemas import Named
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.percent import percent
+from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.store.tiers import Tier, floor
 from sinemora.measurements.token_buckets import service as token_buckets
 from sinemora.meshes.models import Mesh
 from sinemora.overview import queries
@@ -32,6 +34,8 @@ _MEMBERS = {
     FairnessOf.APPLICATIONS: "applications",
     FairnessOf.METRIC_SOURCES: "metric sources",
 }
+# Size of a cached share with its name, about.
+_MEMBER_BYTES = 400
 # The base of comparison: no finding.
 _NO_RULE = "R15"
 
@@ -43,7 +47,7 @@ def findings(session: Session) -> list[AdvisorFinding]:
     for mesh in session.scalars(select(Mesh).order_by(Mesh.name)).all():
         for incident in queries.worst_incidents(session, mesh.id, _PATHS_MAX):
             found += _of_incident(session, mesh, incident)
-        found += _fairness(session, mesh)
+        found += _fairness(session, mesh, now)
         found += _tails(session, mesh)
         found += _timeouts(session, mesh)
         found += _buckets(session, mesh, now)
@@ -84,10 +88,10 @@ def _of_incident(session: Session, mesh: Mesh, incident: Incident) -> Iterator[A
             )
 
 
-def _fairness(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
+def _fairness(session: Session, mesh: Mesh, now: datetime) -> Iterator[AdvisorFinding]:
     """Yield the kinds of members of a mesh that share its network unevenly."""
     for of, members in _MEMBERS.items():
-        read = fairness(session, mesh.id, of, _MINUTES, None)
+        read = _shares_of_vms(session, mesh, now) if of is FairnessOf.VMS else _shares(session, mesh, of)
         if read.below and read.members:
             yield AdvisorFinding(
                 advisor=Advisor.fairness,
@@ -101,6 +105,28 @@ def _fairness(session: Session, mesh: Mesh) -> Iterator[AdvisorFinding]:
                 of=of,
                 incident_id=None,
             )
+
+
+def _shares(session: Session, mesh: Mesh, of: FairnessOf, until: datetime | None = None) -> FairnessRead:
+    return fairness(session, mesh.id, of, _MINUTES, None, until=until)
+
+
+def _shares_of_vms(session: Session, mesh: Mesh, now: datetime) -> FairnessRead:
+    """Return the shares of VMs in the last four whole quarters of an hour, of a younger mesh up to now.
+
+    An hour of a large mesh takes seconds to merge from minutes. Quarters are merged already, and a result of whole ones
+    is cached until the next quarter.
+    """
+    until = floor(now, Tier.QUARTER.step_s)
+    key = ("shares of VMs", session.info["tenant_key"], mesh.key, mesh.revision, until)
+    cached: FairnessRead | None = shared_cache().get(key)
+    if cached is not None:
+        return cached
+    read = _shares(session, mesh, FairnessOf.VMS, until)
+    if not read.members:
+        return _shares(session, mesh, FairnessOf.VMS)
+    shared_cache().put(key, read, _MEMBER_BYTES * len(read.members))
+    return read
 
 
 def _unevenness(read: FairnessRead) -> str:

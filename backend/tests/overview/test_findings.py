@@ -3,12 +3,18 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import Engine, event
+
 from sinemora.kit.db import tenant_session
 from sinemora.learning import service as learning
 from sinemora.learning.schemas import MetricPointWrite
+from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.store.tiers import Tier, floor
 from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
 from tests.callers import Member
 from tests.measurements.reports import sent, traffic_of, window_start
+from tests.measurements.usual import keep_hour
+from tests.measurements.worlds import simple
 
 
 def findings(owner: Member) -> list[dict[str, Any]]:
@@ -43,6 +49,32 @@ def test_the_transport_of_the_worst_path_of_an_incident_is_a_finding(watched: Wa
     assert watched.owner.get(path).json() == found
     assert other_owner.get(path).status_code == 404
     assert findings(other_owner) == []
+
+
+def test_shares_of_vms_are_read_from_whole_quarters_of_an_hour_once(owner: Member, make_mesh):
+    shared_cache.cache_clear()
+    mesh = make_mesh(owner, 6)
+    quarter = floor(datetime.now(UTC), 900)
+    # One VM of six is far from all others.
+    far = {(n, m): simple(40_000_000, 40_000_000) for n in range(6) for m in range(6) if n != m and 5 in (n, m)}
+    for ago in range(1, 5):
+        keep_hour(mesh, quarter - timedelta(minutes=15 * ago), tier=Tier.QUARTER, changed=far)
+    read: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        read.extend(tier.value for tier in Tier if f"FROM {tier.value} " in statement.replace("\n", " ") + " ")
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        first = findings(owner)
+        assert Tier.QUARTER in read
+        read.clear()
+        assert findings(owner) == first
+        assert read == []
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    (finding,) = first
+    assert (finding["advisor"], finding["about"]) == ("fairness", "6 VMs")
 
 
 def test_uneven_shares_and_a_retransmission_tail_are_findings(watched: Watched):  # noqa: F811

@@ -18,6 +18,8 @@ export type Deviations = Schemas['MatrixRead']
 
 const REFRESH_MS = 10_000
 const MINUTE_MS = 60_000
+/** The time after which a minute is merged: late windows are waited for, and the sweep runs every 20 s. */
+const MERGED_MS = 45_000
 
 export const overviewQuery = queryOptions({
   queryKey: ['overview', 'health'],
@@ -59,8 +61,7 @@ export const zoneDeviationsQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'range', 'zone-deviations'],
     queryFn: (context) => {
-      // Whole minutes are merged already.
-      const end = Math.floor(serverNow() / MINUTE_MS)
+      const end = Math.floor((serverNow() - MERGED_MS) / MINUTE_MS)
       const minute = (ago: number) => new Date((end - ago) * MINUTE_MS).toISOString()
       return responseOrOutput<Deviations>(
         client.GET('/v1/meshes/{mesh_id}/matrix', {

@@ -8,10 +8,9 @@ export const Route = createFileRoute('/_app/')({
   staticData: { title: strings.overview, help: 'console#overview', isForWalls: true, embed: 'overview' },
   // Without a mesh, the home page is the page that creates one.
   beforeLoad: async ({ context }) => {
-    await firstMesh(context.queryClient)
-  },
-  loader: ({ context }) => {
+    // Started here, it does not wait for the list of meshes.
     void prefetchOverview(context.queryClient)
+    await firstMesh(context.queryClient)
   },
   component: OverviewPage,
 })

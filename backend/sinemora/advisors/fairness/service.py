@@ -52,13 +52,17 @@ def fairness(
     minutes: int,
     ends: tuple[str, str] | None,
     alert_below: float = ALERT_BELOW,
+    *,
+    until: datetime | None = None,
 ) -> FairnessRead:
     """Return the index among VMs, flows of a path (`ends`), applications or metric sources of a mesh.
+
+    `until`: end of the `minutes`, now by default.
 
     ProductError `mesh_unknown`, `vm_not_in_mesh`, `path_missing`.
     """
     mesh_state(session, mesh_id)
-    now = datetime.now(UTC)
+    now = until or datetime.now(UTC)
     if of is FairnessOf.VMS:
         found = _of_vms(session, mesh_id, now - timedelta(minutes=minutes), now)
     elif of is FairnessOf.FLOWS:
