@@ -162,6 +162,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         print(explain(error), file=sys.stderr)
         return 1
+    except Exception as error:
+        from sinemora.kit.database_refusal import refusal_of
+
+        if (refusal := refusal_of(error)) is None:
+            raise
+        print(refusal, file=sys.stderr)
+        return 1
 
 
 @app.command()

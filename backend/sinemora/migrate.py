@@ -12,8 +12,10 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from pydantic import ValidationError
 from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import DBAPIError
 
 from sinemora.kit.config import explain
+from sinemora.kit.database_refusal import refusal_of
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
@@ -91,6 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except ValidationError as error:
         print(explain(error), file=sys.stderr)
+        return 1
+    except DBAPIError as error:
+        if (refusal := refusal_of(error)) is None:
+            raise
+        print(refusal, file=sys.stderr)
         return 1
     return 0
 

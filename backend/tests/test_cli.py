@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,3 +120,31 @@ def test_the_shell_completes_commands(words: str, found: str) -> None:
     code = "import sys\nfrom sinemora.cli import main\nsys.exit(main([]))"
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert found in done.stdout.split(), done.stderr
+
+
+_AWAY = "postgresql://nobody@127.0.0.1:9/none"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["migrate"],
+        ["owner", "create", "--email", "a@b.example"],
+        ["owner", "reset-link", "a@b.example"],
+        ["verify"],
+        ["distribute"],
+        ["aged", "list"],
+        ["sql-logins", "list"],
+        ["tenant", "quota", "a"],
+    ],
+)
+def test_a_database_that_is_away_is_said_with_advice(arguments: list[str], tmp_path: Path) -> None:
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("SINEMORA_", "PG"))}
+    env |= {"SINEMORA_DATABASE_URL": _AWAY, "SINEMORA_DATABASE_SYSTEM_URL": _AWAY, "SINEMORA_DATABASE_OWNER_URL": _AWAY}
+    env |= {"SINEMORA_SECRET_KEY": "x" * 32, "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "sinemora.cli", *arguments]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1, done
+    assert "Traceback" not in done.stderr
+    assert "Connection refused" in done.stderr
+    assert "What to do: check that PostgreSQL runs" in done.stderr

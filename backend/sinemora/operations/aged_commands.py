@@ -8,9 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import UUID, uuid4
 
-import psycopg
 from sqlalchemy import ColumnElement, String, cast, or_, select
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import InstrumentedAttribute
 from typer import Exit, Option, Typer
 
@@ -41,7 +39,7 @@ def _reported() -> Iterator[None]:
     require_database()
     try:
         yield
-    except (StorageError, AgingError, AgedCommandError, OperationalError, psycopg.OperationalError) as error:
+    except (StorageError, AgingError, AgedCommandError) as error:
         _say(f"sinemora: {str(error).strip()}")
         raise Exit(1) from None
 

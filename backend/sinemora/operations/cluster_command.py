@@ -10,6 +10,7 @@ from typer import Exit, Option, Typer
 
 from sinemora.kit.commands import require_database
 from sinemora.kit.config import settings
+from sinemora.kit.database_refusal import refusal_of
 from sinemora.measurements.store.distribution import DistributionError, SpreadBy
 from sinemora.measurements.store.distribution import distribute as spread
 
@@ -36,6 +37,8 @@ def distribute(
         with engine.connect() as connection:
             key, tables = spread(connection, by, shards, lambda line: print(line, file=sys.stderr))
     except (DistributionError, SQLAlchemyError) as error:
+        if refusal_of(error):
+            raise
         print(f"sinemora: {str(error).strip()}", file=sys.stderr)
         raise Exit(1) from None
     print(f"{len(tables)} tables are spread now, by {key.label}.")

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Annotated, Any
 
-import psycopg
 from typer import Argument, BadParameter, Exit, Option, Typer
 
 from sinemora.archives import tenant
@@ -35,7 +34,7 @@ def _on_database() -> Iterator[None]:
     require_database()
     try:
         yield
-    except (ArchiveError, RestoreError, TenantError, QuotaError, psycopg.OperationalError, OSError) as error:
+    except (ArchiveError, RestoreError, TenantError, QuotaError, OSError) as error:
         _say(f"sinemora: {str(error).strip()}")
         raise Exit(1) from None
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import psycopg
 from sqlalchemy.exc import DBAPIError
 from typer import Argument, Exit, Typer
 
 from sinemora.kit.commands import ResultAsJson, print_json, require_database, table
+from sinemora.kit.database_refusal import refusal_of
 from sinemora.operations import sql_logins
 from sinemora.operations.sql_logins import SqlLoginError
 
@@ -26,7 +26,9 @@ def _reported() -> Iterator[None]:
     require_database()
     try:
         yield
-    except (SqlLoginError, psycopg.OperationalError, DBAPIError) as error:
+    except (SqlLoginError, DBAPIError) as error:
+        if refusal_of(error):
+            raise
         reason = error.orig if isinstance(error, DBAPIError) else error
         print(f"sinemora: {str(reason).strip()}", file=sys.stderr, flush=True)
         raise Exit(1) from None
