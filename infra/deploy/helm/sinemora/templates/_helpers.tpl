@@ -125,6 +125,20 @@ topologySpreadConstraints:
       matchLabels: {{- include "sinemora.selector" . | nindent 8 }}
 {{- end }}
 
+{{/*
+The number of pods of a part: dict "root" $ "part" "api" "scales" true "replicas" 2. Where the autoscaler decides, it is the
+number that runs: an upgrade that only left it out would go through one pod.
+*/}}
+{{- define "sinemora.replicas" -}}
+{{- if .scales }}
+{{- with lookup "apps/v1" "Deployment" .root.Release.Namespace (printf "%s-%s" .root.Release.Name .part) }}
+replicas: {{ .spec.replicas }}
+{{- end }}
+{{- else }}
+replicas: {{ .replicas }}
+{{- end }}
+{{- end }}
+
 {{/* Autoscaling of a part by processor use, and by its backlog: dict "root" $ "part" "api" "backlog" (list of metrics). */}}
 {{- define "sinemora.autoscaler" -}}
 apiVersion: autoscaling/v2
