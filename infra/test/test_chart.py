@@ -1,5 +1,6 @@
 """Tests of the Helm chart: what Helm renders, by the schemas of Kubernetes, and in step with the Compose stack."""
 
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -74,6 +75,11 @@ def test_a_missing_value_is_named(name: str) -> None:
         ("settings.QUOTA", "5", "/settings"),
         ("workers.worker.queues", "slow", "/workers/worker/queues"),
         ("api.replicas", "0", "/api/replicas"),
+        ("settings.SINEMORA_RETENTION_RAW_DAY", "5d", "settings.SINEMORA_RETENTION_RAW_DAY is no setting"),
+        ("workers.worker.queues", "bulk", "none has the queue fast"),
+        ("workers.solver.queues", "bulk", "none has the queue solve"),
+        ("autoscaling.byBacklog", "true", "no effect without autoscaling.enabled"),
+        ("autoscaling.api.min", "9", "autoscaling.api: min (9) is above max (8)"),
     ],
 )
 def test_a_wrong_value_is_refused(name: str, value: str, said: str) -> None:
@@ -94,6 +100,13 @@ def test_settings_are_those_of_the_product() -> None:
     for name, container in containers(rendered(**GIVEN)).items():
         for setting in container.get("env", []):
             assert setting["name"].removesuffix("_FILE") in known, name
+
+
+def test_the_chart_knows_every_setting() -> None:
+    names = re.findall(r"^#? ?(SINEMORA_[A-Z0-9_]+)", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
+    assert (CHART / "settings.txt").read_text("utf-8").split() == sorted(set(names))
+    for name in ("SINEMORA_QUOTA_VMS", "SINEMORA_SMTP_URL_FILE", "OTEL_SERVICE_NAME"):
+        assert helm("template", "s", **GIVEN | {f"settings.{name}": "text"}).returncode == 0
 
 
 def test_a_setting_replaces_that_of_the_chart_once() -> None:

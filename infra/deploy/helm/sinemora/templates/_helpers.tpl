@@ -34,6 +34,32 @@ app.kubernetes.io/component: {{ .part }}
 {{ .Values.redis.host | default (printf "%s-redis:6379" .Release.Name) }}
 {{- end }}
 
+{{/* Values that contradict one another, which the schema cannot find. */}}
+{{- define "sinemora.checks" -}}
+{{- $known := .Files.Lines "settings.txt" }}
+{{- range $name, $_ := .Values.settings }}
+{{- if not (or (hasPrefix "OTEL_" $name) (has $name $known) (has (trimSuffix "_FILE" $name) $known)) }}
+{{- fail (printf "settings.%s is no setting of the product: .env.example lists them" $name) }}
+{{- end }}
+{{- end }}
+{{- $served := list }}
+{{- range .Values.workers }}{{ $served = concat $served (splitList "," .queues) }}{{ end }}
+{{- range list "fast" "bulk" "watch" "solve" }}
+{{- if not (has . $served) }}
+{{- fail (printf "workers: none has the queue %s, so its tasks would wait for ever: add it to queues of one of them" .) }}
+{{- end }}
+{{- end }}
+{{- if and .Values.autoscaling.byBacklog (not .Values.autoscaling.enabled) }}
+{{- fail "autoscaling.byBacklog has no effect without autoscaling.enabled: set both" }}
+{{- end }}
+{{- range $part := list "api" "worker" "solver" }}
+{{- $range := index $.Values.autoscaling $part }}
+{{- if gt (int $range.min) (int $range.max) }}
+{{- fail (printf "autoscaling.%s: min (%d) is above max (%d)" $part (int $range.min) (int $range.max)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* The environment of every process of the product. Secrets are files. */}}
 {{- define "sinemora.environment" -}}
 {{- $set := dict
