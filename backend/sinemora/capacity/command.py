@@ -34,6 +34,8 @@ HEADER = (
     "memory GiB", "disk GiB", "machines $/month", "probing $/month",
 )  # fmt: skip
 
+_PRICE_MAX = 1_000_000
+
 app = Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -64,13 +66,13 @@ def capacity(
         str | None, Option(help="Provider whose list price of traffic counts.", show_default="no price")
     ] = None,
     core_month: Annotated[
-        float | None, Option(help="USD a month for a processor.", min=0, show_default="list price")
+        float | None, Option(help="USD a month for a processor.", min=0, max=_PRICE_MAX, show_default="list price")
     ] = None,
     memory_gib_month: Annotated[
-        float | None, Option(help="USD a month for a GiB of memory.", min=0, show_default="list price")
+        float | None, Option(help="USD a month for a GiB of memory.", min=0, max=_PRICE_MAX, show_default="list price")
     ] = None,
     disk_gib_month: Annotated[
-        float | None, Option(help="USD a month for a GiB of disk.", min=0, show_default="list price")
+        float | None, Option(help="USD a month for a GiB of disk.", min=0, max=_PRICE_MAX, show_default="list price")
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -96,9 +98,9 @@ def capacity(
     ]
     needs = [needs_of(fleet, kept_tiers(window_s), stored(), prices) for fleet in fleets]
     if as_json:
-        print_json(_as_json(needs))
+        print_json(_as_json(needs, prices))
     else:
-        _print(needs)
+        _print(needs, prices)
 
 
 def row_of(needs: Needs) -> tuple[str, ...]:
@@ -126,24 +128,45 @@ def _short(value: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 100 or rounded == 0 else f"{float(f'{value:.2g}'):g}"
 
 
-def _print(needs: list[Needs]) -> None:
+def _print(needs: list[Needs], prices: Prices) -> None:
     print(table(HEADER, [row_of(one) for one in needs]))
     for reason in sorted({reason for one in needs for reason in one.beyond}):
         print(f"* beyond what was measured: {reason}")
     measured = stored()
-    errors = measured.errors
+    errors, sizes = measured.errors, measured.measured
     print(
-        f"Measured on {measured.measured_on} on {measured.host}. Largest error at sizes not used to fit:"
-        f" processors {errors.processor:.0f} %, disk {errors.disk:.0f} %, memory {errors.memory:.0f} %."
+        f"Measured on {measured.measured_on} on {measured.host}, in meshes of {sizes.vms_min:,} to {sizes.vms_max:,}"
+        f" VMs with {sizes.pairs_min:,.0f} to {sizes.pairs_max:,.0f} pairs in a report. Largest error at sizes not used"
+        f" to fit: processors {errors.processor:.0f} %, disk {errors.disk:.0f} %, memory {errors.memory:.0f} %."
     )
+    print(
+        f"Machines: {prices.core_month:g} USD a month for a processor, {prices.memory_gib_month:g} for a GiB of memory,"
+        f" {prices.disk_gib_month:g} for a GiB of disk{_source_of(prices)}."
+    )
+    if prices.egress is not None:
+        print(
+            f"Probing: {prices.egress.between_zones:g} USD for a GiB between zones, {prices.egress.between_regions:g}"
+            f" between regions; list prices of {egress.listed()[0]}, {prices.egress.source}."
+        )
 
 
-def _as_json(needs: list[Needs]) -> dict[str, Any]:
+def _source_of(prices: Prices) -> str:
+    """Return where the prices of machines come from; nothing when all are the caller's."""
+    listed = list_prices()
+    names = ("core_month", "memory_gib_month", "disk_gib_month")
+    if not any(getattr(prices, name) == getattr(listed, name) for name in names):
+        return ""
+    return f"; list prices of {listed.as_of} where none is given, {listed.source}"
+
+
+def _as_json(needs: list[Needs], prices: Prices) -> dict[str, Any]:
     measured = stored()
     return {
         "measured_on": measured.measured_on,
         "host": measured.host,
+        "measured": dataclasses.asdict(measured.measured),
         "error_percent": dataclasses.asdict(measured.errors),
+        "usd": dataclasses.asdict(prices),
         "items": [_item(one) for one in needs],
     }
 
@@ -154,7 +177,10 @@ def _item(needs: Needs) -> dict[str, Any]:
         "vms": fleet.vms,
         "strategy": fleet.strategy.kind,
         "meshes": fleet.meshes,
-        **{name: getattr(fleet, name) for name in ("zones", "regions", "window_s")},
+        **{name: getattr(fleet, name) for name in ("vms_per_mesh", "zones", "regions", "window_s")},
+        "period_windows": fleet.strategy.period_windows,
+        "representatives": fleet.strategy.representatives,
+        **dataclasses.asdict(fleet.probing),
         "rates": dataclasses.asdict(needs.rates),
         "processors": dataclasses.asdict(needs.processors) | {"busy": needs.processors.busy},
         "memory_bytes": {name: round(value) for name, value in dataclasses.asdict(needs.memory).items()},

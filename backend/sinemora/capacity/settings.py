@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
 
@@ -11,11 +12,13 @@ from sinemora.kit.config import settings
 
 @dataclass(frozen=True, slots=True)
 class MachinePrices:
-    """USD a month for a processor, a GiB of memory and a GiB of disk."""
+    """USD a month for a processor, a GiB of memory and a GiB of disk: list prices of a day, and their page."""
 
     core_month: float
     memory_gib_month: float
     disk_gib_month: float
+    as_of: date
+    source: str
 
 
 def kept_tiers(window_s: int) -> tuple[TierKept, ...]:
@@ -34,4 +37,4 @@ def kept_tiers(window_s: int) -> tuple[TierKept, ...]:
 def list_prices() -> MachinePrices:
     """Return the list prices of machines."""
     row = tomllib.loads(files(__package__).joinpath("prices.toml").read_text("utf-8"))
-    return MachinePrices(*(row[name] for name in ("core_month", "memory_gib_month", "disk_gib_month")))
+    return MachinePrices(**row)

@@ -22,7 +22,20 @@ def test_every_strategy_has_a_row() -> None:
     assert [line.split()[:2] for line in printed[1:5]] == [
         ["1,000", kind] for kind in ("full", "zones", "sparse", "event")
     ]
-    assert printed[-1].startswith("Measured on ")
+    assert printed[5].startswith("Measured on ")
+    assert "in meshes of 100 to 10,000 VMs with 25 to 499 pairs in a report" in printed[5]
+
+
+def test_money_has_its_currency_and_its_source() -> None:
+    listed = run("--vms", "100", "--provider", "aws").splitlines()[-2:]
+    assert listed[0].startswith("Machines: 27 USD a month for a processor, 2 for a GiB of memory, 0.08 for a GiB")
+    assert "list prices of 2025-01-01 where none is given, https://" in listed[0]
+    assert listed[1].startswith("Probing: 0.02 USD for a GiB between zones, 0.02 between regions; list prices of 20")
+    own = run("--vms", "100", "--core-month", "30", "--memory-gib-month", "3", "--disk-gib-month", "0.1").splitlines()
+    assert own[-1] == "Machines: 30 USD a month for a processor, 3 for a GiB of memory, 0.1 for a GiB of disk."
+    document = json.loads(run("--vms", "100", "--core-month", "30", "--json"))
+    assert document["usd"] == {"core_month": 30, "memory_gib_month": 2, "disk_gib_month": 0.08, "egress": None}
+    assert document["measured"]["vms_max"] == 10_000
 
 
 def test_json_has_all_figures() -> None:
@@ -50,6 +63,9 @@ def test_the_period_and_the_window_count() -> None:
         (("--vms", "100", "--strategy", "dense"), "'dense' is not one of"),
         (("--vms", "100", "--period", "61"), "'--period': Input should be less than or equal to 60"),
         (("--vms", "100", "--zones", "2", "--regions", "3"), "3 regions with 2 zones"),
+        (("--vms", "100", "--core-month", "inf"), "'--core-month': Input should be less than or equal to 1000000"),
+        (("--vms", "100", "--disk-gib-month", "1e400"), "less than or equal to 1000000"),
+        (("--vms", "100", "--memory-gib-month", "nan"), "'--memory-gib-month'"),
         (("--vms", "100", "--provider", "acme"), "There is no list price of 'acme'. Known: aws"),
     ],
 )
