@@ -107,8 +107,8 @@ def _check(session: Session, role: str) -> None:
         raise SqlLoginError(f"{role} is a role of the product, which sees every tenant: use a role for this alone")
     if is_privileged:
         raise SqlLoginError(
-            f"{role} may read or become more than its views. Make it a plain role:"
-            f" ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION"
+            f"{role} may read or become more than its views. Use a plain role for this alone:"
+            f" CREATE ROLE {role}_sql LOGIN PASSWORD '…' CONNECTION LIMIT 5"
         )
     if memberships:
         raise SqlLoginError(

@@ -256,7 +256,7 @@ def test_a_role_that_could_read_more_is_refused(
         assert "is a role of the product" in refused(name)
     for options in ("SUPERUSER", "BYPASSRLS", "CREATEROLE", "REPLICATION"):
         with role(servers, options) as name:
-            assert "Make it a plain role: ALTER ROLE" in refused(name)
+            assert f"Use a plain role for this alone: CREATE ROLE {name}_sql" in refused(name)
     with role(servers, "IN ROLE pg_read_all_data") as name:
         assert "is a member of pg_read_all_data and reads what that role reads" in refused(name)
     with role(servers) as name:
