@@ -12,20 +12,23 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from lab.object_storage_server import Certificate
 
 
-def certificate(folder: Path) -> Certificate:
-    """Write the certificate of a server at 127.0.0.1, its key, and that of its authority into a folder."""
+def certificate(folder: Path, end: timedelta = timedelta(days=1)) -> Certificate:
+    """Write the certificate of a server at 127.0.0.1, its key, and that of its authority into a folder.
+
+    They are valid until `end` from now.
+    """
     root_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     root, server = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("authority", "server"))
     root_id = x509.SubjectKeyIdentifier.from_public_key(root_key.public_key())
     authority = (
-        _begun(root, root, root_key.public_key())
+        _begun(root, root, root_key.public_key(), end)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(root_id, critical=False)
         .sign(root_key, hashes.SHA256())
     )
     names: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     leaf = (
-        _begun(server, root, key.public_key())
+        _begun(server, root, key.public_key(), end)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -40,7 +43,9 @@ def certificate(folder: Path) -> Certificate:
     return made
 
 
-def _begun(subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _begun(
+    subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey, end: timedelta
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()
@@ -48,6 +53,6 @@ def _begun(subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePu
         .issuer_name(issuer)
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(now - timedelta(days=9))
+        .not_valid_after(now + end)
     )

@@ -173,7 +173,7 @@ class Gateway:
             "backend": Dependency(
                 state="up" if is_reachable else "down",
                 needed=not is_queued,
-                detail="answers" if is_reachable else "does not answer",
+                detail=self.backend.state,
             ),
             "queue": Dependency(state="up" if has_room else "down", needed=is_queued, detail=self.queue.filling),
         }

@@ -29,6 +29,9 @@ _KEPT_S = 60.0
 # A pool looks at each of its connections for every request, so one pool of all agents' long polls would be slow.
 _POOLS = 32
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 15.0
+# Sent with every answer to an agent: by the backend, and by a gateway that queued a report.
+_OF_THE_PRODUCT = ("sinemora-time-ns", "sinemora-acknowledged")
+_PROBLEM_TYPE = "urn:sinemora:problem:"
 # Answers of a proxy whose backend is away, and of a backend that stops or has no database.
 _AWAY = {502, 503, 504}
 # These concern the connection or the moment, not the content of the request.
@@ -60,6 +63,11 @@ class Verdict:
     is_away: bool
     headers: Mapping[str, str]
 
+    @property
+    def is_of_the_product(self) -> bool:
+        """Return True for an answer of a backend or a gateway, not of another server at its address."""
+        return any(name in self.headers for name in _OF_THE_PRODUCT)
+
 
 def verdict_of(status: int, headers: Mapping[str, str], content: bytes) -> Verdict:
     """Return the verdict on a request by its answer. `agent/agent/src/backend/answer.rs` has the same rules."""
@@ -88,7 +96,9 @@ def _problem(headers: Mapping[str, str], content: bytes) -> Mapping[str, object]
         document = json.loads(content)
     except ValueError:
         return {}
-    return document if isinstance(document, dict) else {}
+    # The page of a proxy in its place may have a `code`, too.
+    is_ours = isinstance(document, dict) and str(document.get("type", "")).startswith(_PROBLEM_TYPE)
+    return document if is_ours else {}
 
 
 class Backend:
@@ -103,6 +113,7 @@ class Backend:
         self._away_until_s = 0.0
         self._pause_s = 0.0
         self._contact_s = 0.0
+        self._is_another = False
         context = ssl.create_default_context()
         try:
             if ca_file is not None:
@@ -152,6 +163,8 @@ class Backend:
             self.failed(f"{self.url} answers HTTP {response.status_code}")
         else:
             self._answered()
+            if any(name in response.headers for name in _OF_THE_PRODUCT):
+                self._in_contact()
         return response
 
     async def ask(
@@ -186,8 +199,19 @@ class Backend:
     async def is_reachable(self) -> bool:
         """Return True if the backend answers; it is asked unless it has answered within the last seconds."""
         if time.monotonic() - self._contact_s > _CONNECT_S and not self.is_away:
-            await self.ask("GET", "/readyz", [], timeout_s=_CONNECT_S)
-        return self._pause_s == 0 and self._contact_s > 0
+            answer = await self.ask("GET", "/readyz", [], timeout_s=_CONNECT_S)
+            if answer.kind is Kind.ACCEPTED:
+                self._in_contact()
+            elif self._pause_s == 0 and not self._was_just_here():  # a proxy may hide /readyz
+                self._found_another(answer.why)
+        return self._pause_s == 0 and not self._is_another and self._contact_s > 0
+
+    @property
+    def state(self) -> str:
+        """Return how the backend was found, for people."""
+        if self._is_another:
+            return f"another server answers at {self.url}"
+        return "answers" if self._pause_s == 0 else "does not answer"
 
     def failed(self, why: str) -> None:
         """Begin a pause, or double the present one once it is over."""
@@ -203,5 +227,17 @@ class Backend:
         if self._pause_s > 0:
             log.info("the backend answers again")
         self._pause_s = self._away_until_s = 0.0
+
+    def _was_just_here(self) -> bool:
+        return self._contact_s > 0 and time.monotonic() - self._contact_s < _KEPT_S
+
+    def _in_contact(self) -> None:
         self._contact_s = time.monotonic()
+        self._is_another = False
         metrics.BACKEND_UP.set(1)
+
+    def _found_another(self, why: str) -> None:
+        if not self._is_another:
+            log.warning("another server answers in place of the backend", backend=self.url, why=why)
+        self._is_another = True
+        metrics.BACKEND_UP.set(0)

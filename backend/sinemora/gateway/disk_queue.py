@@ -160,7 +160,9 @@ class DiskQueue:
     @property
     def filling(self) -> str:
         """Return the state of the queue for people."""
-        return f"{self.counts.total():,} reports, {self.size_bytes:,} of {self._capacity:,} bytes"
+        free = self._free_bytes()
+        full = f"; disk full: {free:,} bytes are free, {self._reserve:,} stay so" if free < self._reserve else ""
+        return f"{self.counts.total():,} reports, {self.size_bytes:,} of {self._capacity:,} bytes{full}"
 
     async def put(self, client: Client, credential: str, prefix: str, body: Body) -> None:
         """Queue a report; return once it is on the disk. A report that is in the queue already stays there once.
@@ -248,8 +250,11 @@ class DiskQueue:
             return [_later("gateway_disk_failed", "Disk of the gateway cannot be written.") for _ in changes]
 
     def _disk_is_full(self) -> bool:
+        return self._free_bytes() < self._reserve
+
+    def _free_bytes(self) -> int:
         disk = os.statvfs(self._folder)
-        return disk.f_bavail * disk.f_frsize < self._reserve
+        return disk.f_bavail * disk.f_frsize
 
 
 def _insert(db: sqlite3.Connection, client: int, credential: str, body: Body, at: float) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import random
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import structlog
 from starlette.concurrency import run_in_threadpool
@@ -98,6 +99,9 @@ class Forwarder:
                 if verdict.code != _REVOKED and time.time() - report.queued_at < _UNKNOWN_AGENT_S:
                     return self._pause(client, verdict)
                 self._locked[client] = verdict
+            if verdict.kind is Kind.ACCEPTED and not verdict.is_of_the_product:
+                # A maintenance page may answer 200: the report would be lost.
+                verdict = replace(verdict, kind=Kind.LATER, why=f"no answer of a backend: {verdict.why}")
             if verdict.kind is Kind.LATER:
                 return self._pause(client, verdict)
             self._pauses_s.pop(client, None)

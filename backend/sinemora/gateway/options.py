@@ -1,12 +1,14 @@
 """Options of a gateway, checked before it starts."""
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
 MIB = 1 << 20
+_HOST = re.compile(r"[A-Za-z0-9._:-]+")
 
 
 class GatewayError(Exception):
@@ -58,10 +60,16 @@ def listen_of(text: str) -> tuple[str, int]:
 
 def backend_of(text: str, *, insecure_http: bool) -> str:
     """Return the address of the backend without a slash at its end. Raises GatewayError."""
-    url = urlsplit(text.rstrip("/"))
-    if url.scheme not in ("http", "https") or not url.hostname or url.path or url.query or url.username:
-        raise GatewayError(f"--backend {text}: expected https://HOST or https://HOST:PORT.")
-    if url.scheme == "http" and not insecure_http and not is_loopback(url.hostname):
+    expected = GatewayError(f"--backend {text}: expected https://HOST or https://HOST:PORT.")
+    try:
+        url = urlsplit(text.rstrip("/"))
+        host = url.hostname or ""
+        is_whole = url.scheme in ("http", "https") and bool(_HOST.fullmatch(host)) and url.port != 0
+    except ValueError:  # http://[::1, or a port above 65535
+        raise expected from None
+    if not is_whole or url.path or url.query or url.fragment or "@" in url.netloc:
+        raise expected
+    if url.scheme == "http" and not insecure_http and not is_loopback(host):
         raise GatewayError(
             f"--backend {text}: credentials would leave this machine in plain text. Use https://, or --insecure-http on"
             " a network you trust."
@@ -72,6 +80,11 @@ def backend_of(text: str, *, insecure_http: bool) -> str:
 def tls_of(host: str, certificate: Path | None, key: Path | None, *, insecure_http: bool) -> Tls | None:
     """Return the files of the server's certificate, None for plain HTTP. Raises GatewayError."""
     if certificate is not None and key is not None:
+        for option, file in (("--tls-certificate", certificate), ("--tls-key", key)):
+            try:
+                file.read_bytes()
+            except OSError as error:
+                raise GatewayError(f"{option} {file}: {error.strerror}") from error
         return Tls(certificate, key)
     if certificate is not None or key is not None:
         raise GatewayError("--tls-certificate and --tls-key are needed together.")

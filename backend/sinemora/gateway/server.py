@@ -6,10 +6,12 @@ import ssl
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
 import uvicorn
+from cryptography import x509
 
 from sinemora.gateway.app import create_app
 from sinemora.gateway.options import GatewayError, Options, Tls
@@ -57,6 +59,20 @@ class Server(uvicorn.Server):
                 continue
             before = now
             log.info("the renewed certificate is in use")
+            warn_of_validity(files[0])
+
+
+def warn_of_validity(certificate: Path) -> None:
+    """Log that agents refuse a certificate now. It may be renewed while the gateway runs."""
+    leaf = x509.load_pem_x509_certificates(certificate.read_bytes())[0]
+    begins, ends = leaf.not_valid_before_utc, leaf.not_valid_after_utc
+    if not begins <= datetime.now(UTC) <= ends:
+        log.warning(
+            "agents refuse the certificate: it is not valid now, or the clock is wrong",
+            certificate=str(certificate),
+            valid_from=begins.isoformat(),
+            valid_until=ends.isoformat(),
+        )
 
 
 def _changed_at(files: Sequence[Path]) -> list[int]:
@@ -83,6 +99,8 @@ def run(options: Options) -> None:
         config.load()
     except (OSError, ssl.SSLError) as error:
         raise GatewayError(f"--tls-certificate, --tls-key: {error}") from error
+    if options.tls is not None:
+        warn_of_validity(options.tls.certificate)
     server = Server(config, options.tls)
     with suppress(KeyboardInterrupt):
         server.run()

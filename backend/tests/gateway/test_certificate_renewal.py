@@ -6,6 +6,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 
 from sinemora.gateway import server
 from sinemora.gateway.options import Tls
+from tests import certificates
 from tests.gateway.processes import free_port
 from tests.gateway.test_tls import certificate
 from tests.patience import PATIENCE_S, until
@@ -55,6 +57,14 @@ def ask(connection: ssl.SSLSocket) -> bytes:
     while not received.endswith(b"hello"):
         received += connection.recv(1000) or pytest.fail(f"closed after {received!r}")
     return received
+
+
+@pytest.mark.parametrize(("end", "warnings"), [(timedelta(days=1), 0), (timedelta(days=-1), 1)])
+def test_a_certificate_that_has_expired_is_logged(tmp_path: Path, end: timedelta, warnings: int) -> None:
+    made = certificates.certificate(tmp_path, end)
+    with capture_logs() as logs:
+        server.warn_of_validity(made.chain)
+    assert [entry["certificate"] for entry in logs] == [str(made.chain)] * warnings
 
 
 def test_a_renewed_certificate_is_used_once_its_key_is_there(gateway: tuple[int, Path, Path], tmp_path: Path):

@@ -105,6 +105,7 @@ def test_a_disk_without_room_takes_no_report_and_lets_others_go(tmp_path: Path) 
             await queue.put(client, "sma_a", "sma_a", body(b"2"))
         assert (refusal.value.code, refusal.value.status) == ("gateway_disk_full", 503)
         assert not queue.has_room
+        assert "disk full" in queue.filling
         await queue.remove(await oldest(queue, client))
         assert queue.size_bytes == 0
 
