@@ -12,26 +12,33 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from lab.object_storage_server import Certificate
 
 
-def certificate(folder: Path, end: timedelta = timedelta(days=1)) -> Certificate:
-    """Write the certificate of a server at 127.0.0.1, its key, and that of its authority into a folder.
+def certificate(
+    folder: Path,
+    end: timedelta = timedelta(days=1),
+    *,
+    begin: timedelta = timedelta(days=-9),
+    host: str = "127.0.0.1",
+    purpose: x509.ObjectIdentifier = ExtendedKeyUsageOID.SERVER_AUTH,
+) -> Certificate:
+    """Write the certificate of a server at an address, its key, and that of its authority into a folder.
 
-    They are valid until `end` from now.
+    They are valid until `end` from now, that of the server since `begin` from now.
     """
     root_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     root, server = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("authority", "server"))
     root_id = x509.SubjectKeyIdentifier.from_public_key(root_key.public_key())
     authority = (
-        _begun(root, root, root_key.public_key(), end)
+        _begun(root, root, root_key.public_key(), timedelta(days=-9), end)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(root_id, critical=False)
         .sign(root_key, hashes.SHA256())
     )
-    names: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    names: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_address(host))]
     leaf = (
-        _begun(server, root, key.public_key(), end)
+        _begun(server, root, key.public_key(), begin, end)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(root_id), critical=False)
         .sign(root_key, hashes.SHA256())
     )
@@ -44,7 +51,7 @@ def certificate(folder: Path, end: timedelta = timedelta(days=1)) -> Certificate
 
 
 def _begun(
-    subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey, end: timedelta
+    subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey, begin: timedelta, end: timedelta
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
@@ -53,6 +60,6 @@ def _begun(
         .issuer_name(issuer)
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=9))
+        .not_valid_before(now + begin)
         .not_valid_after(now + end)
     )

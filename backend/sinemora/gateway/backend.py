@@ -16,6 +16,7 @@ import httpx2
 import structlog
 
 from sinemora.gateway import metrics
+from sinemora.gateway.no_answer import reason
 from sinemora.gateway.options import GatewayError, is_loopback
 
 log = structlog.get_logger(__name__)
@@ -157,7 +158,7 @@ class Backend:
         try:
             response = await client.send(request, stream=True)
         except httpx2.TransportError as error:
-            self.failed(f"no answer from {self.url}: {error or type(error).__name__}")
+            self.failed(f"no answer from {self.url}: {reason(error)}")
             raise
         if response.status_code in _AWAY:
             self.failed(f"{self.url} answers HTTP {response.status_code}")
@@ -183,7 +184,7 @@ class Backend:
             finally:
                 await response.aclose()
         except httpx2.TransportError as error:
-            return Verdict(Kind.LATER, "", "", f"no answer: {error or type(error).__name__}", None, True, {})
+            return Verdict(Kind.LATER, "", "", f"no answer: {reason(error)}", None, True, {})
         return verdict_of(response.status_code, response.headers, body)
 
     @property

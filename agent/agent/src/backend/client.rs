@@ -8,6 +8,7 @@ use ureq::http::{HeaderMap, Method, Request, header};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::answer::{Answer, Timing, retry_after};
+use super::no_answer;
 use crate::calendar;
 use crate::config::{BackendUrl, Trust};
 use crate::timestamp::boot_now_ns;
@@ -193,25 +194,10 @@ impl Client {
     }
 
     fn no_answer(&self, error: &ureq::Error) -> CallError {
-        let why = error.to_string();
-        let hint = if why.contains("UnknownIssuer") || why.contains("BadSignature") {
-            "its certificate is not from an authority this agent trusts: set ca_file to the right one, or find out \
-             who intercepts the connection"
-        } else if why.contains("Expired") || why.contains("NotValidYet") {
-            "check this machine's clock and the backend's certificate"
-        } else if why.contains("not valid for name") {
-            "its certificate is for another host: use the host name of the certificate"
-        } else if why.contains("InvalidContentType") {
-            "the server does not use TLS: the port is wrong, or the URL should start with http://"
-        } else if matches!(error, ureq::Error::HostNotFound) || why.contains("failed to lookup") {
-            "check the host name in `backend` and this machine's DNS"
-        } else {
-            ""
-        };
         CallError::NoAnswer {
             backend: self.backend.to_string(),
-            why,
-            hint,
+            why: error.to_string(),
+            hint: no_answer::hint(error),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod client;
+mod no_answer;
 
 pub use answer::{Answer, Problem, Verdict};
 pub use client::{Body, CallError, Client};

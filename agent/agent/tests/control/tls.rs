@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -149,6 +149,180 @@ fn trust_depends_on_the_authority_of_the_certificate() {
     });
     let error = ask(&url, ca(&own, "ca.pem"), false).unwrap_err();
     assert!(error.contains("does not use TLS"), "{error}");
+}
+
+/// Signs `server.csr` by the authority of a folder, valid between two times (YYYYMMDDHHMMSSZ).
+fn signed_between(folder: &Path, from: &str, until: &str) {
+    std::fs::write(
+        folder.join("ca.cnf"),
+        "[ca]\ndefault_ca=own\n[own]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\n\
+         policy=any\n[any]\ncommonName=supplied\n",
+    )
+    .unwrap();
+    std::fs::write(folder.join("index"), "").unwrap();
+    openssl(
+        folder,
+        &format!(
+            "ca -batch -config ca.cnf -cert ca.pem -keyfile ca.key -in server.csr -out server.pem -notext \
+             -extfile names -startdate {from} -enddate {until}"
+        ),
+    );
+}
+
+/// Signs `server.csr` by the authority of a folder, with extensions.
+fn signed_with(folder: &Path, extensions: &str) {
+    std::fs::write(folder.join("names"), extensions).unwrap();
+    openssl(
+        folder,
+        "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
+    );
+}
+
+const NAMES: &str = "subjectAltName=DNS:backend.test,IP:127.0.0.1";
+
+#[test]
+fn a_faulty_certificate_is_explained_with_what_would_be_right() {
+    type Fault = (&'static str, fn(&Path), &'static [&'static str]);
+    let faults: &[Fault] = &[
+        (
+            "an authority as the server",
+            |folder| {
+                let names = format!("-addext {NAMES}");
+                let made = "-days 2 -keyout server.key -out server.pem -subj /CN=backend.test";
+                openssl(folder, &format!("req -x509 {KEY} {made} {names}"));
+                std::fs::copy(folder.join("server.pem"), folder.join("ca.pem")).unwrap();
+            },
+            &[
+                "that of an authority (CA:TRUE)",
+                "sign a certificate with CA:FALSE",
+                "ca_file",
+            ],
+        ),
+        (
+            "expired",
+            |folder| signed_between(folder, "20200101000000Z", "20210101000000Z"),
+            &[
+                "its certificate has expired: renew it",
+                "this machine's clock",
+            ],
+        ),
+        (
+            "not valid yet",
+            |folder| signed_between(folder, "20470101000000Z", "20480101000000Z"),
+            &["valid only from a later time", "this machine's clock"],
+        ),
+        (
+            "another host",
+            |folder| signed_with(folder, "subjectAltName=DNS:other.test"),
+            &[
+                "its certificate is for another host",
+                "subjectAltName has this name",
+            ],
+        ),
+        (
+            "no name",
+            |folder| signed_with(folder, "basicConstraints=CA:FALSE"),
+            &[
+                "its certificate is for another host",
+                "subjectAltName has this name",
+            ],
+        ),
+        (
+            "another authority",
+            |folder| {
+                let made = "-days 2 -keyout other.key -out ca.pem -subj /CN=Other";
+                openssl(folder, &format!("req -x509 {KEY} {made}"));
+            },
+            &[
+                "not from an authority this agent trusts",
+                "set ca_file to the right one",
+            ],
+        ),
+        (
+            "another authority of the same name",
+            |folder| {
+                let made = "-days 2 -keyout other.key -out ca.pem -subj /CN=Own";
+                openssl(folder, &format!("req -x509 {KEY} {made}"));
+            },
+            &[
+                "not from an authority this agent trusts",
+                "set ca_file to the right one",
+            ],
+        ),
+        (
+            "for clients",
+            |folder| signed_with(folder, &format!("{NAMES}\nextendedKeyUsage=clientAuth")),
+            &["not meant for servers", "extendedKeyUsage has serverAuth"],
+        ),
+    ];
+    for (name, spoil, words) in faults {
+        let own = tempfile::tempdir().unwrap();
+        authority(own.path(), "backend.test");
+        spoil(own.path());
+        let backend = FakeBackend::start(|_| reply(204));
+        let at = with_tls(own.path(), &backend);
+        let error = ask(
+            &format!("https://{at}"),
+            Some(own.path().join("ca.pem")),
+            true,
+        )
+        .unwrap_err();
+        for word in *words {
+            assert!(error.contains(word), "{name}: {word:?} is not in {error}");
+        }
+    }
+}
+
+/// Serves TLS with openssl, which takes certificates that rustls does not serve.
+fn with_openssl(folder: &Path) -> (Child, SocketAddr) {
+    let at = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let server = Command::new("openssl")
+        .args([
+            "s_server",
+            "-quiet",
+            "-cert",
+            "server.pem",
+            "-key",
+            "server.key",
+            "-accept",
+        ])
+        .arg(at.to_string())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("openssl, which the toolchain installs");
+    let until = Instant::now() + PATIENCE;
+    while TcpStream::connect(at).is_err() {
+        assert!(Instant::now() < until, "openssl does not serve {at}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    (server, at)
+}
+
+#[test]
+fn a_certificate_of_version_1_is_explained() {
+    let own = tempfile::tempdir().unwrap();
+    authority(own.path(), "backend.test");
+    openssl(
+        own.path(),
+        "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out server.pem",
+    );
+    let (mut server, at) = with_openssl(own.path());
+    let answer = ask(
+        &format!("https://{at}"),
+        Some(own.path().join("ca.pem")),
+        true,
+    );
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let error = answer.unwrap_err();
+    assert!(
+        error.contains("of X.509 version 1: make one of version 3"),
+        "{error}"
+    );
 }
 
 /// Starts a proxy that connects every request to one address, and counts them.
