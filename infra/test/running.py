@@ -1,5 +1,6 @@
 """Runs one suite, counts its tests and its processor time, and keeps its output in `.tools/logs`."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -24,6 +25,8 @@ from common import environment  # noqa: E402
 LIMIT_S = 1800
 # After an interruption a suite may take this long to stop its servers.
 GRACE_S = 20.0
+# What whole.py needs to kill all that is left.
+KILLED_S = 15.0
 AGAIN_TIMES = 2
 # A failed test is shown with this much of its message: it may be all that is kept.
 SHOWN_CHARACTERS = 600
@@ -153,7 +156,7 @@ def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, 
         start_new_session=True,
     )
     kept: list[bytes] = []
-    limit = threading.Timer(LIMIT_S, _end, (process,))
+    limit = threading.Timer(LIMIT_S, _end_late, (process,))
     limit.start()
     try:
         _register(process)
@@ -207,8 +210,37 @@ def _register(process: "subprocess.Popen[bytes]") -> None:
             _signal(process, signal.SIGINT)
 
 
+def _end_late(process: "subprocess.Popen[bytes]") -> None:
+    """Interrupt a suite at its limit, so that it stops its servers; end what is left of it after `GRACE_S`."""
+    _signal(process, signal.SIGINT)
+    if not _ends_within(process, GRACE_S):
+        _end(process)
+
+
 def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a suite with all that it started: servers have groups of their own, which `whole.py` finds."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGTERM)
+        _ends_within(process, KILLED_S)
     _signal(process, signal.SIGKILL)
+
+
+def _ends_within(process: "subprocess.Popen[bytes]", limit_s: float) -> bool:
+    until_s = time.monotonic() + limit_s
+    while _runs(process):
+        if time.monotonic() > until_s:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _runs(process: "subprocess.Popen[bytes]") -> bool:
+    """Return True until a suite has ended, waited for or not."""
+    try:
+        return Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:

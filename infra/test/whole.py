@@ -3,6 +3,8 @@
 Processes that lose their parent become children of this one (PR_SET_CHILD_SUBREAPER, prctl(2)), which waits for them:
 the process that waits for this one gets the processor time of all of them. Those that still run `LEFT_S` after the
 command are not counted.
+
+SIGTERM ends all of it: the command and every process below this one, in whatever group or session it is.
 """
 
 import ctypes
@@ -11,10 +13,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 LEFT_S = 2.0
 LOOK_S = 0.02
+# A killed process that the kernel holds back longer is left.
+KILLED_S = 10.0
 
 
 def main(command: list[str]) -> int:
@@ -22,6 +27,7 @@ def main(command: list[str]) -> int:
     heard: list[int] = []
     # The whole group gets an interruption, and the command decides what it means. A handler does not outlive exec.
     signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    signal.signal(signal.SIGTERM, lambda *_: end_all())
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
         process = subprocess.Popen(command)
@@ -43,6 +49,41 @@ def main(command: list[str]) -> int:
     except ChildProcessError:
         pass  # none is left
     return code if code >= 0 else 128 - code
+
+
+def end_all() -> None:
+    """Kill every descendant, those of killed ones too, which become children of this process; then end it."""
+    until_s = time.monotonic() + KILLED_S
+    while (below := descendants(os.getpid())) and time.monotonic() < until_s:
+        for pid in below:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
+        try:
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+        except ChildProcessError:
+            pass
+        time.sleep(LOOK_S)
+    os._exit(128 + signal.SIGTERM)
+
+
+def descendants(ancestor: int) -> list[int]:
+    """Return the processes below one that have not ended, parents first."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[:2]
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if state not in "ZX":
+                children.setdefault(int(parent), []).append(int(entry.name))
+    found = [ancestor]
+    for pid in found:
+        found += children.get(pid, [])
+    return found[1:]
 
 
 if __name__ == "__main__":

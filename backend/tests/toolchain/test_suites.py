@@ -116,3 +116,49 @@ def test_a_suite_fails_with_the_end_of_its_command(tmp_path: Path) -> None:
     assert counted(tmp_path, "sh", "-c", "kill -KILL $$", counts="cargo")[3] == "(ended with 137)"
     assert counted(tmp_path, "no-such-command", counts="cargo")[3] == "(ended with 127)"
     assert "no-such-command cannot be run" in (tmp_path / "test-one.log").read_text("utf-8")
+
+
+# Leaves a server in a session of its own, and one below that, which ignore interruptions; then hangs.
+HANGS = """
+import subprocess, sys, time
+server = (
+    "import os, pathlib, signal, subprocess, sys, time; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+    "folder, deeper = sys.argv[1:];"
+    "deeper and subprocess.Popen([sys.executable, '-c', sys.orig_argv[2], folder, ''], start_new_session=True);"
+    "(pathlib.Path(folder) / (str(os.getpid()) + '.server')).touch(); time.sleep(600)"
+)
+subprocess.Popen([sys.executable, "-c", server, sys.argv[1], "deeper"], start_new_session=True)
+time.sleep(600)
+"""
+LIMITED = """
+import sys, threading
+from pathlib import Path
+sys.path.insert(0, "infra/test")
+import running
+
+folder = Path(sys.argv[1])
+running.LOGS, running.GRACE_S = folder, 0.5
+# The limit comes when both servers run, however long that takes.
+class Limit(threading.Thread):
+    def __init__(self, limit_s, end, arguments):
+        super().__init__(daemon=True)
+        self.end, self.arguments = end, arguments
+    def run(self):
+        while len(list(folder.glob("*.server"))) < 2:
+            threading.Event().wait(0.02)
+        self.end(*self.arguments)
+    def cancel(self):
+        pass
+running.threading.Timer = Limit
+tally = running.run(running.Suite("one", ".", (sys.executable, "-c", sys.argv[2], str(folder))), {})
+print(tally.failed)
+"""
+
+
+def test_a_suite_that_reaches_its_limit_leaves_no_server(tmp_path: Path) -> None:
+    run = [sys.executable, "-c", LIMITED, str(tmp_path), HANGS]
+    printed = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
+    assert printed == "1\n"
+    servers = [path.stem for path in tmp_path.glob("*.server")]
+    assert len(servers) == 2
+    assert [pid for pid in servers if Path("/proc", pid).exists()] == []
