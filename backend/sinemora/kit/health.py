@@ -32,6 +32,9 @@ _ENGINE = (
     " (SELECT extversion FROM pg_extension WHERE extname = 'timescaledb') AS timescaledb"
 )
 
+# A replica is read-only, too; its unlogged tables, such as that of the newest windows, cannot be read at all.
+_WRITES = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'"
+
 
 class Health(Read):
     """Liveness of the process."""
@@ -135,9 +138,14 @@ def _scrapes(host: str) -> bool:
 def _database() -> Dependency:
     try:
         with engine().connect() as connection:
-            connection.execute(text("SELECT 1"))
+            is_replica, takes_no_writes = connection.execute(text(_WRITES)).one()
     except SQLAlchemyError as error:
         return _down("database", error, needed=True)
+    if is_replica or takes_no_writes:
+        why = "a replica, which has no newest windows" if is_replica else "read-only"
+        log.warning("dependency down", dependency="database", error=why)
+        detail = f"{why} and takes no writes; SINEMORA_DATABASE_URL has to name the primary"
+        return Dependency(state="down", needed=True, detail=detail)
     return Dependency(state="up", needed=True, detail="answers")
 
 

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from fastapi import Response
+from sqlalchemy import NullPool, create_engine
 
 from lab.standby import STEPS, Standby, kill
-from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
+from sinemora.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
+from sinemora.kit import health
 from sinemora.kit.config import Settings
 from tests.patience import until
 
@@ -77,6 +80,31 @@ def test_a_promoted_standby_has_every_acknowledged_commit(primary: PostgresServe
     with psycopg.connect(standby.server.dsn(SUPERUSER)) as connection:
         stored = {n for (n,) in connection.execute("SELECT n FROM acknowledged")}
     assert set(writer.acknowledged) <= stored
+
+
+def test_an_api_on_a_replica_is_not_ready_until_it_is_promoted(standby: Standby, monkeypatch: pytest.MonkeyPatch):
+    url = f"postgresql+psycopg://{SUPERUSER}@/{DATABASE}?host={standby.server.socket_folder}"
+    on_standby = create_engine(url, poolclass=NullPool)
+    monkeypatch.setattr(health, "engine", lambda: on_standby)
+    response = Response()
+    read = health.readyz(response)
+    assert (response.status_code, read.status) == (503, "not_ready")
+    assert read.dependencies["database"].detail == (
+        "a replica, which has no newest windows and takes no writes; SINEMORA_DATABASE_URL has to name the primary"
+    )
+    standby.promote()
+    assert health.readyz(Response()).dependencies["database"].state == "up"
+
+
+def test_an_api_on_a_read_only_server_is_not_ready(primary: PostgresServer, monkeypatch: pytest.MonkeyPatch):
+    options = "-c%20default_transaction_read_only=on"
+    url = f"postgresql+psycopg://{SUPERUSER}@/{DATABASE}?host={primary.socket_folder}&options={options}"
+    read_only = create_engine(url, poolclass=NullPool)
+    monkeypatch.setattr(health, "engine", lambda: read_only)
+    response = Response()
+    database = health.readyz(response).dependencies["database"]
+    assert (response.status_code, database.state) == (503, "down")
+    assert database.detail == "read-only and takes no writes; SINEMORA_DATABASE_URL has to name the primary"
 
 
 def test_a_commit_waits_while_the_standby_is_away(primary: PostgresServer, standby: Standby):
