@@ -1,6 +1,7 @@
 """Restore of an archive into a new data folder: the newest base backup, then WAL up to its end or to a time."""
 
 import gzip
+import re
 import shlex
 import shutil
 import tarfile
@@ -20,6 +21,9 @@ from sinemora.recovery.archive import Archive, Base
 from sinemora.recovery.errors import RecoveryError
 
 _REPLAY_LIMIT_S = 24 * 3600.0
+_LAST_TRANSACTION = re.compile(
+    r"last completed transaction was at log time (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)?([+-]\d\d(?::\d\d)?)"
+)
 _COPIED_BYTES = 1024 * 1024
 
 
@@ -71,6 +75,11 @@ def restore(archive: Archive, folder: Path, until: datetime | None = None) -> Re
         server.prepare()
         server.start(_REPLAY_LIMIT_S)
     except EmbeddedError as error:
+        if until is not None and (ended := _end_of(folder / "logs" / "postgres.log")):
+            raise RecoveryError(
+                f"The archive ends at {ended}, before {until.astimezone(UTC):%Y-%m-%d %H:%M:%S}+00. Omit --until to"
+                f" restore all of it into a new folder; {folder} may be deleted."
+            ) from None
         raise RecoveryError(f"{error.what}\n{error.advice}") from None
     replayed_s = time.monotonic()
     shutil.rmtree(folder / "wal")
@@ -79,6 +88,15 @@ def restore(archive: Archive, folder: Path, until: datetime | None = None) -> Re
         row = connection.execute("SELECT pg_last_xact_replay_timestamp()").fetchone()
     newest = row[0].astimezone(UTC) if row and row[0] else None
     return Restored(server, base, restored_s - began_s, replayed_s - restored_s, newest)
+
+
+def _end_of(log: Path) -> str | None:
+    """Return the time of the last transaction of an archive that did not reach its target; None for other failures."""
+    lines = log.read_text("utf-8", "replace") if log.exists() else ""
+    if "recovery ended before configured recovery target was reached" not in lines:
+        return None
+    times = _LAST_TRANSACTION.findall(lines)
+    return "".join(times[-1]) if times else "its base backup"
 
 
 def _unpack(archive: Path, folder: Path) -> None:
