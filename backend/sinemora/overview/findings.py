@@ -36,6 +36,7 @@ _MEMBERS = {
 }
 # Size of a cached share with its name, about.
 _MEMBER_BYTES = 400
+_YOUNG_S = 300
 # The base of comparison: no finding.
 _NO_RULE = "R15"
 
@@ -114,18 +115,19 @@ def _shares(session: Session, mesh: Mesh, of: FairnessOf, until: datetime | None
 def _shares_of_vms(session: Session, mesh: Mesh, now: datetime) -> FairnessRead:
     """Return the shares of VMs in the last four whole quarters of an hour, of a younger mesh up to now.
 
-    An hour of a large mesh takes seconds to merge from minutes. Quarters are merged already, and a result of whole ones
-    is cached until the next quarter.
+    An hour of a large mesh takes seconds to merge from minutes. Quarters are merged already. A result of whole ones is
+    cached until the next quarter, one of a younger mesh for five minutes.
     """
-    until = floor(now, Tier.QUARTER.step_s)
-    key = ("shares of VMs", session.info["tenant_key"], mesh.key, mesh.revision, until)
-    cached: FairnessRead | None = shared_cache().get(key)
-    if cached is not None:
-        return cached
-    read = _shares(session, mesh, FairnessOf.VMS, until)
-    if not read.members:
-        return _shares(session, mesh, FairnessOf.VMS)
-    shared_cache().put(key, read, _MEMBER_BYTES * len(read.members))
+    quarter = floor(now, Tier.QUARTER.step_s)
+    key = ("shares of VMs", session.info["tenant_key"], mesh.key, mesh.revision)
+    for until, kept_of in ((quarter, quarter), (None, floor(now, _YOUNG_S))):
+        cached: FairnessRead | None = shared_cache().get((*key, kept_of, until is None))
+        if cached is not None:
+            return cached
+        read = _shares(session, mesh, FairnessOf.VMS, until)
+        if read.members:
+            shared_cache().put((*key, kept_of, until is None), read, _MEMBER_BYTES * len(read.members))
+            return read
     return read
 
 
