@@ -22,6 +22,17 @@ _RETRY_LIMIT = timedelta(seconds=15)
 _RETRIES = 2
 # As rustls prints it: UnknownIssuer, Expired, NotValidForName…
 _CERTIFICATE = re.compile(r"InvalidCertificate\(\s*(\w+)")
+_CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
+_MISSING = ("NoSuchKey", "NoSuchVersion", "NotFound")
+S3_HINTS = {
+    "AccessDenied": "the key may not do this",
+    "InvalidAccessKeyId": "the access key is unknown",
+    "XAdminUserNotFound": "the access key is unknown",  # versitygw
+    "SignatureDoesNotMatch": "the secret does not belong to the access key, or the region is wrong",
+    "NoSuchBucket": "the bucket does not exist",
+    "RequestTimeTooSkewed": "the clocks of this installation and of the storage differ too much",
+}
+"""Meaning of error codes of the S3 API."""
 _SIGNED_FOR = timedelta(minutes=5)
 
 
@@ -112,9 +123,15 @@ class Storage:
 
         try:
             return function(*arguments, **options)
-        except (NotFoundError, FileNotFoundError):
-            raise ObjectMissing(f"{key} is missing in bucket {self.bucket}") from None
         except (BaseError, OSError, ValueError) as error:
+            code = _CODE.search(str(error))
+            if code and code[1] not in _MISSING:  # a missing bucket answers 404, too
+                hint = S3_HINTS.get(code[1])
+                raise StorageError(
+                    f"cannot {action} {key} in bucket {self.bucket}: {code[1]}{f', {hint}' if hint else ''}"
+                ) from None
+            if isinstance(error, NotFoundError | FileNotFoundError):
+                raise ObjectMissing(f"{key} is missing in bucket {self.bucket}") from None
             # The cause comes last, after the request with its whole URL.
             reason = " ".join(str(error).partition("Debug source")[0].rpartition(" - ")[2].split())[:300]
             if certificate := _CERTIFICATE.search(str(error)):

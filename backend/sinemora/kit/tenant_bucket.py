@@ -11,20 +11,13 @@ from collections.abc import Sequence
 
 from sinemora.kit import egress_policy
 from sinemora.kit.egress_policy import EgressError, EgressRefused, HttpResponse
-from sinemora.kit.object_storage import Location, Storage, StorageError
+from sinemora.kit.object_storage import S3_HINTS, Location, Storage, StorageError
 from sinemora.kit.special_networks import Network
 
 _LIMIT_BYTES = 16 << 10
 _READ_BYTES = 4 << 20
 # Only an error in the form that S3 documents: any other body may be the page of another server.
 _CODE = re.compile(rb"<Error>.{0,200}?<Code>([A-Za-z]{1,64})</Code>", re.DOTALL)
-_HINTS = {
-    "AccessDenied": "the key may not do this",
-    "InvalidAccessKeyId": "the access key is unknown",
-    "SignatureDoesNotMatch": "the secret does not belong to the access key, or the region is wrong",
-    "NoSuchBucket": "the bucket does not exist",
-    "RequestTimeTooSkewed": "the clocks of this installation and of the storage differ too much",
-}
 
 
 class BucketError(Exception):
@@ -84,7 +77,7 @@ class TenantBucket:
         if 300 <= status < 400:
             where = "Check region and endpoint"
             return f"Bucket elsewhere: {self._name} answers {method} with a redirect ({status}). {where}."
-        known = f", {_HINTS[code]}" if code in _HINTS else ""
+        known = f", {S3_HINTS[code]}" if code in S3_HINTS else ""
         return (
             f"Refused by the bucket: {method} in {self._name} answers {status} {code or 'without an S3 error'}{known}."
         )

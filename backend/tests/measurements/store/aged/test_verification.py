@@ -1,14 +1,20 @@
 """Objects that are missing, short or changed in the storage: `sinemora verify` names them before a reader does."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.cli import main
+from sinemora.kit import config
+from sinemora.kit.db import system_session
+from sinemora.kit.object_storage import StorageError
 from sinemora.measurements import tasks
+from sinemora.measurements.store.aged import removal
 from sinemora.operations import integrity
 from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
 
@@ -58,3 +64,40 @@ def test_a_storage_that_is_away_is_one_fault_and_says_what_was_left(world: AgedW
         storage.start()
     assert (findings.faults, findings.aged_objects) == (1, 0)
     assert f"{count} of {count} objects were not checked" in findings.shown[0].what
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"SINEMORA_STORAGE_BUCKET": "no-such-bucket"}, "NoSuchBucket, the bucket does not exist"),
+        ({"SINEMORA_STORAGE_ACCESS_KEY": "unknown"}, "the access key is unknown"),
+        ({"SINEMORA_STORAGE_SECRET_KEY": "wrong"}, "SignatureDoesNotMatch, the secret does not belong"),
+    ],
+)
+def test_a_wrong_storage_is_named_and_forgets_no_object(
+    world: AgedWorld,
+    storage: ObjectStorageServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: Any,
+    wrong: dict[str, str],
+    words: str,
+):
+    tasks.age()
+    count = len(world.objects())
+    with system_session() as session:
+        session.execute(text("UPDATE aged_objects SET state = 'removing'"))
+    with monkeypatch.context() as patched:
+        for name, value in wrong.items():
+            patched.setenv(name, value)
+        config.settings.cache_clear()
+        assert main(["aged", "check"]) == 1
+        shown = capfd.readouterr().err
+        assert words in shown
+        assert "is missing in bucket" not in shown
+        with pytest.raises(StorageError, match=words):
+            removal.sweep(datetime.now(UTC))
+    config.settings.cache_clear()
+    assert len(world.objects("removing")) == count
+    removal.sweep(datetime.now(UTC))
+    assert not world.objects("removing")
+    assert not in_the_bucket(storage)
