@@ -34,10 +34,16 @@ pub struct Timing {
     pub held_ns: i64,
 }
 
+/// Beginning of the `type` of every problem of the product.
+const PROBLEM_TYPE: &str = "urn:sinemora:problem:";
+
 /// Problem details (RFC 9457) with the backend's stable `code`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Problem {
+    /// Names the product; the page of a proxy in its place may have a `code`, too.
+    #[serde(rename = "type")]
+    pub kind: String,
     pub code: String,
     pub title: String,
     pub detail: String,
@@ -110,17 +116,11 @@ impl Answer {
     /// Returns the verdict on a request that asks the backend to store something.
     pub fn verdict(&self) -> Verdict {
         let why = self.describe();
-        let from_backend = self.is_json && !self.problem().code.is_empty();
+        let from_backend = self.problem().kind.starts_with(PROBLEM_TYPE);
         match self.status {
             204 => Verdict::Accepted,
             200..=299 if self.is_json => Verdict::Accepted,
-            200..=299 => Verdict::Later {
-                retry_after: self.retry_after,
-                why: format!(
-                    "{why} is not an answer of a Sinemora backend: a proxy or a portal answers in its place, or `backend` is \
-                     wrong"
-                ),
-            },
+            200..=299 => self.of_another_server(),
             401 if from_backend => Verdict::Locked {
                 code: self.problem().code,
                 why,
@@ -141,6 +141,29 @@ impl Answer {
                 retry_after: self.retry_after,
                 why,
             },
+        }
+    }
+}
+
+impl Answer {
+    /// Returns the verdict on a report. An answer without the time of a backend and without the word of a gateway is no
+    /// acknowledgement, whatever its status: a maintenance page may answer 200, and the report would be lost.
+    pub fn verdict_on_report(&self) -> Verdict {
+        match self.verdict() {
+            Verdict::Accepted if self.time_ns.is_none() && self.acknowledged.is_none() => {
+                self.of_another_server()
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn of_another_server(&self) -> Verdict {
+        Verdict::Later {
+            retry_after: self.retry_after,
+            why: format!(
+                "{} is not an answer of a Sinemora backend: a proxy or a portal answers in its place, or `backend` is wrong",
+                self.describe()
+            ),
         }
     }
 }
@@ -170,7 +193,10 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        let coded = Some(r#"{"code": "report_malformed", "detail": "peer_keys must ascend"}"#);
+        let coded = Some(
+            r#"{"type": "urn:sinemora:problem:report_malformed", "code": "report_malformed", "detail": "peer_keys must ascend"}"#,
+        );
+        let of_proxy = Some(r#"{"type": "about:blank", "code": "maintenance"}"#);
         let table = [
             (204, None, "accepted"),
             (200, Some("{}"), "accepted"),
@@ -178,11 +204,18 @@ mod tests {
             (302, None, "later"),
             (400, coded, "refused"),
             (400, None, "later"),
-            (401, Some(r#"{"code": "agent_revoked"}"#), "locked"),
+            (400, of_proxy, "later"),
+            (
+                401,
+                Some(r#"{"type": "urn:sinemora:problem:agent_revoked", "code": "agent_revoked"}"#),
+                "locked",
+            ),
+            (401, of_proxy, "later"),
             (401, None, "later"),
             (403, None, "later"),
             (404, coded, "refused"),
             (404, None, "later"),
+            (404, of_proxy, "later"),
             (408, coded, "later"),
             (409, coded, "refused"),
             (413, None, "refused"),
@@ -199,6 +232,26 @@ mod tests {
                 Verdict::Locked { .. } => "locked",
             };
             assert_eq!(verdict, expected, "{status} {problem:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_product_acknowledges_a_report() {
+        for status in [200, 204] {
+            let page = answer(status, Some("{}"));
+            assert!(
+                matches!(page.verdict_on_report(), Verdict::Later { why, .. } if why.contains("proxy"))
+            );
+            let of_backend = Answer {
+                time_ns: Some(1),
+                ..page.clone()
+            };
+            assert_eq!(of_backend.verdict_on_report(), Verdict::Accepted);
+            let of_gateway = Answer {
+                acknowledged: Some("queued".into()),
+                ..page
+            };
+            assert_eq!(of_gateway.verdict_on_report(), Verdict::Accepted);
         }
     }
 

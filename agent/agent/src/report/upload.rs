@@ -97,12 +97,12 @@ impl Uploader {
         if let Ok(answer) = &answer {
             follow_clock(&self.backend_clock, answer, answer.time_ns);
             is_queued = answer.acknowledged.as_deref() == Some("queued");
-            if answer.status == 204 {
+            if answer.verdict_on_report() == Verdict::Accepted {
                 failures.acknowledged(is_queued);
             }
         }
         let outcome = self.apply_verdict(
-            answer.map(|a| a.verdict()),
+            answer.map(|a| a.verdict_on_report()),
             failures,
             |uploader, refused| match refused {
                 None => {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sinemora_agent::backend::Client;
 use sinemora_agent::config::{BackendUrl, Trust};
@@ -84,14 +84,19 @@ impl FakeBackend {
 }
 
 pub fn reply(status: u16) -> Reply {
-    Reply {
+    let empty = Reply {
         status,
         ..Reply::default()
+    };
+    match (status, SystemTime::now().duration_since(UNIX_EPOCH)) {
+        // As the backend acknowledges a report.
+        (204, Ok(now)) => empty.with("Sinemora-Time-Ns", &now.as_nanos()),
+        _ => empty,
     }
 }
 
 pub fn problem(status: u16, code: &str, detail: &str) -> Reply {
-    let body = serde_json::json!({"status": status, "code": code, "title": code, "detail": detail})
+    let body = serde_json::json!({"type": format!("urn:sinemora:problem:{code}"), "status": status, "code": code, "title": code, "detail": detail})
         .to_string();
     Reply {
         status,

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::backend::{FakeBackend, Request, problem, reply};
+use crate::backend::{FakeBackend, Request, json, problem, reply};
 use sinemora_agent::backoff::Backoff;
 use sinemora_agent::counters::{Counters, EventKind};
 use sinemora_agent::report::{Pace, RefusedReports, Spool, Uploader};
@@ -108,12 +108,14 @@ fn a_page_in_place_of_the_backend_costs_no_report() {
         match asked {
             1 => page(200),
             2 => page(400),
+            3 => json(200, &serde_json::json!({"status": "maintenance"})),
+            4 => json(400, &serde_json::json!({"code": "maintenance"})),
             _ => reply(204),
         }
     });
     let mut world = World::new(&backend, &[(1, "one"), (2, "two")]);
-    let bodies: Vec<String> = (0..4).map(|_| body(&backend.next()).to_owned()).collect();
-    assert_eq!(bodies, ["one", "one", "one", "two"]);
+    let bodies: Vec<String> = (0..6).map(|_| body(&backend.next()).to_owned()).collect();
+    assert_eq!(bodies, ["one", "one", "one", "one", "one", "two"]);
     world.finish();
     let counters = &world.counters;
     assert_eq!(counters.reports_sent.load(Relaxed), 2);
