@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lab.object_storage_server import ObjectStorageServer
+from sinemora.bucket_exports.schedule import SETTLED_AFTER
 from sinemora.jobs import executor
 from sinemora.kit import config
 from sinemora.measurements import tasks
@@ -133,7 +134,8 @@ def exports(
     owner: Any,
 ) -> Exports:
     """Return a world of four agents, two of them in one zone."""
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    # Shortly after midnight the day before is not exported yet.
+    today = (datetime.now(UTC) - SETTLED_AFTER).replace(hour=0, minute=0, second=0, microsecond=0)
     world = Exports(make_mesh(owner, 4), storage_server, f"bucket-{uuid4().hex[:8]}", today)
     world.report(range(int(world.start.timestamp()), int(today.timestamp()), 60))
     return world
