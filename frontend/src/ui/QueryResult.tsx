@@ -14,9 +14,19 @@ interface Props<T> {
   children: (data: T) => ReactNode
 }
 
+/** The notice that what is shown is older, with the reason. The header shows that the server cannot be reached. */
+export function NotUpdated({ error, what }: { error: Error | null; what: string }) {
+  if (!error || error instanceof Unreachable) return null
+  return (
+    <Notice tone="warn" title={strings.notUpdated(what)}>
+      {errorText(error)}
+    </Notice>
+  )
+}
+
 /**
  * Show the data of a query, or the reason why there is none; earlier data are faint while newer load, and have a notice
- * once newer could not be loaded. The header shows that the server cannot be reached.
+ * once newer could not be loaded.
  */
 export function QueryResult<T>({ query, waiting, what, children }: Props<T>) {
   if (query.error && !query.data) {
@@ -26,11 +36,7 @@ export function QueryResult<T>({ query, waiting, what, children }: Props<T>) {
   return (
     <>
       {waiting && <Waiting waiting={waiting} what={what} />}
-      {query.error && !(query.error instanceof Unreachable) && (
-        <Notice tone="warn" title={strings.notUpdated(what)}>
-          {errorText(query.error)}
-        </Notice>
-      )}
+      <NotUpdated error={query.error} what={what} />
       <div data-waiting={query.isPlaceholderData || undefined} className={styles.answer}>
         {children(query.data)}
       </div>

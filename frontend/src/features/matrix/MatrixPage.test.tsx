@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+import type { QueryClient } from '@tanstack/react-query'
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
@@ -466,4 +467,23 @@ test.each([
     Reflect.deleteProperty(HTMLCanvasElement.prototype, 'animate')
     vi.unstubAllGlobals()
   }
+})
+
+test('a mesh that another person deleted keeps its last values, and the page says why they stay', async () => {
+  let isDeleted = false
+  mockApi({
+    'GET /v1/meshes/m/matrix': () =>
+      isDeleted ? reply(404, { code: 'mesh_unknown', detail: 'Unknown mesh.' }) : delays(6),
+    'GET /v1/meshes/m/roster': ROSTER,
+    'GET /v1/meshes/m/deviations': QUIET,
+    'GET /v1/zones': [],
+  })
+  const router = await showPage(<Page start={{ by: 'vm', metric: 'one_way_delay' }} />)
+  await screen.findByRole('grid')
+  expect(screen.queryByText(/could not be updated/)).toBeNull()
+  isDeleted = true
+  await (router.options.context as { queryClient: QueryClient }).queryClient.invalidateQueries()
+  expect(await screen.findByText('The heatmap could not be updated. What you see is older.')).toBeTruthy()
+  expect(screen.getByText('Unknown mesh.')).toBeTruthy()
+  expect(screen.getByRole('grid')).toBeTruthy()
 })

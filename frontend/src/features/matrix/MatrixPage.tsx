@@ -10,6 +10,7 @@ import { Heatmap } from '~/charts/heatmap/Heatmap'
 import { CLOSEST, clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
+import { NotUpdated } from '~/ui/QueryResult'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import { Arrangement } from './Arrangement'
@@ -153,8 +154,12 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       </div>
     )
   }
+  // Another person may have deleted the mesh meanwhile.
+  const notUpdated = <NotUpdated error={query.error} what={strings.heatmapLower} />
   if (shape.rows === 0) {
-    return (
+    return query.error ? (
+      notUpdated
+    ) : (
       <Empty
         title={strings.noVms(mesh.name)}
         action={
@@ -217,6 +222,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         </Notice>
       )}
       {waiting && <Waiting what={strings.heatmapLower} waiting={waiting} />}
+      {notUpdated}
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
           <Heatmap
