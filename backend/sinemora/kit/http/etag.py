@@ -13,7 +13,9 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
 from pydantic import BaseModel
+from sqlalchemy import inspect, select
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
+from sqlalchemy.orm.attributes import set_committed_value
 
 from sinemora.kit.errors import ProductError, invalid
 from sinemora.kit.field_errors import pointer_of
@@ -44,6 +46,7 @@ class IfMatch:
     def check(self, row: Versioned) -> None:
         """Check that the client read this version of `row`.
 
+        Where any version will do, wait for changes under way and continue with theirs.
         ProductError `if_match_required`, `if_match_weak`, `version_changed`.
         """
         if self._tags is None:
@@ -53,8 +56,12 @@ class IfMatch:
                     428,
                     "If-Match missing: send the ETag you read, or * to overwrite any version.",
                 )
+            _follow(row)
             return
-        if "*" in self._tags or etag(row) in self._tags:
+        if "*" in self._tags:
+            _follow(row)
+            return
+        if etag(row) in self._tags:
             return
         if all(tag.startswith(_WEAK) for tag in self._tags):
             weak = self._tags[0]
@@ -69,6 +76,18 @@ class IfMatch:
             412,
             "Version changed: someone else changed this. Read it again, then repeat the change.",
         )
+
+
+def _follow(row: Versioned) -> None:
+    """Lock `row` and take over its newest version: a request without a condition is never refused as stale."""
+    state = inspect(row, raiseerr=False)
+    if state is None or state.session is None:
+        return
+    key = zip(state.mapper.primary_key, state.mapper.primary_key_from_instance(row), strict=True)
+    same = [column == value for column, value in key]
+    newest = state.session.scalar(select(type(row).version).where(*same).with_for_update(key_share=True))
+    if newest is not None:
+        set_committed_value(row, "version", newest)
 
 
 def _parsed(header: str) -> list[str]:

@@ -1,9 +1,13 @@
 """If-Match as RFC 9110 §13.1.1 has it: what is malformed, what matches, what never does."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.etag import IfMatch, Versioned
 from tests.callers import Member
@@ -69,3 +73,25 @@ def test_each_way_to_name_a_version_has_its_answer(owner: Member, make_mesh: Any
         assert answer.status_code == status, (header, answer.text)
     refused = owner.request("DELETE", path, headers={"If-Match": tag.strip('"')})
     assert refused.json()["errors"][0]["pointer"] == "#/header/if-match"
+
+
+_WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')")
+
+
+@pytest.mark.whole_store
+@pytest.mark.parametrize(("method", "status"), [("DELETE", 204), ("PATCH", 200)])
+def test_a_request_without_a_condition_follows_a_change_under_way(owner: Member, method: str, status: int):
+    path = f"/v1/annotations/{owner.created('/v1/annotations', {'kind': 'note', 'text': 'a'})['id']}"
+    more = {"json": {"text": "mine"}, "headers": {"If-Match": "*"}} if method == "PATCH" else {}
+    with ThreadPoolExecutor(1) as other:
+        with tenant_session(owner.tenant_id) as session:
+            session.execute(text("UPDATE annotations SET version = version + 1"))
+            asked = other.submit(owner.request, method, path, **more)
+            with system_session() as watching:
+                until_s = time.monotonic() + 20
+                while not watching.scalar(_WAITING) and time.monotonic() < until_s and not asked.done():
+                    time.sleep(0.02)
+        answer = asked.result(30)
+    assert answer.status_code == status, answer.json()
+    if method == "PATCH":
+        assert (answer.json()["text"], answer.json()["version"]) == ("mine", 3)
