@@ -92,13 +92,20 @@ def keep_hour(
             store(session, tier, rows, {}, RosterKeys())
 
 
+def hour_of(start: int) -> datetime:
+    """Return the hour of a window."""
+    return floor(datetime.fromtimestamp(start, UTC), 3600)
+
+
 def hour_of_newest() -> datetime:
-    return floor(datetime.fromtimestamp(window_start(), UTC), 3600)
+    return hour_of(window_start())
 
 
-def keep_days(mesh: MeshWorld, count: int, skipped: int = 0, **options) -> None:
-    """Store the same hour of days before the `skipped` last ones, of weekdays or weekends like today."""
-    hour, kept, day = hour_of_newest(), 0, skipped
+def keep_days(mesh: MeshWorld, count: int, skipped: int = 0, hour: datetime | None = None, **options) -> None:
+    """Store the same hour (default: of the newest window) of days before the `skipped` last ones, of weekdays or
+    weekends like today.
+    """
+    hour, kept, day = hour or hour_of_newest(), 0, skipped
     while kept < count:
         day += 1
         if ((hour - day * DAY).weekday() >= 5) is (hour.weekday() >= 5):

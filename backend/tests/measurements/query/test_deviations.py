@@ -17,6 +17,7 @@ from tests.measurements.usual import (
     RISE_NS,
     USUAL_NS,
     deviations,
+    hour_of,
     hour_of_newest,
     keep_days,
     keep_hour,
@@ -60,8 +61,9 @@ def test_without_any_window_paths_wait_for_data(mesh):
 
 
 def test_a_wholly_stale_mesh_keeps_the_changes_of_its_last_values(mesh):
-    keep_days(mesh, 4)
-    measure(mesh, window_start() - 600, rise(mesh, 0, 2))
+    stale = window_start() - 600
+    keep_days(mesh, 4, hour=hour_of(stale))
+    measure(mesh, stale, rise(mesh, 0, 2))
     found = deviations(mesh)
     assert (found["compared"], found["unusual"], found["no_baseline"]) == (0, 0, 0)
     whole = matrix(mesh)
