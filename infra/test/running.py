@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "infra" / "toolchain"))
 from common import LOGS as LOGS  # noqa: E402
 from common import environment  # noqa: E402
 
-LIMIT_S = 1800
+LIMIT_S = 2700
 # After an interruption a suite may take this long to stop its servers.
 GRACE_S = 20.0
 # What whole.py needs to kill all that is left.
