@@ -86,10 +86,10 @@ export const strings = {
   cellOfIncident: (now: string) => `p50 ${now}; the usual value is from the time of an incident`,
   usualIsOfIncident: 'usual value from the time of an incident',
   cellNoBaseline: NO_USUAL.toLowerCase(),
-  cellNoData: 'no measurement in the last 5 min',
+  cellNoData: 'no whole minute of measurements in the last 5 min',
   cellNotPlanned: 'no path',
   nothingUsualYet: NO_USUAL_YET,
-  nothingMeasured: 'No zone pair was measured in the last 5 min.',
+  nothingMeasured: 'No zone pair has a whole minute of measurements in the last 5 min.',
   allUsual: 'Every zone pair is as usual.',
   usualOfIncident: (covered: number, pairs: string) =>
     `The usual value of ${covered} of ${pairs} is from the time of an incident, so the incident does not show as a change.`,

@@ -15,7 +15,7 @@ const DELAYS = [
 ]
 
 test.each([
-  [NONE, DELAYS, 'No zone pair was measured in the last 5 min.'],
+  [NONE, DELAYS, 'No zone pair has a whole minute of measurements in the last 5 min.'],
   [DELAYS, NONE, 'No usual value yet: it needs about twenty minutes of measurements.'],
   [DELAYS, DELAYS, 'Every zone pair is as usual.'],
 ])('a map without changes says whether measurements or usual values are missing (%#)', async (now, usual, words) => {
