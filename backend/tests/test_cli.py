@@ -122,7 +122,7 @@ def test_the_shell_completes_commands(words: str, found: str) -> None:
     assert found in done.stdout.split(), done.stderr
 
 
-_AWAY = "postgresql://nobody@127.0.0.1:9/none"
+_AWAY = "postgresql://sinemora_app@127.0.0.1:9/none"
 
 
 @pytest.mark.parametrize(

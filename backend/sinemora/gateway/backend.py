@@ -18,6 +18,7 @@ import structlog
 from sinemora.gateway import metrics
 from sinemora.gateway.no_answer import reason
 from sinemora.gateway.options import GatewayError, is_loopback
+from sinemora.kit.errors import PROBLEM_TYPE
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +33,6 @@ _POOLS = 32
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 15.0
 # Sent with every answer to an agent: by the backend, and by a gateway that queued a report.
 _OF_THE_PRODUCT = ("sinemora-time-ns", "sinemora-acknowledged")
-_PROBLEM_TYPE = "urn:sinemora:problem:"
 # Answers of a proxy whose backend is away, and of a backend that stops or has no database.
 _AWAY = {502, 503, 504}
 # These concern the connection or the moment, not the content of the request.
@@ -98,7 +98,7 @@ def _problem(headers: Mapping[str, str], content: bytes) -> Mapping[str, object]
     except ValueError:
         return {}
     # The page of a proxy in its place may have a `code`, too.
-    is_ours = isinstance(document, dict) and str(document.get("type", "")).startswith(_PROBLEM_TYPE)
+    is_ours = isinstance(document, dict) and str(document.get("type", "")).startswith(PROBLEM_TYPE)
     return document if is_ours else {}
 
 

@@ -25,6 +25,8 @@ from sinemora.kit.field_errors import field_errors
 log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+PROBLEM_TYPE = "urn:sinemora:problem:"
+"""Beginning of the `type` of every problem of the product; its code follows."""
 _SCHEMAS = "#/components/schemas/{model}"
 
 # SQLSTATEs of statements that gave up waiting, lost a race or ran out of memory: a retry helps.
@@ -130,7 +132,7 @@ def problem(request: Request, error: ProductError) -> JSONResponse:
 def problem_of(error: ProductError, instance: str) -> dict[str, Any]:
     """Return the problem details of `error` in the resource `instance`, a path."""
     return {
-        "type": f"urn:sinemora:problem:{error.code}",
+        "type": f"{PROBLEM_TYPE}{error.code}",
         "title": HTTPStatus(error.status).phrase,
         "status": error.status,
         "code": error.code,
