@@ -123,7 +123,9 @@ test('a zone pair that changed shows its change, and opens its part of the heatm
     await screen.findByRole('table', { name: 'Change of the one-way delay from usual by zone pair of demo' }),
   )
   expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual(['', '+400 µs', '', ''])
-  expect(table.getByRole('link', { name: 'eu-1b to eu-1b: no whole minute of measurements in the last 5 min' })).toBeTruthy()
+  expect(
+    table.getByRole('link', { name: 'eu-1b to eu-1b: no whole minute of measurements in the last 5 min' }),
+  ).toBeTruthy()
   await userEvent.click(table.getByRole('link', { name: 'eu-1a to eu-1b: p50 700 µs, +400 µs from usual (+133 %)' }))
   expect(router.state.location.href).toBe('/meshes/m?view=0%2C4%2C4')
 })
