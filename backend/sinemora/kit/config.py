@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from sinemora.kit import special_networks
 from sinemora.kit.archive_settings import ArchiveSettings
+from sinemora.kit.misspelt_settings import MisspeltSettings
 from sinemora.kit.secret_files import SecretFiles
 from sinemora.kit.service_plans import Plans
 from sinemora.kit.service_plans import parse as parse_plans
@@ -159,7 +160,8 @@ class Settings(ArchiveSettings, BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of settings, the strongest first."""
         files = SecretFiles(settings_cls, SECRETS, env_settings, dotenv_settings)
-        return init_settings, files, env_settings, dotenv_settings
+        misspelt = MisspeltSettings(settings_cls, SECRETS, env_settings, dotenv_settings)
+        return init_settings, misspelt, files, env_settings, dotenv_settings
 
     @field_validator("database_url", "database_owner_url", "database_system_url", "database_archive_url")
     @classmethod

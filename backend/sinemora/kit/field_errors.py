@@ -17,7 +17,7 @@ _WORDS = {
     "datetime_type": NOT_A_TIME,
     "timezone_aware": NOT_A_TIME,
     "missing": "Required.",
-    "none_required": "Must be empty.",
+    "none_required": "Must be null.",
     "extra_forbidden": "Unknown field.",
     "string_type": "Not a text.",
     "int_type": _WHOLE,
