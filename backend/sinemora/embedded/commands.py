@@ -25,6 +25,7 @@ from sinemora.embedded.up import up as run_product
 from sinemora.embedded.waiting import wait as wait_for_paths
 from sinemora.kit.commands import ResultAsJson, print_json
 from sinemora.kit.config import explain, settings
+from sinemora.kit.folder_settings import FolderSettings
 
 _DOWN_PATIENCE_S = 60.0
 _NOT_RUNNING = EmbeddedError("Sinemora does not run here.", "Start it with `make up`.")
@@ -67,7 +68,7 @@ def up() -> None:
 @_reported()
 def down(as_json: ResultAsJson = False) -> None:
     """Stop the running product, from another terminal."""
-    folder = data_folder(settings())
+    folder = data_folder(FolderSettings())
     state = folder.running()
     if state is None:
         if as_json:
@@ -155,7 +156,7 @@ def replace(as_json: ResultAsJson = False) -> None:
 @_reported()
 def status(as_json: ResultAsJson = False) -> None:
     """Show each process of the running product. Exit code 1 unless all are up."""
-    folder = data_folder(settings())
+    folder = data_folder(FolderSettings())
     state = folder.running()
     if state is None:
         raise _NOT_RUNNING
@@ -210,7 +211,7 @@ def logs(
     no_follow: Annotated[bool, Option("--no-follow", help="Print the end of each log and return.")] = False,
 ) -> None:
     """Follow the logs."""
-    raise Exit(follow(data_folder(settings()).logs, of or [], endless=not no_follow))
+    raise Exit(follow(data_folder(FolderSettings()).logs, of or [], endless=not no_follow))
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -238,7 +239,7 @@ def clean_data(
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False, as_json: ResultAsJson = False
 ) -> None:
     """Delete the data folder."""
-    folder = data_folder(settings())
+    folder = data_folder(FolderSettings())
     if not folder.path.exists():
         if as_json:
             print_json({"deleted": False, "data_folder": folder.path})

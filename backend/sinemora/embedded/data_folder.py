@@ -21,7 +21,7 @@ from typing import Any
 from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.servers.service_user import ServiceUser
 from sinemora.embedded.servers.sockets import private_dir, short_socket_dirs
-from sinemora.kit.config import Settings
+from sinemora.kit.folder_settings import FolderSettings
 
 MARKER = ".sinemora-data"
 SYSTEM_FOLDER = Path("/var/lib/sinemora")
@@ -37,7 +37,7 @@ def checkout() -> Path | None:
     return root if (root / "Makefile").is_file() and (root / "backend").is_dir() else None
 
 
-def locate(settings: Settings, user: ServiceUser) -> tuple[Path, str]:
+def locate(settings: FolderSettings, user: ServiceUser) -> tuple[Path, str]:
     """Return the data folder, and the reason for its place if it is not the default.
 
     `.data` in the checkout, unless the service user cannot reach it (a checkout under a private home, started by

@@ -26,6 +26,7 @@ from sinemora.embedded.story.chapters import MACHINES
 from sinemora.embedded.supervisor import StopRequestedError, Supervisor
 from sinemora.kit.config import Settings
 from sinemora.kit.database_role import UNCONFINED, unconfined_role
+from sinemora.kit.folder_settings import FolderSettings
 
 STEPS = 5  # infra/toolchain/prepare.py uses this number
 _RETRY_S = 2.0
@@ -326,7 +327,7 @@ def _is_private(settings: Settings) -> bool:
     return settings.host in ("127.0.0.1", "::1", "localhost")
 
 
-def data_folder(settings: Settings) -> DataFolder:
+def data_folder(settings: FolderSettings) -> DataFolder:
     """Return the data folder without creating it."""
     path: Path = locate(settings, service_user(settings.service_user))[0]
     return DataFolder(path)

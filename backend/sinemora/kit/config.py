@@ -8,10 +8,11 @@ from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from sinemora.kit import special_networks
 from sinemora.kit.archive_settings import ArchiveSettings
+from sinemora.kit.folder_settings import FolderSettings
 from sinemora.kit.misspelt_settings import MisspeltSettings
 from sinemora.kit.secret_files import SecretFiles
 from sinemora.kit.service_plans import Plans
@@ -50,22 +51,12 @@ SECRETS = {
 }
 
 
-class Settings(ArchiveSettings, BaseSettings):
+class Settings(ArchiveSettings, FolderSettings):
     """Settings of the backend's processes. Names of durations end with their unit."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="SINEMORA_",
-        env_file=".env",
-        extra="ignore",
-        env_ignore_empty=True,
-        # A traceback of a process that does not start ends in a log.
-        hide_input_in_errors=True,
-    )
 
     host: str = "127.0.0.1"
     port: int = Field(8420, ge=1, le=65535)
     public_url: str = ""
-    data_dir: Path = Path(".data")
     frontend_dir: Path | None = None
     packages_dir: Path | None = None
 
@@ -78,7 +69,6 @@ class Settings(ArchiveSettings, BaseSettings):
     database_system_password: SecretStr | None = None
     redis_url: str = ""
     redis_password: SecretStr | None = None
-    service_user: str = "sinemora"
     worker_pulse_file: Path | None = None
 
     owner_email: str = "owner@sinemora.example"
