@@ -92,9 +92,35 @@ test('without artifacts the page says how to publish one, and distribution is sw
   await userEvent.clear(rate)
   await userEvent.type(rate, '20')
   await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
-  expect(bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings')).toEqual([
-    { enabled: true, rate_mbit: 20, budget_mib: 2048 },
-  ])
+  await expect
+    .poll(() => bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings'))
+    .toEqual([{ enabled: true, rate_mbit: 20, budget_mib: 2048 }])
+})
+
+test('a distribution that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
+  let enabled = false
+  const sent = mockApi({
+    'GET /v1/artifacts': [],
+    'GET /v1/meshes': [MESH],
+    'GET /v1/meshes/m/artifact-settings': () => reply(200, { ...SETTINGS, enabled }),
+    'PUT /v1/meshes/m/artifact-settings': SETTINGS,
+  })
+  await showPage(<ArtifactsPage />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Change the distribution in production' }))
+  const dialog = within(await screen.findByRole('dialog'))
+  const rate = () => dialog.getByLabelText<HTMLInputElement>('Limit of what an agent sends and receives (Mbit/s)')
+  await userEvent.clear(rate())
+  await userEvent.type(rate(), '20')
+  enabled = true
+  await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
+  expect(await dialog.findByText(/^Distribute artifacts in this mesh: \S+ → \S+$/)).toBeTruthy()
+  expect(rate().value).toBe('20')
+  expect(bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings')).toEqual([])
+  await userEvent.click(dialog.getByRole('button', { name: 'Keep my entries' }))
+  await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
+  await expect
+    .poll(() => bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings'))
+    .toEqual([{ enabled: true, rate_mbit: 20, budget_mib: 2048 }])
 })
 
 test('the reason why distribution cannot be switched on is shown', async () => {

@@ -1,18 +1,20 @@
 import { Button, Checkbox, Group } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, Fragment, useRef, useState } from 'react'
 import { useEdits } from '~/api/access'
 import { artifactSettingsQuery, useWriteArtifactSettings } from '~/api/artifacts'
 import type { ArtifactSettings, Mesh } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
 import { Problem } from '~/lib/problem'
 import { formatCount, NO_VALUE } from '~/lib/units'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Dialog } from '~/ui/Dialog'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
-import { ActionError, errorText } from '~/ui/State'
+import { errorText } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
+import { useEdited } from '~/ui/useEdited'
 import { strings } from './strings'
 
 interface Row {
@@ -27,7 +29,8 @@ export function Distribution({ meshes }: { meshes: readonly Mesh[] }) {
   const found = useQueries({ queries: meshes.map(({ id }) => artifactSettingsQuery(id)) })
   const rows = meshes.map((mesh, at): Row => ({ mesh, settings: found[at]?.data, error: found[at]?.error ?? null }))
   const [changing, setChanging] = useState<string | null>(null)
-  const changed = rows.find(({ mesh }) => mesh.id === changing)
+  const place = rows.findIndex(({ mesh }) => mesh.id === changing)
+  const changed = rows[place]
   return (
     <Panel title={strings.distribution}>
       <p className={pageStyles.lead}>{strings.distributionLead}</p>
@@ -65,7 +68,13 @@ export function Distribution({ meshes }: { meshes: readonly Mesh[] }) {
         opened={changed?.settings !== undefined}
         onClose={() => setChanging(null)}
       >
-        {changed?.settings && <SettingsForm settings={changed.settings} onDone={() => setChanging(null)} />}
+        {changed?.settings && (
+          <SettingsForm
+            settings={changed.settings}
+            readAgain={async () => (await found[place]?.refetch())?.data}
+            onDone={() => setChanging(null)}
+          />
+        )}
       </Dialog>
     </Panel>
   )
@@ -81,48 +90,77 @@ function stateOf({ settings, error }: Row) {
   return error ? errorText(error) : NO_VALUE
 }
 
-function SettingsForm({ settings, onDone }: { settings: ArtifactSettings; onDone: () => void }) {
+/** The settings that the form edits. */
+const fieldsOf = ({ enabled, rate_mbit, budget_mib }: ArtifactSettings) => ({ enabled, rate_mbit, budget_mib })
+
+const linesOf = ({ enabled, rate_mbit, budget_mib }: ReturnType<typeof fieldsOf>) => ({
+  [strings.distribute]: enabled ? strings.on : strings.off,
+  [strings.rate]: String(rate_mbit),
+  [strings.budgetField]: String(budget_mib),
+})
+
+interface FormProps {
+  settings: ArtifactSettings
+  readAgain: () => Promise<ArtifactSettings | undefined>
+  onDone: () => void
+}
+
+function SettingsForm({ settings, readAgain, onDone }: FormProps) {
+  const fields = fieldsOf(settings)
+  const edited = useEdited(fields, JSON.stringify(fields), linesOf)
+  const element = useRef<HTMLFormElement>(null)
   const write = useWriteArtifactSettings(settings.mesh_id)
   const problem = (name: string) => (write.error instanceof Problem ? write.error.field(name) : undefined)
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget)
-    const input = {
+  function typed() {
+    const data = new FormData(element.current as HTMLFormElement)
+    return {
       enabled: data.get('enabled') === 'on',
       rate_mbit: Number(data.get('rate_mbit')),
       budget_mib: Number(data.get('budget_mib')),
     }
-    write.mutate(input, { onSuccess: onDone })
+  }
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (!edited.isSeen(fieldsOf((await readAgain()) ?? settings))) return // the notice lists the changes
+    write.mutate(typed(), { onSuccess: onDone })
   }
 
   return (
-    <form className={pageStyles.form} onSubmit={submit}>
-      <Checkbox name="enabled" label={strings.distribute} defaultChecked={settings.enabled} data-autofocus />
-      <NumberField
-        name="rate_mbit"
-        label={strings.rate}
-        description={strings.rateMeaning}
-        min={1}
-        max={100_000}
-        step={1}
-        required
-        withAsterisk={false}
-        defaultValue={settings.rate_mbit}
-        error={problem('rate_mbit')}
+    <form className={pageStyles.form} onSubmit={(event) => void submit(event)} ref={element}>
+      <Fragment key={edited.formKey}>
+        <Checkbox name="enabled" label={strings.distribute} defaultChecked={edited.initial.enabled} data-autofocus />
+        <NumberField
+          name="rate_mbit"
+          label={strings.rate}
+          description={strings.rateMeaning}
+          min={1}
+          max={100_000}
+          step={1}
+          required
+          withAsterisk={false}
+          defaultValue={edited.initial.rate_mbit}
+          error={problem('rate_mbit')}
+        />
+        <NumberField
+          name="budget_mib"
+          label={strings.budgetField}
+          min={16}
+          max={1_048_576}
+          step={1}
+          required
+          withAsterisk={false}
+          defaultValue={edited.initial.budget_mib}
+          error={problem('budget_mib')}
+        />
+      </Fragment>
+      <ChangedMeanwhile
+        changes={edited.changes}
+        error={write.error}
+        onKeep={() => edited.keep(typed())}
+        onTake={edited.take}
       />
-      <NumberField
-        name="budget_mib"
-        label={strings.budgetField}
-        min={16}
-        max={1_048_576}
-        step={1}
-        required
-        withAsterisk={false}
-        defaultValue={settings.budget_mib}
-        error={problem('budget_mib')}
-      />
-      <ActionError error={write.error} />
       <Group justify="end">
         <Button variant="default" onClick={onDone}>
           {strings.cancel}

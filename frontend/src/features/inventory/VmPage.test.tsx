@@ -345,6 +345,26 @@ test('a token bucket that another person changed meanwhile is not overwritten', 
   expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket')).toEqual([])
 })
 
+test('a token bucket that another person removed meanwhile is not set again unseen', async () => {
+  let isRemoved = false
+  const none = () => reply(404, { code: 'token_bucket_unknown', detail: 'The VM has no token bucket.' })
+  const sent = mockApi({
+    ...ANSWERS,
+    'GET /v1/vms/web/token-bucket': () => (isRemoved ? none() : reply(200, BUCKET)),
+    'PUT /v1/vms/web/token-bucket': () => reply(200, BUCKET),
+  })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Token bucket')
+  const depth = panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ })
+  await userEvent.clear(depth)
+  await userEvent.type(depth, '777')
+  isRemoved = true
+  await userEvent.click(panel.getByRole('button', { name: 'Change' }))
+  expect(await panel.findByText(new RegExp(`${BUCKET.rate_mbit} → empty`))).toBeTruthy()
+  expect(panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ }).value).toBe('777')
+  expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket')).toEqual([])
+})
+
 test('a refused capacity keeps what was typed', async () => {
   mockApi({ ...ANSWERS, 'PATCH /v1/vms/web/capacity': () => refuse('host', 'Character 2 (U+200B) is invisible.') })
   await showPage(<VmPage vmId="web" />)

@@ -37,7 +37,10 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
             <BucketForm
               vmId={vmId}
               bucket={bucket}
-              readAgain={async () => (await query.refetch()).data?.bucket ?? bucket}
+              readAgain={async () => {
+                const { data } = await query.refetch()
+                return data ? data.bucket : bucket // null: another person has removed it
+              }}
             />
           </div>
         )}

@@ -1,33 +1,56 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { type Member, useSetMeshes } from '~/api/members'
 import { meshesQuery } from '~/api/meshes'
+import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { limitOf, MeshChoice } from '~/ui/MeshChoice'
-import { ActionError } from '~/ui/State'
-import { strings } from './strings'
+import { Notice } from '~/ui/State'
+import { useEdited } from '~/ui/useEdited'
+import { meshNames, strings } from './strings'
 
-/** Dialog that limits a member to some meshes; null while it is closed. */
-export function MemberMeshes({ member, onClose }: { member: Member | null; onClose: () => void }) {
+interface Props {
+  /** The member as read last; null while the dialog is closed. */
+  member: Member | null
+  readAgain: () => Promise<Member | null>
+  onClose: () => void
+}
+
+/** Dialog that limits a member to some meshes. */
+export function MemberMeshes({ member, readAgain, onClose }: Props) {
   return (
     <Dialog title={strings.meshesOf(member?.email ?? '')} opened={member !== null} onClose={onClose}>
-      {member && <Form key={member.id} member={member} onClose={onClose} />}
+      {member && <Form key={member.id} member={member} readAgain={readAgain} onClose={onClose} />}
     </Dialog>
   )
 }
 
-function Form({ member, onClose }: { member: Member; onClose: () => void }) {
+const limitLines = ({ meshes }: Pick<Member, 'meshes'>) => ({ [strings.meshes]: meshNames(meshes) })
+const idsOf = ({ meshes }: Pick<Member, 'meshes'>) => (meshes ?? []).map(({ id }) => id)
+
+function Form({ member, readAgain, onClose }: Props & { member: Member }) {
   const meshes = useQuery(meshesQuery)
   const set = useSetMeshes()
-  const [ids, setIds] = useState(() => (member.meshes ?? []).map(({ id }) => id))
+  const { meshes: limit } = member
+  const edited = useEdited({ meshes: limit }, JSON.stringify(limit), limitLines)
+  const [ids, setIds] = useState(() => idsOf(member))
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (!edited.isSeen((await readAgain()) ?? member)) return // the notice lists the changes
+    set.mutate({ id: member.id, meshIds: limitOf(ids) }, { onSuccess: onClose })
+  }
+
+  /** Keep the choice if the person has made one. */
+  function keep() {
+    const isUntouched = JSON.stringify(ids) === JSON.stringify(idsOf(edited.before))
+    edited.take()
+    if (isUntouched) setIds(idsOf(member))
+  }
+
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        set.mutate({ id: member.id, meshIds: limitOf(ids) }, { onSuccess: onClose })
-      }}
-    >
+    <form onSubmit={(event) => void submit(event)}>
       <p>{strings.meshesHint}</p>
       <MeshChoice
         label={strings.meshes}
@@ -36,7 +59,13 @@ function Form({ member, onClose }: { member: Member; onClose: () => void }) {
         value={ids}
         onChange={setIds}
       />
-      <ActionError error={set.error ?? meshes.error} />
+      {ids.length === 0 && limit && <Notice tone="warn">{strings.seesAllAgain(meshNames(limit))}</Notice>}
+      <ChangedMeanwhile
+        changes={edited.changes}
+        error={set.error ?? meshes.error}
+        onKeep={keep}
+        onTake={() => setIds(idsOf(edited.take()))}
+      />
       <FormActions onCancel={onClose} saving={set.isPending} />
     </form>
   )

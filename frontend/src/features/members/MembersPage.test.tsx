@@ -178,3 +178,41 @@ test('a member is limited to some meshes, and sees all again', async () => {
   await expect.poll(() => bodiesOf(sent, 'PUT /v1/members/u2/meshes')).toEqual([{ mesh_ids: null }])
   expect(screen.queryByRole('button', { name: 'Change the meshes of owner@sinemora.example' })).toBeNull()
 })
+
+const withMeshes = (meshes: typeof MESHES | null) => [MEMBERS[0], { ...MEMBERS[1], meshes }]
+
+test('meshes of a member that another person changed meanwhile are not overwritten', async () => {
+  let meshes: typeof MESHES | null = null
+  const sent = mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': () => reply(200, { items: withMeshes(meshes), next_cursor: null }),
+    'GET /v1/meshes': MESHES,
+    'GET /v1/invitations': [],
+    'PUT /v1/members/u2/meshes': () => reply(200, MEMBERS[1]),
+  })
+  await showPage(<MembersPage />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Change the meshes of ada@example.com' }))
+  const dialog = within(screen.getByRole('dialog'))
+  await userEvent.click(dialog.getByRole('combobox', { name: 'Meshes' }))
+  await userEvent.click(await screen.findByRole('option', { name: 'staging' }))
+  meshes = MESHES.slice(0, 1)
+  await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
+  expect(await dialog.findByText('Meshes: All → production')).toBeTruthy()
+  expect(bodiesOf(sent, 'PUT /v1/members/u2/meshes')).toEqual([])
+  await userEvent.click(dialog.getByRole('button', { name: 'Keep my entries' }))
+  await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
+  await expect.poll(() => bodiesOf(sent, 'PUT /v1/members/u2/meshes')).toEqual([{ mesh_ids: ['m2'] }])
+})
+
+test('a member whose meshes are all deleted gets all meshes only after a warning', async () => {
+  mockApi({
+    ...signedIn('owner'),
+    'GET /v1/members': withMeshes([]),
+    'GET /v1/meshes': MESHES,
+    'GET /v1/invitations': [],
+  })
+  await showPage(<MembersPage />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Change the meshes of ada@example.com' }))
+  const dialog = within(screen.getByRole('dialog'))
+  expect(dialog.getByText(/sees all meshes, also future ones. Meshes they see now: None/)).toBeTruthy()
+})

@@ -34,6 +34,7 @@ export function MembersPage() {
   const remove = useRemoveMember()
   const [removing, setRemoving] = useState<Member | null>(null)
   const [limiting, setLimiting] = useState<Member | null>(null)
+  const newest = (list: Member[] | undefined) => list?.find(({ id }) => id === limiting?.id) ?? limiting
   if (members.error && !members.data) {
     return <Failed what={strings.membersLower} error={members.error} retry={() => void members.refetch()} />
   }
@@ -110,7 +111,11 @@ export function MembersPage() {
           ]}
         />
       </Panel>
-      <MemberMeshes member={limiting} onClose={() => setLimiting(null)} />
+      <MemberMeshes
+        member={newest(members.data)}
+        readAgain={async () => newest((await members.refetch()).data)}
+        onClose={() => setLimiting(null)}
+      />
       <Confirm
         title={strings.removePerson(removing?.email ?? '')}
         action={strings.remove}

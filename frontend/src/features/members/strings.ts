@@ -29,6 +29,8 @@ export const strings = {
   changeMeshes: (person: string) => `Change the meshes of ${person}`,
   meshesHint:
     'A person limited to some meshes sees nothing of the others: no VMs, incidents, applications or measurements. They cannot change what belongs to the whole tenant, such as zones, receivers and curves.',
+  seesAllAgain: (now: string) =>
+    `Without a choice the person sees all meshes, also future ones. Meshes they see now: ${now}.`,
   actions: 'Actions',
   you: '(you)',
   roleOf: (person: string) => `Role of ${person}`,
