@@ -18,7 +18,7 @@ from sinemora.tenants import quotas
 
 _DAY = timedelta(days=1)
 _LATE = timedelta(days=2)
-"""Time after the retention of reported windows at which no report changes a day any more."""
+"""Time after the retention of reported windows at which no report changes a day any more; an import may."""
 _AT_ONCE = 40
 _TIERS = {"1m": Tier.MINUTE, "15m": Tier.QUARTER, "1h": Tier.HOUR, "1d": Tier.DAY}
 
@@ -102,7 +102,15 @@ def _candidates(
     last = now.date() if export.schedule == Schedule.hourly else (now - SETTLED_AFTER).date() - _DAY
     days = [first + timedelta(days=number) for number in range(max(0, (last - first).days + 1))]
     settled = _settled_before(now)
-    return [day for day in days if day >= settled or day not in known or known[day].writing_parts]
+    imported = queries.imported(session, of.mesh.id)
+    return [
+        day
+        for day in days
+        if day >= settled
+        or day not in known
+        or known[day].writing_parts
+        or any(begin <= day <= end for begin, end in imported)
+    ]
 
 
 def _settled_before(now: datetime) -> date:

@@ -10,6 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from sinemora.bucket_exports.models import BucketExport, BucketExportProgress, ExportedDay
+from sinemora.jobs.models import FINAL, Job
+from sinemora.measurements.imports.service import IMPORT
 from sinemora.meshes.models import Mesh
 
 
@@ -93,6 +95,23 @@ def days(session: Session, export_id: UUID, mesh_id: UUID, table: str) -> dict[d
         )
     )
     return {row.day: row for row in rows}
+
+
+def imported(session: Session, mesh_id: UUID) -> list[tuple[date, date]]:
+    """Return the first and last days of the imports into a mesh whose jobs are kept.
+
+    One that failed or was cancelled may have stored windows of any day.
+    """
+    results = session.scalars(
+        select(Job.result).where(
+            Job.kind == IMPORT.name, Job.state.in_(FINAL), Job.params["mesh_id"].as_string() == str(mesh_id)
+        )
+    )
+    return [_days_of(result) if result else (date.min, date.max) for result in results]
+
+
+def _days_of(result: dict[str, Any]) -> tuple[date, date]:
+    return datetime.fromisoformat(result["from"]).date(), datetime.fromisoformat(result["to"]).date()
 
 
 def write_day(
