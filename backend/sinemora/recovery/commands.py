@@ -113,6 +113,7 @@ def recover(
         local = kept.download(Path(name) / "archive", until) if isinstance(kept, StoredArchive) else kept
         download_s = time.monotonic() - began_s
         restored = restores.restore(local, target, until)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is restored, and the server would stay
     restored.stop()
     newest = restored.recovered_to or restored.base.taken_at
     if as_json:
