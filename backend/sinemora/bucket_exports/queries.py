@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.bucket_exports.models import BucketExport, BucketExportProgress, ExportedDay
 from sinemora.jobs.models import FINAL, Job
-from sinemora.measurements.imports.service import IMPORT
+from sinemora.measurements.imports.service import IMPORT_KIND
 from sinemora.meshes.models import Mesh
 
 
@@ -104,7 +104,7 @@ def imported(session: Session, mesh_id: UUID) -> list[tuple[date, date]]:
     """
     results = session.scalars(
         select(Job.result).where(
-            Job.kind == IMPORT.name, Job.state.in_(FINAL), Job.params["mesh_id"].as_string() == str(mesh_id)
+            Job.kind == IMPORT_KIND, Job.state.in_(FINAL), Job.params["mesh_id"].as_string() == str(mesh_id)
         )
     )
     return [_days_of(result) if result else (date.min, date.max) for result in results]

@@ -29,6 +29,8 @@ from sinemora.meshes.queries import join_mesh
 from sinemora.meshes.service import mesh_state
 from sinemora.tenants.access import Actor
 
+IMPORT_KIND = "measurements.import"
+"""Kind of the job of an import."""
 IMPORTED = {"source": "imported"}
 """Label of VMs that an import created."""
 _PROVIDER = "imported"
@@ -107,7 +109,7 @@ def import_job(job: JobContext) -> dict[str, Any]:
 
 IMPORT = register(
     JobKind(
-        "measurements.import",
+        IMPORT_KIND,
         Queue.bulk,
         import_job,
         size=lambda params: float(params.get("size_bytes", 1)),
