@@ -91,7 +91,8 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
     if match is None:
         raise _unknown()
     with tenant_session(match.tenant_id) as session:
-        # The lock serialises agents with one token, so that `uses` cannot exceed `max_uses`.
+        usage.lock(session)
+        # The lock of the token serialises agents with one token, so that `uses` cannot exceed `max_uses`.
         token = queries.token_with(session, key, lock=True)
         if token is None:
             raise _unknown()

@@ -62,9 +62,11 @@ def create_mesh(session: Session, actor: Actor | None, body: MeshCreate) -> Mesh
 
 def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate, precondition: IfMatch) -> Mesh:
     """Change a mesh. ProductError `mesh_unknown`, `mesh_name_taken`, `version_changed`."""
+    changes = body.model_dump(exclude_unset=True)
+    if "window_s" in changes or changes.keys() & _PLANNED_BY:
+        usage.lock(session)
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
-    changes = body.model_dump(exclude_unset=True)
     before_s = mesh.window_s
     if changes.get("name", mesh.name) != mesh.name:
         _check_name(session, changes["name"])
@@ -90,6 +92,7 @@ def delete_mesh(session: Session, actor: Actor, mesh_id: UUID, precondition: IfM
 
 def add_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
     """Add a VM to a mesh; repeating is no error. ProductError `mesh_unknown`, `vm_unknown`, `quota_exceeded`."""
+    usage.lock(session)
     mesh, vm = get_mesh(session, mesh_id), get_vm(session, vm_id)
     if queries.join_mesh(session, mesh.id, vm.id):
         usage.check_growth(session)

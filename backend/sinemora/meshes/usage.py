@@ -16,9 +16,16 @@ from sinemora.tenants import quotas
 from sinemora.tenants.quotas import Resource
 
 
-def check_growth(session: Session) -> None:
-    """Check the quotas after a mesh grew or its windows became shorter. ProductError `quota_exceeded`."""
+def lock(session: Session) -> None:
+    """Take the tenant's lock for growth, before any row of a mesh that may grow is changed.
+
+    The other way round two transactions, of which one grows a mesh by a new VM, would wait for each other for ever.
+    """
     quotas.lock(session)
+
+
+def check_growth(session: Session) -> None:
+    """Check the quotas after a mesh grew or its windows became shorter, under `lock`. ProductError `quota_exceeded`."""
     session.flush()
     limits = quotas.limits(session)
     paths, windows_per_s = _planned(session)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from fastapi.testclient import TestClient
@@ -14,7 +14,10 @@ from sqlalchemy import text
 from sinemora.inventory.agents import ReportNote, note_reports
 from sinemora.kit import config
 from sinemora.kit.db import system_session, tenant_session
+from sinemora.meshes import queries
+from sinemora.tenants import quotas
 from tests.callers import Caller, Member, MeshWorld, enrol
+from tests.patience import PATIENCE_S, until
 
 
 @pytest.fixture
@@ -220,3 +223,25 @@ def test_a_token_for_an_unknown_mesh_is_not_made(owner: Member, other_owner: Mem
     for caller, mesh_id in ((owner, str(uuid4())), (other_owner, mesh["id"])):
         answer = caller.post("/v1/enrolment-tokens", json={"mesh_id": mesh_id})
         assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
+
+
+def test_a_mesh_that_is_changed_while_it_grows_is_changed_after_that(owner: Member, mesh: dict[str, Any]):
+    """An enrolment takes the lock for growth, then changes the mesh: a PATCH may not hold the mesh by then."""
+    agent = enrol(owner.http, token(owner, mesh), "a-1", "a", "10.0.0.1")
+    other = owner.created("/v1/meshes", {"name": "other"})
+    with system_session() as session:
+        tenant_id = session.scalar(text("SELECT id FROM tenants WHERE key = :key"), {"key": owner.tenant_key})
+    with ThreadPoolExecutor(1) as pool:
+        with tenant_session(tenant_id) as session:
+            quotas.lock(session)
+            changed = pool.submit(owner.patch, f"/v1/meshes/{other['id']}", json={"window_s": 2})
+            until(_waits_for_growth, "the PATCH waits")
+            assert queries.join_mesh(session, UUID(other["id"]), agent.vm_id)
+            session.flush()
+        assert changed.result(PATIENCE_S).status_code == 200
+
+
+def _waits_for_growth() -> bool:
+    with system_session() as session:
+        waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory'"
+        return bool(session.scalar(text(f"{waiting} AND NOT granted AND d.datname = current_database()")))
