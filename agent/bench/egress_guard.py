@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.benchmarks import figures
-from sinemora.advisors.tail_lab.core import study
-from sinemora.advisors.tail_lab.core.egress_guard import command_of
-from sinemora.advisors.tail_lab.core.link import Link
-from sinemora.advisors.tail_lab.core.policies import PacketPolicy
-from sinemora.advisors.tail_lab.core.workloads import Workload
+from sinemora.labs.tail_lab.core import study
+from sinemora.labs.tail_lab.core.egress_guard import command_of
+from sinemora.labs.tail_lab.core.link import Link
+from sinemora.labs.tail_lab.core.policies import PacketPolicy
+from sinemora.labs.tail_lab.core.workloads import Workload
 
 from agents import BINARY
 from laboratory import Host, Lab, LabError

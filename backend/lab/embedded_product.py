@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sinemora.embedded.data_folder import DataFolder
-from sinemora.embedded.services import answers
+from sinemora.operations.embedded.data_folder import DataFolder
+from sinemora.operations.embedded.services import answers
 
 EMAIL = "owner@sinemora.example"
 PASSWORD = "correct horse battery"
@@ -98,7 +98,7 @@ class EmbeddedProduct:
             self.process.wait(_STOP_S)
 
     def _command(self, name: str) -> list[str]:
-        return [sys.executable, "-m", "sinemora.embedded", name]
+        return [sys.executable, "-m", "sinemora.operations.embedded", name]
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from psycopg import sql
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from sinemora.embedded.servers.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE
 from sinemora.measurements.store import distribution
 from sinemora.measurements.store.distribution import SpreadBy
+from sinemora.operations.embedded.servers.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE
 
 SETTING = "SINEMORA_TEST_DATABASE_URL"
 SPREAD_BY = "SINEMORA_TEST_SPREAD_BY"

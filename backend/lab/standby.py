@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psycopg
 
-from sinemora.embedded.servers.postgres import APP_ROLE, DATABASE, SUPERUSER, SYSTEM_ROLE, PostgresServer
-from sinemora.embedded.servers.service_user import hand_over
-from sinemora.embedded.servers.sockets import private_dir
+from sinemora.operations.embedded.servers.postgres import APP_ROLE, DATABASE, SUPERUSER, SYSTEM_ROLE, PostgresServer
+from sinemora.operations.embedded.servers.service_user import hand_over
+from sinemora.operations.embedded.servers.sockets import private_dir
 
 BASE = (
     "pg_basebackup --pgdata=FOLDER --checkpoint=fast --write-recovery-conf --create-slot --slot=sinemora_standby"

@@ -12,15 +12,16 @@ from typer import Argument, Exit, Option, Typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
+from sinemora.compose import commands
 from sinemora.kit.collector import paused
 
 _OPERATIONS = "sinemora.operations.commands"
 _MEASUREMENTS = "sinemora.measurements.command"
 _RECOMMENDATIONS = "sinemora.recommendations.command"
 _RECEIVERS = "sinemora.alerts.receivers.command"
-_EMBEDDED = "sinemora.embedded.commands"
-_RECOVERY = "sinemora.recovery.commands"
-_LOGIN = "sinemora.device_login.command"
+_EMBEDDED = "sinemora.operations.embedded.commands"
+_RECOVERY = "sinemora.operations.recovery.commands"
+_LOGIN = "sinemora.access.device_login.command"
 _TOKEN_BUCKETS = "sinemora.measurements.token_buckets.command"
 
 # The module of each further command, whose `app` has a command of this name, and its help.
@@ -44,7 +45,7 @@ IMPORTED = {
         "List, write and restore aged measurements in object storage.",
     ),
     "bucket-exports": (
-        "sinemora.bucket_exports.command",
+        "sinemora.measurements.bucket_exports.command",
         "List, test and run exports to buckets of the tenant (API key).",
     ),
     "sql-logins": (
@@ -76,24 +77,19 @@ IMPORTED = {
         "Publish files that VMs bring each other, watch them spread, fetch them (API key).",
     ),
     "plan-followers": (
-        "sinemora.meshes.command",
+        "sinemora.fleet.meshes.command",
         "Show which agents follow the newest plan of a mesh, wait until all do (API key).",
     ),
-    "annotate": ("sinemora.annotations.command", "Record a deploy, maintenance or a note (API key)."),
+    "annotate": ("sinemora.overview.annotations.command", "Record a deploy, maintenance or a note (API key)."),
     "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
     "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),
-    "what-if": ("sinemora.what_if.command", "Evaluate changes for all applications; manage scenarios (API key)."),
+    "what-if": (
+        "sinemora.recommendations.what_if.command",
+        "Evaluate changes for all applications; manage scenarios (API key).",
+    ),
     "advise": (
         "sinemora.advisors.command",
         "Ask the advisors: price, fairness, transports, transfers, shaping (API key).",
-    ),
-    "tail-lab": (
-        "sinemora.advisors.tail_lab.command",
-        "Find the order of packets that cuts the tail of a bottleneck link.",
-    ),
-    "lab": (
-        "sinemora.advisors.shaping_lab.command",
-        "Rehearse on this machine what shaping does to applications.",
     ),
     "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
@@ -101,16 +97,14 @@ IMPORTED = {
     "silences": ("sinemora.alerts.silences.command", "Manage silences of notifications (API key)."),
     "receivers": (_RECEIVERS, "Manage receivers of notifications (API key)."),
     "alert-routes": (_RECEIVERS, "Manage the routing tree (API key)."),
-    "profile": ("sinemora.profiler.command", "Measure the curve of an application: performance against added latency."),
     "capacity": (
-        "sinemora.capacity.command",
+        "sinemora.operations.capacity.command",
         "Predict what the backend needs for a number of VMs, and what probing costs.",
     ),
     "gateway": (
-        "sinemora.gateway.command",
+        "sinemora.operations.gateway.command",
         "Run an ingest gateway near agents: it forwards their requests and can queue their reports on disk.",
     ),
-    "simulate": ("sinemora.simulation.command", "Compare placement policies through time."),
     "up": (_EMBEDDED, "Run everything here in the foreground until Ctrl-C."),
     "down": (_EMBEDDED, "Stop the running product, from another terminal."),
     "demo": (_EMBEDDED, "Load a simulated tenant of 100 VMs and 30 days, then send new windows until Ctrl-C."),
@@ -121,7 +115,7 @@ IMPORTED = {
     "replace": (_EMBEDDED, "Migrate the database, then replace API and workers by new starts of their programs."),
     "run": (_EMBEDDED, "Run a command with the settings and the database tools of the product."),
     "clean-data": (_EMBEDDED, "Delete the data folder."),
-}
+} | commands()
 
 
 AsJson = Annotated[bool, Option("--json", help="Print the result as JSON.")]
@@ -229,7 +223,7 @@ def create_owner(
     from sinemora.kit.config import settings
 
     require_database()
-    from sinemora.tenants.service import create_owner
+    from sinemora.access.tenants.service import create_owner
 
     password = settings().owner_password
     email = email or settings().owner_email
@@ -260,7 +254,7 @@ def create_reset_link(
     from sinemora.kit.commands import print_json, require_database
 
     require_database()
-    from sinemora.signin.operator import reset_link
+    from sinemora.access.signin.operator import reset_link
 
     try:
         link = reset_link(email, without_second_factors=without_second_factors)

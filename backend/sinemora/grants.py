@@ -11,7 +11,7 @@ from the columns and the foreign keys of each table, so that a new table has its
 from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 
-from sinemora import mesh_policies
+from sinemora.fleet.meshes import row_policies as mesh_policies
 from sinemora.kit.config import settings
 from sinemora.kit.row_policies import set_policies
 

@@ -14,12 +14,21 @@ from sqlalchemy.orm import configure_mappers
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
+from sinemora import compose
+from sinemora.access.api_keys import routes as api_keys
+from sinemora.access.api_keys.scopes import describe_scopes
+from sinemora.access.device_login import routes as device_login
+from sinemora.access.members import invitation_routes as invitations
+from sinemora.access.members import routes as members
+from sinemora.access.signin import account_routes as account
+from sinemora.access.signin import provider_routes as provider
+from sinemora.access.signin import routes as signin
+from sinemora.access.tenants import routes as tenants
+from sinemora.access.tenants.access import describe_roles
 from sinemora.advisors.bulk import routes as bulk
 from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.advisors.fairness import routes as fairness
 from sinemora.advisors.shaping import routes as shaping
-from sinemora.advisors.shaping_lab import routes as shaping_lab
-from sinemora.advisors.tail_lab import routes as tail_lab
 from sinemora.advisors.transfers import routes as transfers
 from sinemora.advisors.transport import routes as transport
 from sinemora.alerts.detection import routes as detection
@@ -29,18 +38,13 @@ from sinemora.alerts.notifications import routes as notifications
 from sinemora.alerts.receivers import routes as receivers
 from sinemora.alerts.rules import routes as rules
 from sinemora.alerts.silences import routes as silences
-from sinemora.annotations import routes as annotations
-from sinemora.api_keys import routes as api_keys
-from sinemora.api_keys.scopes import describe_scopes
 from sinemora.applications import routes as applications
-from sinemora.archives import routes as archives
+from sinemora.applications.curves import routes as curves
+from sinemora.applications.learning import routes as learning
 from sinemora.artifacts import routes as artifacts
-from sinemora.bucket_exports import routes as bucket_exports
-from sinemora.curves import routes as curves
-from sinemora.demonstration import routes as demonstration
-from sinemora.device_login import routes as device_login
-from sinemora.embeds import routes as embeds
-from sinemora.inventory import routes as inventory
+from sinemora.fleet.inventory import routes as inventory
+from sinemora.fleet.meshes import routes as meshes
+from sinemora.fleet.meshes.watch import PlanWatch
 from sinemora.jobs import routes as jobs
 from sinemora.jobs.watch import ended_watch
 from sinemora.kit import errors, health, listening_socket
@@ -54,10 +58,10 @@ from sinemora.kit.http.routes import operation_id
 from sinemora.kit.http.trusted_proxies import forwarding
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
-from sinemora.learning import routes as learning
 from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.aged import routes as aged
+from sinemora.measurements.bucket_exports import routes as bucket_exports
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.connection import ReportConnection
 from sinemora.measurements.ingest.dispatch import ReportDispatch
@@ -66,20 +70,14 @@ from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.measurements.store import backlog_metrics
 from sinemora.measurements.token_buckets import routes as token_buckets
-from sinemora.members import invitation_routes as invitations
-from sinemora.members import routes as members
-from sinemora.meshes import routes as meshes
-from sinemora.meshes.watch import PlanWatch
+from sinemora.operations.archives import routes as archives
 from sinemora.overview import routes as overview
+from sinemora.overview.annotations import routes as annotations
+from sinemora.overview.demonstration import routes as demonstration
+from sinemora.overview.embeds import routes as embeds
+from sinemora.overview.saved_views import routes as saved_views
 from sinemora.recommendations import routes as recommendations
-from sinemora.saved_views import routes as saved_views
-from sinemora.signin import account_routes as account
-from sinemora.signin import provider_routes as provider
-from sinemora.signin import routes as signin
-from sinemora.simulation import routes as simulations
-from sinemora.tenants import routes as tenants
-from sinemora.tenants.access import describe_roles
-from sinemora.what_if import routes as scenarios
+from sinemora.recommendations.what_if import routes as scenarios
 
 ROUTERS = (
     measurements.agent_router,  # first, since routers are tried in turn and reports are the most frequent requests
@@ -121,7 +119,6 @@ ROUTERS = (
     applications.router,
     recommendations.router,
     scenarios.router,
-    simulations.router,
     learning.router,
     annotations.router,
     saved_views.router,
@@ -140,10 +137,9 @@ ROUTERS = (
     transfers.router,
     bulk.router,
     shaping.router,
-    shaping_lab.router,
-    tail_lab.router,
     overview.router,
     overview.about_router,
+    *(module.router for module in compose.imported("routes")),
 )
 # Collectors of metrics in the database and in Redis; their import registers them for /metrics.
 METRICS = (worker_metrics, backlog_metrics)

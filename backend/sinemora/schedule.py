@@ -7,32 +7,31 @@ from celery import Task
 from celery.schedules import crontab
 from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_process_shutdown
 
-from sinemora import tables
-from sinemora.advisors.tail_lab import job as tail_lab
+from sinemora import compose, tables
+from sinemora.access.members import tasks as members
+from sinemora.access.signin import tasks as signin
+from sinemora.access.tenants import tasks as tenants
 from sinemora.alerts.detection import backtest
 from sinemora.alerts.detection import tasks as alerts
-from sinemora.archives import deletion, export_job
-from sinemora.bucket_exports import tasks as bucket_exports
-from sinemora.inventory import tasks as inventory
+from sinemora.applications.learning import tasks as learning
+from sinemora.fleet.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import outbox
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
-from sinemora.learning import tasks as learning
 from sinemora.measurements import tasks as measurements
+from sinemora.measurements.bucket_exports import tasks as bucket_exports
 from sinemora.measurements.imports import service
 from sinemora.measurements.query import execute
-from sinemora.members import tasks as members
+from sinemora.operations.archives import deletion, export_job
 from sinemora.recommendations import tasks as recommendations
-from sinemora.signin import tasks as signin
-from sinemora.simulation import job as simulation
-from sinemora.tenants import tasks as tenants
-from sinemora.what_if import options_job
+from sinemora.recommendations.what_if import options_job
 
 app = celery
-FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, simulation, tail_lab, options_job)
+FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, options_job)
+LABS = tuple(compose.imported("jobs"))
 
 
 def _every(task: "Task[Any, Any]", schedule: float | crontab, expires_s: float | None = None) -> None:

@@ -41,8 +41,6 @@ from sqlalchemy.pool import NullPool
 from lab.external_postgres import SETTING, ExternalPostgres
 from lab.object_storage_server import ObjectStorageServer
 from sinemora import migrate
-from sinemora.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
-from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.kit import cluster, config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
@@ -50,6 +48,8 @@ from sinemora.kit.transaction_settings import set_tenant
 from sinemora.main import create_app
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import binary_rows, partitions
+from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
+from sinemora.operations.embedded.servers.valkey import ValkeyServer
 from tests import furnished
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.mailbox import Mailbox, serve

@@ -1,8 +1,8 @@
 """Owners and meshes, stored as sign-in and enrolment store them, each in one transaction.
 
 Most tests begin with an owner and a mesh. A sign-in through the API takes four transactions, and enrolment asks the
-database some thirty times for each agent. `tests/meshes/test_furnished.py` compares these rows with those that they
-leave.
+database some thirty times for each agent. `tests/fleet/meshes/test_furnished.py` compares these rows with those
+that they leave.
 """
 
 import secrets
@@ -14,17 +14,17 @@ from fastapi.testclient import TestClient
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.agents import CREDENTIAL_PREFIX
-from sinemora.inventory.models import Agent, Vm, Zone
+from sinemora.access.signin.sessions import Browser, open_session
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import CSRF_COOKIE, DEVICE_COOKIE, SESSION_COOKIE, cookie_name
+from sinemora.access.tenants.models import Membership, Method, Role, Tenant, User
+from sinemora.fleet.inventory.agents import CREDENTIAL_PREFIX
+from sinemora.fleet.inventory.models import Agent, Vm, Zone
+from sinemora.fleet.meshes.enrolment import create_token
+from sinemora.fleet.meshes.models import MeshVm
+from sinemora.fleet.meshes.schemas import EnrolmentTokenCreate
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.security import csrf_token, digest, hash_password, shown_prefix
-from sinemora.meshes.enrolment import create_token
-from sinemora.meshes.models import MeshVm
-from sinemora.meshes.schemas import EnrolmentTokenCreate
-from sinemora.signin.sessions import Browser, open_session
-from sinemora.tenants import audit
-from sinemora.tenants.access import CSRF_COOKIE, DEVICE_COOKIE, SESSION_COOKIE, cookie_name
-from sinemora.tenants.models import Membership, Method, Role, Tenant, User
 from tests.callers import PASSWORD, AgentCaller, Member, MeshWorld, address_of, enrolment, name_of, zone_of
 
 _BROWSER = Browser("127.0.0.1", "testclient")

@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 
 from sinemora.cli import main
-from sinemora.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
+from sinemora.operations.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
 from tests.callers import Member
 from tests.conftest import Servers
 from tests.patience import until

@@ -16,8 +16,8 @@ import uvicorn
 from redis import Redis
 from sqlalchemy import Engine
 
+from sinemora.access.tenants.service import create_owner
 from sinemora.main import create_app
-from sinemora.tenants.service import create_owner
 from tests.callers import PASSWORD
 from tests.patience import until
 

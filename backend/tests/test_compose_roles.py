@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
+from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
 
 SCRIPT = Path(__file__).parents[2] / "infra" / "docker" / "database-roles.sh"
 

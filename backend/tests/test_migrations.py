@@ -16,8 +16,8 @@ from sqlalchemy import Engine, NullPool, create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from sinemora import migrate
-from sinemora.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.kit import config
+from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 

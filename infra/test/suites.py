@@ -55,7 +55,7 @@ SUITES = [
     Suite("ruff", "backend", ("ruff", "check", "--quiet", *PYTHON)),
     Suite("ruff-format", "backend", ("ruff", "format", "--quiet", "--check", *PYTHON)),
     Suite("mypy", "backend", ("mypy",)),
-    Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
+    Suite("mypy-tests", "backend", ("mypy", "tests/operations/embedded", "tests/toolchain")),
     Suite("mypy-infra", "infra", (*MYPY, "toolchain", "test", "packages", "prose", "supply_chain"), env=LAB),
     Suite("mypy-bench", "agent/bench", (*MYPY, "."), env=LAB),
     Suite("import-linter", "backend", ("lint-imports",)),

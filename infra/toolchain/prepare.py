@@ -120,7 +120,7 @@ GOALS = {
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be
-SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/embedded/up.py
+SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/operations/embedded/up.py
 
 
 def main(goal: str) -> None:
@@ -144,7 +144,7 @@ def main(goal: str) -> None:
         env = environment() | {"SINEMORA_STEPS_DONE": progress.hand_over()} | build.hand_over()
         os.chdir(ROOT)
         sys.stdout.flush()
-        os.execve(builds.PYTHON, [str(builds.PYTHON), "-m", "sinemora.embedded", "up"], env)
+        os.execve(builds.PYTHON, [str(builds.PYTHON), "-m", "sinemora.operations.embedded", "up"], env)
 
 
 def _note_begin() -> None:
@@ -204,7 +204,7 @@ def _stop_if_running() -> None:
     if not (builds.PYTHON.exists() and (TOOLS / "stamps" / "backend").exists()):
         _require_port()
         return
-    command: list[str | Path] = [builds.PYTHON, "-m", "sinemora.embedded", "check"]
+    command: list[str | Path] = [builds.PYTHON, "-m", "sinemora.operations.embedded", "check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode == RUNS_ALREADY:
         print(done.stdout, end="")
@@ -216,7 +216,7 @@ def _stop_if_running() -> None:
 def _require_port() -> None:
     """End here when the port is taken; for a backend that is not installed yet and could say more."""
     sys.path.append(str(builds.BACKEND))
-    from sinemora.embedded.ports import tcp_free, tcp_holder  # needs the standard library alone
+    from sinemora.operations.embedded.ports import tcp_free, tcp_holder  # needs the standard library alone
 
     host, port = setting("HOST", "127.0.0.1"), setting("PORT", "8420")
     if port.isdecimal() and not tcp_free(host, int(port)):

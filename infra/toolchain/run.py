@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> None:
     if not arguments:
         sys.exit("usage: run.py [--in FOLDER] COMMAND …")
     if arguments[0] == EMBEDDED:
-        arguments = [str(PYTHON), "-m", "sinemora.embedded", *arguments[1:]]
+        arguments = [str(PYTHON), "-m", "sinemora.operations.embedded", *arguments[1:]]
     env = environment()
     os.environ["PATH"] = env["PATH"]
     try:

@@ -29,7 +29,9 @@ def main() -> None:
     left = max(1, round(deadline - time.monotonic()))
     os.chdir(ROOT)
     os.execve(
-        PROGRAM, [str(PROGRAM), "-m", "sinemora.embedded", "wait"], environment() | {"SINEMORA_WAIT_S": str(left)}
+        PROGRAM,
+        [str(PROGRAM), "-m", "sinemora.operations.embedded", "wait"],
+        environment() | {"SINEMORA_WAIT_S": str(left)},
     )
 
 

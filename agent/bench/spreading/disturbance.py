@@ -13,7 +13,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
-from sinemora.meshes.service import mesh_state
+from sinemora.fleet.meshes.service import mesh_state
 
 from spreading.cloud import Cloud
 

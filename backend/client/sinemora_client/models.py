@@ -9,13 +9,17 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class About(TypedDict):
-    """Versions of product and database. The database fields are null while it is unavailable."""
+    """Versions of product and database, and the laboratories of this installation that have pages in the console.
+
+    The database fields are null while it is unavailable.
+    """
 
     version: str
     database_engine: str | None
     database_version: str | None
     timescaledb: bool | None
     timescaledb_version: str | None
+    labs: list[str]
 
 
 class Accuracy(TypedDict):
@@ -194,7 +198,7 @@ class AnnotationCreate(TypedDict):
     starts_at: NotRequired[str | None]
     ends_at: NotRequired[str | None]
     mesh_id: NotRequired[str | None]
-    scope: NotRequired[sinemoraannotationsschemasScope | None]
+    scope: NotRequired[sinemoraoverviewannotationsschemasScope | None]
     source: NotRequired[str | None]
     url: NotRequired[str | None]
 
@@ -229,7 +233,7 @@ class AnnotationUpdate(TypedDict):
     starts_at: NotRequired[str]
     ends_at: NotRequired[str | None]
     mesh_id: NotRequired[str | None]
-    scope: NotRequired[sinemoraannotationsschemasScope | None]
+    scope: NotRequired[sinemoraoverviewannotationsschemasScope | None]
     source: NotRequired[str]
     url: NotRequired[str | None]
 
@@ -1193,7 +1197,7 @@ class CurveAttached(TypedDict):
     """Curve version of an application; a larger `newest` means that a newer version exists."""
 
     id: str
-    origin: sinemoracurvesschemasOrigin
+    origin: sinemoraapplicationscurvesschemasOrigin
     name: str
     number: int
     newest: int
@@ -1221,7 +1225,7 @@ class CurveDetail(TypedDict):
     """Curve with one of its versions; `newest` is the newest version number."""
 
     id: str
-    origin: sinemoracurvesschemasOrigin
+    origin: sinemoraapplicationscurvesschemasOrigin
     name: str
     description: str
     metric: Literal["rate", "duration"]
@@ -1246,7 +1250,7 @@ class CurveRead(TypedDict):
     """Application in one configuration; `id` is the key of a published curve. `outline` suffices to draw it."""
 
     id: str
-    origin: sinemoracurvesschemasOrigin
+    origin: sinemoraapplicationscurvesschemasOrigin
     name: str
     description: str
     metric: Literal["rate", "duration"]
@@ -1971,7 +1975,7 @@ class FindingRead(TypedDict):
     """
 
     state: Literal["waiting", "cannot_tell", "learnt"]
-    reasons: list[sinemoralearningschemasReasonRead]
+    reasons: list[sinemoraapplicationslearningschemasReasonRead]
     pairs: int
     latency_us: list[float] | None
     curve_number: int | None
@@ -5088,7 +5092,7 @@ class StudyProfileRead(TypedDict):
     profile: ProfileName
     measures: list[str]
     measured: MeasuredRead | None
-    source: sinemoraadvisorsshapinglabschemasReferenceRead | None
+    source: sinemoralabsshapinglabschemasReferenceRead | None
 
 
 class StudyRow(TypedDict):
@@ -5718,7 +5722,7 @@ class UsageItem(TypedDict):
     resource: Resource
     used: float | None
     limit: float
-    set_by: sinemoratenantsquotasOrigin
+    set_by: sinemoraaccesstenantsquotasOrigin
 
 
 class UsageRead(TypedDict):
@@ -6156,25 +6160,16 @@ class ZoneUpdate(TypedDict):
     physical_id: NotRequired[str | None]
 
 
+sinemoraaccesstenantsquotasOrigin: TypeAlias = Literal["tenant", "plan", "installation"]
+"""Where a quota is set: for this tenant, in its service plan, or in the settings of the installation."""
+
+
 sinemoraadvisorsbulkcoretrialVerdict: TypeAlias = Literal["shorter", "longer", "uncertain"]
 """`shorter` or `longer`: the whole interval of the change is below or above 0."""
 
 
 sinemoraadvisorsshapingcoretreatmentVerdict: TypeAlias = Literal["different", "same", "stripped", "not_loaded", "too_few_packets"]
 """Result of a comparison: a difference, none, a mark that was removed, or a path without load."""
-
-
-class sinemoraadvisorsshapinglabschemasReferenceRead(TypedDict):
-    """Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots).
-
-    `ratio`: p99 over that under the profile `interference`.
-    """
-
-    mb_per_s: float | None
-    p95_us: float | None
-    p99_us: float | None
-    p999_us: float | None
-    ratio: float | None
 
 
 sinemoraadvisorstransferscoreshapeShape: TypeAlias = Literal["burst", "steady", "unclear"]
@@ -6225,27 +6220,32 @@ class sinemoraalertsincidentsschemasReasonRead(TypedDict):
     applications: list[str]
 
 
-class sinemoraannotationsschemasScope(TypedDict):
-    """VMs, zones and applications that an annotation is about."""
+sinemoraapplicationscurvesschemasOrigin: TypeAlias = Literal["published", "own"]
+"""Origin of a curve: published by others, or measured by the tenant."""
 
-    vm_ids: NotRequired[list[str]]
-    zone_ids: NotRequired[list[str]]
-    application_ids: NotRequired[list[str]]
+
+class sinemoraapplicationslearningschemasReasonRead(TypedDict):
+    """Reason why the data is insufficient."""
+
+    code: str
+    message: str
 
 
 sinemoraapplicationsschemasShape: TypeAlias = Literal["star", "graph"]
 """Communication pattern: all tasks with the root, or along edges."""
 
 
-sinemoracurvesschemasOrigin: TypeAlias = Literal["published", "own"]
-"""Origin of a curve: published by others, or measured by the tenant."""
+class sinemoralabsshapinglabschemasReferenceRead(TypedDict):
+    """Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots).
 
+    `ratio`: p99 over that under the profile `interference`.
+    """
 
-class sinemoralearningschemasReasonRead(TypedDict):
-    """Reason why the data is insufficient."""
-
-    code: str
-    message: str
+    mb_per_s: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+    ratio: float | None
 
 
 sinemorameasurementslatencybudgetreferenceVerdict: TypeAlias = Literal["below", "within", "above"]
@@ -6261,9 +6261,13 @@ class sinemorameasurementsquerylatencybudgetsreadReferenceRead(TypedDict):
     source: str
 
 
+class sinemoraoverviewannotationsschemasScope(TypedDict):
+    """VMs, zones and applications that an annotation is about."""
+
+    vm_ids: NotRequired[list[str]]
+    zone_ids: NotRequired[list[str]]
+    application_ids: NotRequired[list[str]]
+
+
 sinemorarecommendationscoreverdictVerdict: TypeAlias = Literal["held", "not_held", "cannot_tell"]
 """Outcome of applied moves."""
-
-
-sinemoratenantsquotasOrigin: TypeAlias = Literal["tenant", "plan", "installation"]
-"""Where a quota is set: for this tenant, in its service plan, or in the settings of the installation."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sinemora.curves.core.curve import Floats
-from sinemora.curves.core.fit import fit
-from sinemora.curves.core.library import published
-from sinemora.curves.core.observations import normalise
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.applications.curves.core.fit import fit
+from sinemora.applications.curves.core.library import published
+from sinemora.applications.curves.core.observations import normalise
 
 END_US = 1000.0
 ALLOWED = 0.05

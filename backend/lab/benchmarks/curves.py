@@ -24,18 +24,19 @@ from scipy.optimize import curve_fit
 
 from lab.benchmarks import curve_classes
 from lab.benchmarks.figures import finish, report
-from sinemora.curves.core.curve import Curve, Floats
-from sinemora.curves.core.fit import Fit, Threshold, fit
-from sinemora.curves.core.library import LIBRARY, Published, published
-from sinemora.curves.core.observations import Metric, Samples, normalise
-from sinemora.curves.core.table import tabulate
-from sinemora.profiler.interference import QUIET_BELOW
-from sinemora.profiler.journal import Journal
-from sinemora.profiler.machine import awake
-from sinemora.profiler.network import open_network
-from sinemora.profiler.profile import Profile, Settings, make
-from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
-from sinemora.profiler.sweep import Plan, latencies
+from sinemora.applications.curves.core.curve import Curve, Floats
+from sinemora.applications.curves.core.fit import Fit, Threshold, fit
+from sinemora.applications.curves.core.library import LIBRARY, Published, published
+from sinemora.applications.curves.core.observations import Metric, Samples, normalise
+from sinemora.applications.curves.core.table import tabulate
+from sinemora.kit.delaybox import DelayboxError
+from sinemora.labs.profiler.interference import QUIET_BELOW
+from sinemora.labs.profiler.journal import Journal
+from sinemora.labs.profiler.machine import awake
+from sinemora.labs.profiler.network import open_network
+from sinemora.labs.profiler.profile import Profile, Settings, make
+from sinemora.labs.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
+from sinemora.labs.profiler.sweep import Plan, latencies
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
 CASES, OTHER_CASES, THRESHOLD_CASES, RANDOM_INPUTS, CLASS_CASES = 600, 90, 300, 10_000, 120
@@ -298,7 +299,7 @@ def profiler(seed: int) -> None:
     try:
         recipe = resolved(RECIPES["memcached"])
         first, second = (swept(recipe, number) for number in (seed, seed + 1))
-    except ProfileError as error:
+    except (ProfileError, DelayboxError) as error:
         sys.stderr.write(f"curves_profiler_in_band_percent cannot be measured: {error}\n")
         return
     foreseen = first.fit.observation(second.fit.samples.added_us[1:])

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from lab.benchmarks.figures import comment, report
+from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
+from sinemora.fleet.meshes.strategies.turns import active, turns_of
 from sinemora.measurements import latency_budget
 from sinemora.measurements.aggregate.estimates import estimate
-from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
-from sinemora.meshes.strategies.turns import active, turns_of
 
 PERIOD, WINDOW_S = 10, 10
 SIMULATED = ((60, 3), (200, 6), (1_000, 8))

@@ -8,11 +8,11 @@ slowest flows and makes all others many times longer. α is found on flows of on
 import time
 
 from lab.benchmarks.figures import comment, report
-from sinemora.advisors.tail_lab.core.fabric import Fabric, draw_fabric_flows, simulate_fabric
-from sinemora.advisors.tail_lab.core.policies import NATURAL, POLICIES_OF, PacketPolicy, TailTopology
-from sinemora.advisors.tail_lab.core.study import Question, Study, run
-from sinemora.advisors.tail_lab.core.summary import TailFigure, gain_percent
-from sinemora.advisors.tail_lab.core.workloads import WORKLOADS
+from sinemora.labs.tail_lab.core.fabric import Fabric, draw_fabric_flows, simulate_fabric
+from sinemora.labs.tail_lab.core.policies import NATURAL, POLICIES_OF, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.study import Question, Study, run
+from sinemora.labs.tail_lab.core.summary import TailFigure, gain_percent
+from sinemora.labs.tail_lab.core.workloads import WORKLOADS
 
 EVALUATIONS = 12
 """Fewer than the 25 of the source, so that all searches take minutes; most of its gain comes within 20."""

@@ -14,10 +14,10 @@ from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.fleet.meshes.strategies.detection import detections_of
+from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
+from sinemora.fleet.meshes.strategies.turns import Words, active, turns_of
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.meshes.strategies.detection import detections_of
-from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
-from sinemora.meshes.strategies.turns import Words, active, turns_of
 
 VMS, ZONES, PERIOD = 1_000, 8, 10
 LASTS = 2 * PERIOD

@@ -20,15 +20,15 @@ import numpy.typing as npt
 
 from lab.benchmarks import placement_tenant
 from lab.benchmarks.figures import finish, report
-from sinemora.placement import costs, matrix
-from sinemora.placement.plan import Certificate
-from sinemora.placement.policies import exact, gang, moves, nomora
-from sinemora.placement.policies.nomora import Parameters
-from sinemora.placement.problem import ANYWHERE, Jobs, Machines, Problem
-from sinemora.placement.solvers.cost_kernels import fill
-from sinemora.placement.solvers.transport import Transport
-from sinemora.simulation.core import network, trace, workload
-from tests.placement.problems import Dense, best_by_moves, other_solver, random_problem, running
+from sinemora.labs.simulation.core import network, trace, workload
+from sinemora.recommendations.placement import costs, matrix
+from sinemora.recommendations.placement.plan import Certificate
+from sinemora.recommendations.placement.policies import exact, gang, moves, nomora
+from sinemora.recommendations.placement.policies.nomora import Parameters
+from sinemora.recommendations.placement.problem import ANYWHERE, Jobs, Machines, Problem
+from sinemora.recommendations.placement.solvers.cost_kernels import fill
+from sinemora.recommendations.placement.solvers.transport import Transport
+from tests.recommendations.placement.problems import Dense, best_by_moves, other_solver, random_problem, running
 
 MACHINES, SLOTS = 12_500, 12
 gaps: list[int] = []

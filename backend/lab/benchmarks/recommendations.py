@@ -26,10 +26,10 @@ from lab.benchmarks import optimality, solver_service, verdicts
 from lab.benchmarks.figures import comment, finish, report
 from lab.incidents import network
 from lab.incidents.traces import TRACES
+from sinemora.applications.curves.core.band import TRANSFER_FACTOR, transfer_band
+from sinemora.applications.curves.core.curve import Curve, Floats
+from sinemora.applications.curves.core.library import LIBRARY
 from sinemora.applications.performance import Indices, Sensitivity, star
-from sinemora.curves.core.band import TRANSFER_FACTOR, transfer_band
-from sinemora.curves.core.curve import Curve, Floats
-from sinemora.curves.core.library import LIBRARY
 from sinemora.kit.percent import percent
 from sinemora.recommendations.core import optimize, split
 from sinemora.recommendations.core.gains import apply_moves

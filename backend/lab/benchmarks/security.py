@@ -22,13 +22,13 @@ from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
 from lab.benchmarks.storing.product import OWNER, Product, World, key_of, running
+from sinemora.access.tenants.models import Role
+from sinemora.access.tenants.service import create_owner
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.main import create_app
-from sinemora.tenants.models import Role
-from sinemora.tenants.service import create_owner
 
 REQUESTS = 200_000
 OVER_HTTP = 2_000

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.figures import finish, report
-from sinemora.simulation.core import trace
-from sinemora.simulation.core.inputs import drawn_jobs, drawn_round_trips
-from sinemora.simulation.core.report import SOURCE
-from sinemora.simulation.core.schemes import Scheme
-from sinemora.simulation.core.simulate import SimulationResult, World, simulate
-from sinemora.simulation.core.workload import Workload
+from sinemora.labs.simulation.core import trace
+from sinemora.labs.simulation.core.inputs import drawn_jobs, drawn_round_trips
+from sinemora.labs.simulation.core.report import SOURCE
+from sinemora.labs.simulation.core.schemes import Scheme
+from sinemora.labs.simulation.core.simulate import SimulationResult, World, simulate
+from sinemora.labs.simulation.core.workload import Workload
 
 BASELINES = (
     Scheme.random, Scheme.load_spreading, Scheme.nomora_105_110, Scheme.nomora_110_115, Scheme.nomora_preempt,

@@ -21,13 +21,13 @@ from lab.benchmarks.optimality import question
 from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.recommending.tenants import declare, large
 from lab.benchmarks.storing import product
-from sinemora.embedded.data_folder import DataFolder
-from sinemora.embedded.servers.service_user import caller
-from sinemora.embedded.services import services
 from sinemora.jobs import tasks
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.redis import broker_url
+from sinemora.operations.embedded.data_folder import DataFolder
+from sinemora.operations.embedded.servers.service_user import caller
+from sinemora.operations.embedded.services import services
 
 TIMES = 3
 _WAIT_S = 120

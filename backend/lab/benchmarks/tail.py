@@ -17,12 +17,12 @@ import sinemora_native
 from lab.benchmarks import leaf_spine
 from lab.benchmarks.figures import comment, finish, report
 from lab.benchmarks.queueing import served, simulated
-from sinemora.advisors.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
-from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, PacketPolicy, TailTopology
-from sinemora.advisors.tail_lab.core.search import Evaluation
-from sinemora.advisors.tail_lab.core.study import Question, Study, run
-from sinemora.advisors.tail_lab.core.summary import TailFigure, gain_percent
-from sinemora.advisors.tail_lab.core.workloads import WORKLOADS
+from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
+from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.search import Evaluation
+from sinemora.labs.tail_lab.core.study import Question, Study, run
+from sinemora.labs.tail_lab.core.summary import TailFigure, gain_percent
+from sinemora.labs.tail_lab.core.workloads import WORKLOADS
 
 LINK = Link()
 EVALUATIONS = 25

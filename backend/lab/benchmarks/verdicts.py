@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.signal import lfilter
 
 from lab.benchmarks.figures import finish, report
-from sinemora.curves.core.library import published
+from sinemora.applications.curves.core.library import published
 from sinemora.recommendations.core.verdict import (
     Interval,
     MetricHistory,

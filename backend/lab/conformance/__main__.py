@@ -25,11 +25,11 @@ from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measu
 from lab.benchmarks.securing.walk import session_of
 from lab.benchmarks.storing.product import running
 from lab.conformance.settings import Callers, KnownIds, write
+from sinemora.access.tenants.models import Role
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.main import create_app
-from sinemora.tenants.models import Role
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 TIME_LIMIT_S = 600

@@ -14,7 +14,7 @@ from lab.benchmarks.securing.walk import session_of
 from lab.benchmarks.storing.product import key_of
 from lab.conformance import one_line
 from lab.conformance.settings import read
-from sinemora.tenants.models import Role
+from sinemora.access.tenants.models import Role
 
 one_line.install()
 CALLERS, KNOWN = read()

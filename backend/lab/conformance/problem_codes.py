@@ -21,19 +21,19 @@ from typing import Any
 from fastapi.routing import APIRoute
 
 import sinemora
-from sinemora.inventory.agents import authenticate as authenticate_agent
+from sinemora.access.tenants.access import accepted_tokens, authenticate_early, required_role, signed_in_or_none
+from sinemora.access.tenants.models import Role
+from sinemora.fleet.inventory.agents import authenticate as authenticate_agent
 from sinemora.kit.http.known_ids import check_known, noun_of
 from sinemora.kit.http.routes import early_of
-from sinemora.tenants.access import accepted_tokens, authenticate_early, required_role, signed_in_or_none
-from sinemora.tenants.models import Role
 
 Code = tuple[int, str]
 PACKAGE = Path(sinemora.__file__).parent
 _METHODS = {"hub.admit", "precondition.check"}
 """Methods that raise and are called on values whose class the source does not name where they are called."""
 _ELSEWHERE = {
-    ("sinemora.tenants.access", "is_for_people"),  # compares dependencies, and calls none
-    ("sinemora.tenants.access", "required_role"),
+    ("sinemora.access.tenants.access", "is_for_people"),  # compares dependencies, and calls none
+    ("sinemora.access.tenants.access", "required_role"),
     ("sinemora.jobs.dispatch", "TASKS"),  # a worker calls them
 }
 # Codes whose noun is a value: which operations answer them, tests have shown.

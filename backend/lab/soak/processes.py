@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from sinemora.embedded.replacing import program_of
+from sinemora.operations.embedded.replacing import program_of
 
 WARM_S = 240.0
 """Time after the start of a program in which its memory grows: code is loaded, caches and pools fill."""

@@ -19,10 +19,10 @@ from lab.embedded_product import EMAIL, EmbeddedProduct
 from lab.object_storage_server import ObjectStorageServer
 from lab.soak.readers import Person, Reader
 from sinemora.alerts.rules.service import create_default_rules
-from sinemora.embedded.first_run import owner_of_demonstration
-from sinemora.embedded.services import use_settings_of
 from sinemora.kit.config import Settings
 from sinemora.kit.db import dispose, tenant_session
+from sinemora.operations.embedded.first_run import owner_of_demonstration
+from sinemora.operations.embedded.services import use_settings_of
 
 QUEUE_REPORTS = 100
 """Size of the API's queue of reports. The default of 2,000 takes as many connections to fill."""

@@ -5,7 +5,7 @@ import numpy as np
 from sinemora.alerts.evaluation.root_cause import OF_ZONES
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
-from sinemora.meshes.plan import MeshState
+from sinemora.fleet.meshes.plan import MeshState
 
 
 def labels_of(row: Incident, mesh: MeshState) -> dict[str, list[str]]:

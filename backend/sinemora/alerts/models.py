@@ -21,10 +21,10 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from sqlalchemy.types import TEXT
 
 from sinemora.alerts.evaluation.rule import Severity
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
-from sinemora.meshes.models import Mesh
 
 _OF_MESH = (["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"])
 _OF_INCIDENT = (["tenant_id", "incident_id"], ["incidents.tenant_id", "incidents.id"])

@@ -3,8 +3,8 @@
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Ints
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate.matrix import NONE, positions_of
-from sinemora.meshes.plan import MeshState
 
 
 def path_bytes(cells: Ints, mesh: MeshState) -> bytes:

@@ -4,12 +4,12 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.applications.curves import catalogue, queries, service
+from sinemora.applications.curves.catalogue import Entry
+from sinemora.applications.curves.core import library
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Sensitivity
 from sinemora.applications.queries import curve_of_version
-from sinemora.curves import catalogue, queries, service
-from sinemora.curves.catalogue import Entry
-from sinemora.curves.core import library
 from sinemora.kit.errors import ProductError
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.applications import queries
 from sinemora.applications.models import Application, Task
-from sinemora.inventory.models import Vm
+from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.errors import ProductError
 
 FIELDS = frozenset({"tasks", "zones", "apart_from", "per_vm_max", "per_zone_max"})

@@ -9,13 +9,13 @@ from typing import Any
 import yaml
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import Actor
 from sinemora.applications import queries, reading, service
+from sinemora.applications.curves.schemas import Origin
 from sinemora.applications.schemas import ApplicationCreate, ApplicationRead, ApplicationUpdate, ManifestResult
-from sinemora.curves.schemas import Origin
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
-from sinemora.tenants.access import Actor
 
 _WHEN_SAID = (
     "description",

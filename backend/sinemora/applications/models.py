@@ -17,11 +17,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from sinemora.inventory.models import Vm, Zone
+from sinemora.fleet.inventory.models import Vm, Zone
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
-from sinemora.meshes.models import Mesh
 
 _OF_APPLICATION = (["tenant_id", "application_id"], ["applications.tenant_id", "applications.id"])
 

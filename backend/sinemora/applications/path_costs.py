@@ -11,10 +11,10 @@ from sinemora.applications.models import Application
 from sinemora.applications.performance import Flags, Indices, Links, Reached
 from sinemora.applications.reading import machines_of, network, predict
 from sinemora.applications.schemas import ApplicationCost, PathCosts, SelectionCost
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.selections import SelectedPaths, paths_of
 from sinemora.measurements.schemas import Span
-from sinemora.meshes.service import mesh_state
 
 
 def costs_of(session: Session, mesh_id: UUID, selections: Sequence[str]) -> PathCosts:

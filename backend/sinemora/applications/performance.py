@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.curves.core.band import Band
-from sinemora.curves.core.curve import Curve, Floats
+from sinemora.applications.curves.core.band import Band
+from sinemora.applications.curves.core.curve import Curve, Floats
 
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]

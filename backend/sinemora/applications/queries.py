@@ -9,10 +9,10 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, defaultload
 
+from sinemora.applications.curves.models import CurveVersion, StoredCurve
 from sinemora.applications.models import Application, ApplicationZone, Separation, Task, VmCapacity
-from sinemora.curves.models import CurveVersion, StoredCurve
-from sinemora.inventory.models import Vm, Zone
-from sinemora.meshes.models import Mesh, MeshVm
+from sinemora.fleet.inventory.models import Vm, Zone
+from sinemora.fleet.meshes.models import Mesh, MeshVm
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,10 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.applications import attach, queries
+from sinemora.applications.curves import queries as curve_queries
+from sinemora.applications.curves.catalogue import Entry
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.applications.curves.schemas import Origin
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Indices, Links, Reached, graph, reached, star
 from sinemora.applications.queries import Carrier
@@ -24,11 +28,9 @@ from sinemora.applications.schemas import (
     Shape,
     TaskRead,
 )
-from sinemora.curves import queries as curve_queries
-from sinemora.curves.catalogue import Entry
-from sinemora.curves.core.curve import Floats
-from sinemora.curves.schemas import Origin
-from sinemora.inventory.schemas import VmName
+from sinemora.fleet.inventory.schemas import VmName
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.flows import Flows
@@ -36,8 +38,6 @@ from sinemora.measurements.codec.llq16 import VALUE_OF_BIN
 from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, compute_matrix
 from sinemora.measurements.query.paths import path_ends
 from sinemora.measurements.schemas import STATE_NAMES, By, Span
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Query, Response
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.applications import manifest, path_costs, reading, service
 from sinemora.applications.models import Application
 from sinemora.applications.schemas import (
@@ -28,7 +29,6 @@ from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.requests import Selections
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from sinemora.curves.schemas import Description, Origin
-from sinemora.inventory.schemas import VmName
+from sinemora.applications.curves.schemas import Description, Origin
+from sinemora.fleet.inventory.schemas import VmName
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Omittable, Read, Write
 from sinemora.measurements.schemas import Span, StateName

@@ -8,18 +8,18 @@ from uuid import UUID
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.applications import attach, contradictions, queries
+from sinemora.applications.curves.catalogue import Entry
 from sinemora.applications.models import Application, ApplicationZone, Edge, Separation, Task
 from sinemora.applications.schemas import ApplicationCreate, ApplicationUpdate, CapacityUpdate, EdgeWrite, TaskWrite
-from sinemora.curves.catalogue import Entry
-from sinemora.inventory.models import Vm
-from sinemora.inventory.service import get_vm
+from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.inventory.service import get_vm
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.errors import NotFound, ProductError, invalid
 from sinemora.kit.field_errors import message_of
 from sinemora.kit.http.etag import IfMatch
-from sinemora.meshes.models import Mesh
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 
 class _Named(Protocol):

@@ -20,14 +20,14 @@ from sinemora.artifacts.schemas import (
     WantedArtifact,
 )
 from sinemora.artifacts.service import BYTES_OF_MBIT, SEEN_FOR, get_artifact
-from sinemora.inventory.agents import AgentIdentity
+from sinemora.fleet.inventory.agents import AgentIdentity
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.encryption import secret_keys
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.signing import canonical, public_keys, sign_with_each
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
-from sinemora.meshes.service import mesh_state
 
 _BUSY_S, _IDLE_S, _OFF_S = 1.0, 5.0, 30.0
 

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index,
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 from sqlalchemy.types import TEXT
 
-from sinemora.inventory.models import Vm
+from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.errors import taken_as
 

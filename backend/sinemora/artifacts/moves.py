@@ -12,12 +12,12 @@ from sinemora.artifacts.core.nearest import Candidate, nearest
 from sinemora.artifacts.models import Artifact, CopyState
 from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.artifacts.service import BYTES_OF_MBIT, get_artifact, read_settings
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.kit.percent import percent
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
-from sinemora.meshes.service import mesh_state
 
 
 def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: UUID | None) -> MoveCostRead:

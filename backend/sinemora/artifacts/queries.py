@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session, undefer
 
 from sinemora.artifacts.core.manifest import DIGEST_BYTES, ENTRY_BYTES
 from sinemora.artifacts.models import Artifact, ArtifactBlock, ArtifactCopy, ArtifactPeer, ArtifactSettings, CopyState
-from sinemora.inventory.models import Agent
-from sinemora.meshes.models import MeshVm
+from sinemora.fleet.inventory.models import Agent
+from sinemora.fleet.meshes.models import MeshVm
 
 _AT_ONCE = 5_000
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.artifacts import agents, moves, service
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, BLOCKS_MAX
 from sinemora.artifacts.models import Artifact
@@ -23,14 +24,13 @@ from sinemora.artifacts.schemas import (
     MissingBlocks,
     MoveCostRead,
 )
-from sinemora.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.kit.http.routes import BoundedRoute, accepts
 from sinemora.kit.http.upload import Upload, uploaded
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 _ENTRY_JSON_BYTES = 120
 Digest = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the block, hexadecimal")]

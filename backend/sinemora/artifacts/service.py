@@ -8,6 +8,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit, quotas
+from sinemora.access.tenants.access import Actor
+from sinemora.access.tenants.quotas import Resource
 from sinemora.artifacts import queries
 from sinemora.artifacts.core import manifest as manifests
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, Block
@@ -23,14 +26,11 @@ from sinemora.artifacts.schemas import (
     CopyRead,
     SourceRead,
 )
-from sinemora.inventory.models import Vm
+from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.signing import public_keys
-from sinemora.meshes.service import get_mesh
-from sinemora.tenants import audit, quotas
-from sinemora.tenants.access import Actor
-from sinemora.tenants.quotas import Resource
 
 SEEN_FOR = timedelta(seconds=60)
 """Time after which an agent that does not ask any more counts as away."""

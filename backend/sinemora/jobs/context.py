@@ -8,13 +8,13 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import mesh_limits
 from sinemora.jobs import queries
 from sinemora.jobs.heartbeat import JobLost, Reporter
 from sinemora.jobs.models import Job, JobChunk, Side
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mesh_limit import MeshLimit, limited_to
-from sinemora.tenants import mesh_limits
 
 CHUNK_BYTES = 1 << 20
 OUTPUT_BYTES_MAX = 512 << 20

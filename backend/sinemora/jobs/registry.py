@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sinemora.access.tenants.models import Role
 from sinemora.jobs.models import Queue
-from sinemora.tenants.models import Role
 
 if TYPE_CHECKING:
     from sinemora.jobs.context import JobContext

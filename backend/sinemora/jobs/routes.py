@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.jobs import service
 from sinemora.jobs.models import Job, JobState
 from sinemora.jobs.schemas import JobRead
@@ -16,7 +17,6 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.long_poll import LongPoll
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/jobs",

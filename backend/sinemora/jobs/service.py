@@ -7,6 +7,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.jobs import queries
 from sinemora.jobs.context import CHUNK_BYTES
 from sinemora.jobs.dispatch import send
@@ -17,8 +19,6 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import NotFound, ProductError, problem_of
 from sinemora.kit.mesh_limit import MeshLimit
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 OPEN_MAX = 100
 """Most jobs of one tenant that may be queued or running."""

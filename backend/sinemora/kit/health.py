@@ -15,6 +15,7 @@ from redis import RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from sinemora import compose
 from sinemora.kit import archive_state
 from sinemora.kit.config import settings
 from sinemora.kit.db import engine
@@ -58,13 +59,17 @@ class Readiness(Read):
 
 
 class About(BaseModel):
-    """Versions of product and database. The database fields are null while it is unavailable."""
+    """Versions of product and database, and the laboratories of this installation that have pages in the console.
+
+    The database fields are null while it is unavailable.
+    """
 
     version: str
     database_engine: str | None
     database_version: str | None
     timescaledb: bool | None
     timescaledb_version: str | None
+    labs: list[str]
 
 
 @router.get("/healthz")
@@ -100,6 +105,7 @@ def about() -> About:
             database_version=None,
             timescaledb=None,
             timescaledb_version=None,
+            labs=compose.pages(),
         )
     return About(
         version=version("sinemora"),
@@ -107,6 +113,7 @@ def about() -> About:
         database_version=versions.version.split(" ")[0],
         timescaledb=versions.timescaledb is not None,
         timescaledb_version=versions.timescaledb,
+        labs=compose.pages(),
     )
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import Actor, Editor, SignedIn, Viewer
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -56,7 +57,6 @@ from sinemora.measurements.query.vm_clocks import vm_clocks
 from sinemora.measurements.query.vm_paths import vm_paths
 from sinemora.measurements.query.vm_traffic import vm_traffic
 from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
-from sinemora.tenants.access import Actor, Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/meshes/{mesh_id}",

@@ -10,7 +10,9 @@ from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from sinemora.inventory.agents import AgentDep, AgentRoute
+from sinemora.access.tenants.access import SignedIn, Viewer, still_signed_in
+from sinemora.fleet.inventory.agents import AgentDep, AgentRoute
+from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.raw import body_of
@@ -21,8 +23,6 @@ from sinemora.measurements.ingest.payload import JSON, PROTOBUF
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.query import matrix, paths
 from sinemora.measurements.schemas import PathRead, Resolution, SeriesRead, WorstPaths
-from sinemora.meshes.service import get_mesh
-from sinemora.tenants.access import SignedIn, Viewer, still_signed_in
 
 agent_router = APIRouter(
     prefix="/v1/agents/self",

@@ -6,6 +6,8 @@ import structlog
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
+from sinemora.access.tenants.models import TenantQuota
+from sinemora.access.tenants.quotas import effective
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
@@ -17,8 +19,6 @@ from sinemora.measurements.store import roll_up as roll_up_service
 from sinemora.measurements.store.aged import runs as aged_runs
 from sinemora.measurements.store.retention import kept_from_of, kept_tables
 from sinemora.measurements.store.tiers import ROLLED, Tier, floor
-from sinemora.tenants.models import TenantQuota
-from sinemora.tenants.quotas import effective
 
 log = structlog.get_logger(__name__)
 

@@ -14,8 +14,8 @@ import psycopg
 from psycopg import sql
 
 from sinemora import migrate
-from sinemora.archives.archive import ArchiveError, Reader, Report, Writer
-from sinemora.archives.catalogue import Table, connect, revision, tables
+from sinemora.operations.archives.archive import ArchiveError, Reader, Report, Writer
+from sinemora.operations.archives.catalogue import Table, connect, revision, tables
 
 _DAYS_AT_ONCE = 365
 

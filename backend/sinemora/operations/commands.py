@@ -11,12 +11,12 @@ from typing import IO, Annotated, Any
 
 from typer import Argument, BadParameter, Exit, Option, Typer
 
-from sinemora.archives import tenant
-from sinemora.archives.archive import ArchiveError
-from sinemora.archives.tenant import TenantError
 from sinemora.kit.commands import ResultAsJson, moment_of, print_json, require_database, table
 from sinemora.operations import backup as backups
 from sinemora.operations import integrity, quota
+from sinemora.operations.archives import tenant
+from sinemora.operations.archives.archive import ArchiveError
+from sinemora.operations.archives.tenant import TenantError
 from sinemora.operations.backup import RestoreError
 from sinemora.operations.quota import QuotaError
 

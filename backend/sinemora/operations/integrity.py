@@ -12,11 +12,11 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from sinemora.archives.catalogue import Table, connect, tables
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, MAX, MEAN, MIN, FrameError
 from sinemora.measurements.store.inserts import roster_digest
 from sinemora.operations.aged_copies import check_objects
+from sinemora.operations.archives.catalogue import Table, connect, tables
 from sinemora.operations.findings import Fault, Findings
 from sinemora.operations.merged_minutes import compare_minutes
 

@@ -8,10 +8,10 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.models import AuditEntry, Tenant, TenantQuota
+from sinemora.access.tenants.quotas import effective
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.tenants.models import AuditEntry, Tenant, TenantQuota
-from sinemora.tenants.quotas import effective
 
 NAMES = {
     "vms": "VMs",

@@ -11,10 +11,10 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from sinemora import grants
+from sinemora.access.tenants.models import AuditEntry, Tenant
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionMaker
 from sinemora.measurements.sql_models import SqlLogin
-from sinemora.tenants.models import AuditEntry, Tenant
 
 _ROLE = text(
     "SELECT rolcanlogin, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication,"

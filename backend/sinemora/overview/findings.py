@@ -15,12 +15,12 @@ from sinemora.advisors.transport.schemas import TransportCreate
 from sinemora.advisors.transport.service import transport
 from sinemora.alerts.models import Incident
 from sinemora.applications.schemas import Named
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.percent import percent
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
 from sinemora.measurements.token_buckets import service as token_buckets
-from sinemora.meshes.models import Mesh
 from sinemora.overview import queries
 from sinemora.overview.schemas import Advisor, AdvisorFinding
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, defer
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Severity
 from sinemora.alerts.models import AlertRule, AlertState, Incident, IncidentState
-from sinemora.inventory.models import Agent, Vm
+from sinemora.fleet.inventory.models import Agent, Vm
 from sinemora.measurements.query.ranges import utc
 from sinemora.recommendations.models import Recommendation, RecommendationState
 

@@ -4,13 +4,13 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.kit import health
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.overview import findings, service
 from sinemora.overview.schemas import AdvisorFinding, ApplicationRanking, MeshHealth, OverviewRead
-from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/overview",

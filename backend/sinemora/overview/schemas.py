@@ -12,8 +12,8 @@ from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead, RecurrenceRead
 from sinemora.alerts.models import IncidentState
 from sinemora.applications.schemas import Named
+from sinemora.fleet.meshes.schemas import RosterZone
 from sinemora.kit.schemas import Read
-from sinemora.meshes.schemas import RosterZone
 from sinemora.recommendations.schemas import GainRead
 
 

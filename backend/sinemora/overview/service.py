@@ -16,14 +16,14 @@ from sinemora.applications import attach, reading
 from sinemora.applications.models import Application
 from sinemora.applications.queries import first_applications
 from sinemora.applications.schemas import Named
-from sinemora.inventory.status import AgentStatus, status_of
+from sinemora.fleet.inventory.status import AgentStatus, status_of
+from sinemora.fleet.meshes.models import Mesh
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.schemas import RosterZone
+from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import State, Statistic
 from sinemora.measurements.query.matrix import read_windows
-from sinemora.meshes.models import Mesh
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.schemas import RosterZone
-from sinemora.meshes.service import mesh_state, zone_runs
 from sinemora.overview import queries
 from sinemora.overview.figures import PathFigures, is_below, is_older, newest_version, path_figures, worst_first
 from sinemora.overview.queries import AgentRow, Evaluation

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.schemas import Named
-from sinemora.curves.core.curve import Floats
-from sinemora.placement.move_sequence import TaskMove
 from sinemora.recommendations.core.instance import Instance, Ints
 from sinemora.recommendations.core.solution import Solution
+from sinemora.recommendations.placement.move_sequence import TaskMove
 from sinemora.recommendations.schemas import RunnerUp
 
 Known = dict[int, Floats]

@@ -11,8 +11,8 @@ from sinemora.artifacts import moves
 from sinemora.artifacts.models import Artifact
 from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.kit.errors import ProductError
-from sinemora.placement.move_sequence import TaskMove
 from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.placement.move_sequence import TaskMove
 from sinemora.recommendations.schemas import RecommendationRequest
 
 Costs = Mapping[int, Mapping[UUID, MoveCostRead]]

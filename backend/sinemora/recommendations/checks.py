@@ -5,9 +5,9 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError, invalid
 from sinemora.kit.field_errors import pointer_of
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations import bringing, load_instance
 from sinemora.recommendations.core.formulate import solvable_stars
 from sinemora.recommendations.core.instance import Instance

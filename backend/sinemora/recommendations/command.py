@@ -6,9 +6,9 @@ from typer import Argument, Option, Typer
 
 from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api
 from sinemora.kit.percent import percent, signed_percent
-from sinemora.placement.costs import Objective
-from sinemora.placement.policies.explain import ExplainedArc, as_text
-from sinemora.placement.problem import Risk
+from sinemora.recommendations.placement.costs import Objective
+from sinemora.recommendations.placement.policies.explain import ExplainedArc, as_text
+from sinemora.recommendations.placement.problem import Risk
 from sinemora.recommendations.schemas import Percentile, Policy
 
 app = Typer(rich_markup_mode=None)

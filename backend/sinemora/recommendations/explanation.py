@@ -9,9 +9,6 @@ from sinemora.kit.delays import delay
 from sinemora.kit.percent import percent
 from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
-from sinemora.placement.costs import Objective
-from sinemora.placement.move_sequence import Step, TaskMove
-from sinemora.placement.problem import Risk
 from sinemora.recommendations import bringing, load_instance
 from sinemora.recommendations.alternatives import Known, alternatives
 from sinemora.recommendations.bringing import Costs
@@ -24,6 +21,9 @@ from sinemora.recommendations.core.infeasibility import unmet_objectives
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Group, Options, Solution
 from sinemora.recommendations.flow_network import solved_arcs
+from sinemora.recommendations.placement.costs import Objective
+from sinemora.recommendations.placement.move_sequence import Step, TaskMove
+from sinemora.recommendations.placement.problem import Risk
 from sinemora.recommendations.schemas import (
     ApplicationGain,
     BindingLimit,

@@ -1,9 +1,9 @@
 """Arcs of the NoMora flow network as solved for a recommendation."""
 
 from sinemora.kit.errors import ProductError
-from sinemora.placement.policies.explain import explain
-from sinemora.placement.policies.nomora import Parameters
 from sinemora.recommendations.core.solution import Solution
+from sinemora.recommendations.placement.policies.explain import explain
+from sinemora.recommendations.placement.policies.nomora import Parameters
 from sinemora.recommendations.schemas import NetworkArc
 
 ARCS_MAX = 5_000

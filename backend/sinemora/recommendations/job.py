@@ -5,16 +5,16 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.meshes.service import get_mesh
 from sinemora.jobs import service as jobs
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.registry import JobKind, register
-from sinemora.meshes.service import get_mesh
-from sinemora.placement import progress
 from sinemora.recommendations import service
 from sinemora.recommendations.models import Trigger
+from sinemora.recommendations.placement import progress
 from sinemora.recommendations.schemas import RecommendationRequest
-from sinemora.tenants.access import Actor
 
 
 def _work(running: JobContext) -> dict[str, Any]:

@@ -11,18 +11,18 @@ from sinemora.applications import attach, queries
 from sinemora.applications.models import Application, Task
 from sinemora.applications.performance import Flags, Indices
 from sinemora.applications.reading import links_of
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query import history
 from sinemora.measurements.query.history import History
 from sinemora.measurements.store.tiers import Tier
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
-from sinemora.placement.problem import Risk
 from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand, Trips
 from sinemora.recommendations.core.recency import Recency
 from sinemora.recommendations.core.tail_risk import RiskModel
+from sinemora.recommendations.placement.problem import Risk
 from sinemora.recommendations.schemas import RecommendationRequest
 
 BLOCKS_BUDGET = 12_000

@@ -10,9 +10,9 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 from sqlalchemy.types import TEXT
 
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.http.etag import Versioned
-from sinemora.meshes.models import Mesh
 
 
 class RecommendationState(StrEnum):

@@ -10,16 +10,16 @@ from sqlalchemy.orm import Session
 
 from sinemora.applications import attach
 from sinemora.applications import queries as applications
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.applications.learning import queries as learning
+from sinemora.applications.learning.models import MetricSource
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Indices, Links, Sensitivity, reached
 from sinemora.applications.reading import links_of
 from sinemora.applications.schemas import Named
-from sinemora.curves.core.curve import Floats
-from sinemora.learning import queries as learning
-from sinemora.learning.models import MetricSource
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.query.history import History
 from sinemora.measurements.schemas import Span
-from sinemora.meshes.plan import MeshState
 from sinemora.recommendations import load_instance, queries
 from sinemora.recommendations.core import verdict
 from sinemora.recommendations.core.holdout import performance_series

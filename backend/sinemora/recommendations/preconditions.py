@@ -5,8 +5,8 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.applications.models import Task
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations import load_instance, queries
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.schemas import MoveRead

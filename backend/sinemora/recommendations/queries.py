@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sinemora.applications.models import Application, Task
-from sinemora.inventory.models import Vm
-from sinemora.meshes.models import Mesh
+from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationSchedule, RecommendationState
 
 

@@ -6,6 +6,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from sqlalchemy import select
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.jobs import service as jobs
 from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
@@ -26,8 +28,6 @@ from sinemora.recommendations.schemas import (
     ScheduleRead,
     ScheduleWrite,
 )
-from sinemora.tenants import audit
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

@@ -4,13 +4,13 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import NotFound
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations import checks
 from sinemora.recommendations.models import RecommendationSchedule
 from sinemora.recommendations.schemas import RecommendationRequest, ScheduleRead, ScheduleWrite
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 
 def put_schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite) -> ScheduleRead:

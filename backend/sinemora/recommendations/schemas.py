@@ -11,12 +11,12 @@ from sinemora.applications.schemas import Named
 from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span
-from sinemora.placement.costs import Objective
-from sinemora.placement.problem import Risk
 from sinemora.recommendations.core.racks import RackSource
 from sinemora.recommendations.core.verdict import Verdict
 from sinemora.recommendations.models import RecommendationState, Trigger
-from sinemora.simulation.schemas import PublishedParameters
+from sinemora.recommendations.placement.costs import Objective
+from sinemora.recommendations.placement.problem import Risk
+from sinemora.recommendations.published import PublishedParameters
 
 MOVES_MAX = 10
 MINUTES = 30

@@ -8,24 +8,26 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.applications import queries as applications
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
+from sinemora.fleet.meshes.models import Mesh
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
-from sinemora.meshes.models import Mesh
-from sinemora.meshes.service import mesh_state
-from sinemora.placement import progress
-from sinemora.placement.costs import Objective
-from sinemora.placement.policies.limits import InfeasibleError
-from sinemora.placement.policies.nomora import Parameters
-from sinemora.placement.problem import ProblemError
 from sinemora.recommendations import bringing, explanation, load_instance, outcomes, preconditions, queries
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
 from sinemora.recommendations.core.solution import Options
 from sinemora.recommendations.core.verdict import Verdict
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
+from sinemora.recommendations.placement import progress
+from sinemora.recommendations.placement.costs import Objective
+from sinemora.recommendations.placement.policies.limits import InfeasibleError
+from sinemora.recommendations.placement.policies.nomora import Parameters
+from sinemora.recommendations.placement.problem import ProblemError
 from sinemora.recommendations.schemas import (
     Accuracy,
     AccuracyEntry,
@@ -36,8 +38,6 @@ from sinemora.recommendations.schemas import (
     RecommendationSummary,
     VerifiedOutcome,
 )
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 _UNSUPPORTED = ("not_supported", "not_together")
 """Codes of `ProblemError` for a policy that cannot keep the limits."""

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from sinemora.alerts.detection import evaluator
 from sinemora.alerts.models import Incident
 from sinemora.alerts.rules import service as rules
+from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit import config
 from sinemora.kit.db import tenant_session
-from sinemora.meshes.plan import is_client
 from tests.alerts.notifications.servers import Hooks
 from tests.callers import AgentCaller, Member, MeshWorld
 from tests.mailbox import serve

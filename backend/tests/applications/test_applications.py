@@ -6,7 +6,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from sinemora.curves.core.library import published
+from sinemora.applications.curves.core.library import published
 from tests.callers import Caller, Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple

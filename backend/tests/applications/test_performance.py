@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sinemora.applications.curves.core.band import FittedBand, transfer_band
+from sinemora.applications.curves.core.library import published
 from sinemora.applications.performance import Sensitivity, graph, reached, star
-from sinemora.curves.core.band import FittedBand, transfer_band
-from sinemora.curves.core.library import published
 
 CURVE = published("memcached-server").curve
 EXACT = FittedBand("exact", CURVE, CURVE, CURVE)

@@ -19,8 +19,8 @@ from sinemora_client import (
     Unreachable,
     VersionChanged,
 )
+from tests.access.tenants.test_access import key_of
 from tests.callers import Member
-from tests.tenants.test_access import key_of
 from tests.terminal import listening, run_jobs_at_once
 
 README = CLIENT.parent / "README.md"

@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
+from sinemora.access.tenants.access import Actor
+from sinemora.access.tenants.models import Role
 from sinemora.jobs import service
 from sinemora.jobs.registry import JobKind
 from sinemora.kit.db import tenant_session
-from sinemora.tenants.access import Actor
-from sinemora.tenants.models import Role
 from tests.callers import Member
 
 

@@ -15,12 +15,12 @@ import pytest
 from redis import Redis
 from sqlalchemy import text
 
-from sinemora.embedded.data_folder import DataFolder
-from sinemora.embedded.servers.service_user import caller
-from sinemora.embedded.services import services
 from sinemora.jobs import tasks
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
+from sinemora.operations.embedded.data_folder import DataFolder
+from sinemora.operations.embedded.servers.service_user import caller
+from sinemora.operations.embedded.services import services
 from tests.callers import Member
 from tests.patience import until
 

@@ -8,12 +8,12 @@ from sqlalchemy import Engine, func, select, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.orm import Session, aliased
 
-from sinemora.embedded.servers.postgres import SUPERUSER
-from sinemora.inventory.models import Vm, Zone
+from sinemora.fleet.inventory.models import Vm, Zone
+from sinemora.fleet.meshes.models import MeshVm
 from sinemora.kit import db
 from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError, database_error
-from sinemora.meshes.models import MeshVm
+from sinemora.operations.embedded.servers.postgres import SUPERUSER
 from tests.callers import Member, MeshWorld
 from tests.conftest import Servers, forget_settings
 

@@ -3,8 +3,8 @@
 import pytest
 
 from lab.benchmarks.showing.sights import LOSS, Sight, drift_of, sights_of, sudden_of
-from sinemora.embedded.simulated.faults import effects_of
-from sinemora.embedded.simulated.world import World, make_world
+from sinemora.operations.embedded.simulated.faults import effects_of
+from sinemora.operations.embedded.simulated.world import World, make_world
 
 NOW_S = 1_700_000_000
 SEEDS = range(1, 9)

@@ -10,8 +10,8 @@ import pytest
 import uvicorn
 
 from sinemora import cli
+from sinemora.labs.profiler.variation import read_table
 from sinemora.main import create_app
-from sinemora.profiler.variation import read_table
 from tests.expiry import in_a_month
 from tests.patience import until
 from tests.terminal import run_jobs_at_once

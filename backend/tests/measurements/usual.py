@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import text
 
+from sinemora.fleet.meshes.plan import is_client
+from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import frames, inserts
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
-from sinemora.meshes.plan import is_client
-from sinemora.meshes.service import mesh_state, zone_runs
 from tests.callers import MeshWorld
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple

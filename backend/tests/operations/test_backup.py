@@ -10,13 +10,13 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
-from sinemora.archives import catalogue, tenant
-from sinemora.archives.archive import ArchiveError
-from sinemora.embedded.servers.postgres import SYSTEM_ROLE
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations import backup
+from sinemora.operations.archives import catalogue, tenant
+from sinemora.operations.archives.archive import ArchiveError
 from sinemora.operations.backup import RestoreError
+from sinemora.operations.embedded.servers.postgres import SYSTEM_ROLE
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple

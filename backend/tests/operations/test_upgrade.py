@@ -13,11 +13,11 @@ import psycopg
 import pytest
 from fastapi.testclient import TestClient
 
-from sinemora.archives import catalogue
-from sinemora.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.kit import db
 from sinemora.main import create_app
 from sinemora.operations import backup, integrity
+from sinemora.operations.archives import catalogue
+from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from tests import callers
 from tests.conftest import Servers, forget_settings
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
+from sinemora.applications.learning import service as learning
+from sinemora.applications.learning.schemas import MetricPointWrite
 from sinemora.kit.db import tenant_session
-from sinemora.learning import service as learning
-from sinemora.learning.schemas import MetricPointWrite
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
 from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)

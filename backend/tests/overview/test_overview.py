@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import Incident
-from sinemora.inventory.models import Agent
+from sinemora.fleet.inventory.models import Agent
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from sinemora.curves.core.library import published
+from sinemora.applications.curves.core.library import published
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations import load_instance, service, tasks
 from sinemora.recommendations.core import recency

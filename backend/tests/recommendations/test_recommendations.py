@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from sinemora.curves.core.library import published
+from sinemora.applications.curves.core.library import published
 from sinemora.kit.db import system_session
 from sinemora.recommendations import flow_network, service, tasks
 from tests.callers import Caller, Member, MeshWorld

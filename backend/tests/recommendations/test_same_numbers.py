@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinemora.curves.core.library import published
+from sinemora.applications.curves.core.library import published
 from tests.callers import MeshWorld
 from tests.recommendations.asking import asked, declared
 from tests.recommendations.measured_mesh import measured

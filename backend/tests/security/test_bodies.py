@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from fastapi.routing import APIRoute
 
-from sinemora.inventory.agents import AgentRoute
+from sinemora.fleet.inventory.agents import AgentRoute
 from sinemora.kit import config
 from sinemora.kit.http.routes import PUBLIC_BODY_BYTES, BoundedRoute
 from sinemora.main import ROUTERS

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
+from tests.access.tenants.test_access import key_of
 from tests.callers import Caller, Member, join
-from tests.tenants.test_access import key_of
 from tests.test_every_route import filled, operations
 
 RANK = {"viewer": 0, "editor": 1, "admin": 2, "owner": 3}

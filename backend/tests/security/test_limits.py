@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 
 from sinemora.alerts.notifications.service import BY_HAND_AN_HOUR
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import Base, TenantOwned
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.live import hub
 from sinemora.measurements.live.hub import LiveHub
-from sinemora.meshes.models import Mesh
 from tests.callers import Member
 
 

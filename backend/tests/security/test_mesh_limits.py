@@ -13,17 +13,17 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, select, text
 
-from sinemora import mesh_policies
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, Severity
 from sinemora.artifacts.models import Artifact
-from sinemora.inventory.models import Zone
+from sinemora.fleet.inventory.models import Zone
+from sinemora.fleet.meshes import row_policies as mesh_policies
+from sinemora.fleet.meshes.models import BulkOrder, Mesh, OnDemandMeasurement
 from sinemora.jobs.models import Job, JobState, Queue
 from sinemora.kit import cluster, mesh_limit
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mesh_limit import MeshLimit, limited_to
 from sinemora.measurements import tasks
-from sinemora.meshes.models import BulkOrder, Mesh, OnDemandMeasurement
 from sinemora.recommendations.models import Recommendation
 from sinemora.tables import metadata
 from tests.callers import Caller, Member, MeshWorld, join, limited_key

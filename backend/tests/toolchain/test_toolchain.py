@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from sinemora.embedded import up
+from sinemora.operations.embedded import up
 
 ROOT = Path(__file__).resolve().parents[3]
 

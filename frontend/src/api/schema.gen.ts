@@ -3295,76 +3295,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/simulations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Simulations
-         * @description List reports of simulations, newest first.
-         */
-        get: operations["list_simulations"];
-        put?: never;
-        /**
-         * Create Simulation
-         * @description Store the report that `sinemora simulate --report` wrote into `simulation.json`, under a name.
-         */
-        post: operations["create_simulation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/simulations/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run Simulation
-         * @description Simulate a cluster as a job; its result names the report.
-         *
-         *     The job reports its progress and can be cancelled.
-         */
-        post: operations["run_simulation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/simulations/{simulation_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Simulation
-         * @description Read one report: figures and distribution of scores of each policy.
-         */
-        get: operations["read_simulation"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete Simulation
-         * @description Delete a report.
-         */
-        delete: operations["delete_simulation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/metric-sources": {
         parameters: {
             query?: never;
@@ -4635,88 +4565,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/advisors/shaping-studies": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Compare Study
-         * @description Return a study of `sinemora lab shape` next to the figures of the source, by operation. Stores nothing.
-         */
-        post: operations["compare_study"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/advisors/tail-workloads": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Tail Workloads
-         * @description List the workloads of the source with their distributions of flow sizes.
-         */
-        get: operations["list_tail_workloads"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/advisors/tail-studies": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run Tail Study
-         * @description Compare orders of packets at a bottleneck link as a job, α by search; its result names the study.
-         *
-         *     The job reports its progress and can be cancelled. The study is kept as long as the job.
-         */
-        post: operations["run_tail_study"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/advisors/tail-studies/{study_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Tail Study
-         * @description Read one study: figures, gains, curves of α and distributions of each policy.
-         */
-        get: operations["read_tail_study"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/overview": {
         parameters: {
             query?: never;
@@ -4837,13 +4685,167 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Simulations
+         * @description List reports of simulations, newest first.
+         */
+        get: operations["list_simulations"];
+        put?: never;
+        /**
+         * Create Simulation
+         * @description Store the report that `sinemora simulate --report` wrote into `simulation.json`, under a name.
+         */
+        post: operations["create_simulation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/simulations/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Simulation
+         * @description Simulate a cluster as a job; its result names the report.
+         *
+         *     The job reports its progress and can be cancelled.
+         */
+        post: operations["run_simulation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/simulations/{simulation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Simulation
+         * @description Read one report: figures and distribution of scores of each policy.
+         */
+        get: operations["read_simulation"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Simulation
+         * @description Delete a report.
+         */
+        delete: operations["delete_simulation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/shaping-studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare Study
+         * @description Return a study of `sinemora lab shape` next to the figures of the source, by operation. Stores nothing.
+         */
+        post: operations["compare_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/tail-workloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tail Workloads
+         * @description List the workloads of the source with their distributions of flow sizes.
+         */
+        get: operations["list_tail_workloads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/tail-studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Tail Study
+         * @description Compare orders of packets at a bottleneck link as a job, α by search; its result names the study.
+         *
+         *     The job reports its progress and can be cancelled. The study is kept as long as the job.
+         */
+        post: operations["run_tail_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/advisors/tail-studies/{study_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Tail Study
+         * @description Read one study: figures, gains, curves of α and distributions of each policy.
+         */
+        get: operations["read_tail_study"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
          * About
-         * @description Versions of product and database. The database fields are null while it is unavailable.
+         * @description Versions of product and database, and the laboratories of this installation that have pages in the console.
+         *
+         *     The database fields are null while it is unavailable.
          */
         About: {
             /** Version */
@@ -4856,6 +4858,8 @@ export interface components {
             timescaledb: boolean | null;
             /** Timescaledb Version */
             timescaledb_version: string | null;
+            /** Labs */
+            labs: string[];
         };
         /**
          * Access
@@ -5324,7 +5328,7 @@ export interface components {
             ends_at?: string | null;
             /** Mesh Id */
             mesh_id?: string | null;
-            scope?: components["schemas"]["sinemora__annotations__schemas__Scope"] | null;
+            scope?: components["schemas"]["sinemora__overview__annotations__schemas__Scope"] | null;
             /** Source */
             source?: string | null;
             /** Url */
@@ -5394,7 +5398,7 @@ export interface components {
             ends_at?: string | null;
             /** Mesh Id */
             mesh_id?: string | null;
-            scope?: components["schemas"]["sinemora__annotations__schemas__Scope"] | null;
+            scope?: components["schemas"]["sinemora__overview__annotations__schemas__Scope"] | null;
             /** Source */
             source?: string;
             /** Url */
@@ -5411,7 +5415,7 @@ export interface components {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: components["schemas"]["sinemora__api_keys__scopes__Scope"][];
+            scopes: components["schemas"]["sinemora__access__api_keys__scopes__Scope"][];
             /**
              * Expires At
              * Format: date-time
@@ -7275,7 +7279,7 @@ export interface components {
         CurveAttached: {
             /** Id */
             id: string;
-            origin: components["schemas"]["sinemora__curves__schemas__Origin"];
+            origin: components["schemas"]["sinemora__applications__curves__schemas__Origin"];
             /** Name */
             name: string;
             /** Number */
@@ -7338,7 +7342,7 @@ export interface components {
         CurveDetail: {
             /** Id */
             id: string;
-            origin: components["schemas"]["sinemora__curves__schemas__Origin"];
+            origin: components["schemas"]["sinemora__applications__curves__schemas__Origin"];
             /** Name */
             name: string;
             /** Description */
@@ -7380,7 +7384,7 @@ export interface components {
         CurveRead: {
             /** Id */
             id: string;
-            origin: components["schemas"]["sinemora__curves__schemas__Origin"];
+            origin: components["schemas"]["sinemora__applications__curves__schemas__Origin"];
             /** Name */
             name: string;
             /** Description */
@@ -8814,7 +8818,7 @@ export interface components {
              */
             state: "waiting" | "cannot_tell" | "learnt";
             /** Reasons */
-            reasons: components["schemas"]["sinemora__learning__schemas__ReasonRead"][];
+            reasons: components["schemas"]["sinemora__applications__learning__schemas__ReasonRead"][];
             /** Pairs */
             pairs: number;
             /** Latency Us */
@@ -14830,7 +14834,7 @@ export interface components {
             /** Measures */
             measures: string[];
             measured: components["schemas"]["MeasuredRead"] | null;
-            source: components["schemas"]["sinemora__advisors__shaping_lab__schemas__ReferenceRead"] | null;
+            source: components["schemas"]["sinemora__labs__shaping_lab__schemas__ReferenceRead"] | null;
         };
         /**
          * StudyRow
@@ -15989,7 +15993,7 @@ export interface components {
             used: number | null;
             /** Limit */
             limit: number;
-            set_by: components["schemas"]["sinemora__tenants__quotas__Origin"];
+            set_by: components["schemas"]["sinemora__access__tenants__quotas__Origin"];
         };
         /**
          * UsageRead
@@ -16739,6 +16743,43 @@ export interface components {
             physical_id?: string | null;
         };
         /**
+         * Scope
+         * @description Scope of an API key: what it reads or changes. `read` and `write` are for every family.
+         * @enum {string}
+         */
+        sinemora__access__api_keys__scopes__Scope: "read" | "write" | "inventory:read" | "inventory:write" | "measurements:read" | "measurements:write" | "alerts:read" | "alerts:write" | "applications:read" | "applications:write" | "recommendations:read" | "recommendations:write" | "annotations:read" | "annotations:write" | "tenant:read" | "tenant:write";
+        /**
+         * Confirmation
+         * @description Confirmation of a step that cannot be undone: the name of the tenant, exactly.
+         */
+        sinemora__access__members__schemas__Confirmation: {
+            /**
+             * Tenant Name
+             * @example Example
+             */
+            tenant_name: string;
+        };
+        /**
+         * Confirmation
+         * @description Proof of the person at the browser: the password, or, of those who have a second factor, a code or passkey.
+         */
+        sinemora__access__signin__schemas__Confirmation: {
+            /** Password */
+            password?: string | null;
+            /** Code */
+            code?: string | null;
+            /** Credential */
+            credential?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * Origin
+         * @description Where a quota is set: for this tenant, in its service plan, or in the settings of the installation.
+         * @enum {string}
+         */
+        sinemora__access__tenants__quotas__Origin: "tenant" | "plan" | "installation";
+        /**
          * Verdict
          * @description `shorter` or `longer`: the whole interval of the change is below or above 0.
          * @enum {string}
@@ -16750,24 +16791,6 @@ export interface components {
          * @enum {string}
          */
         sinemora__advisors__shaping__core__treatment__Verdict: "different" | "same" | "stripped" | "not_loaded" | "too_few_packets";
-        /**
-         * ReferenceRead
-         * @description Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots).
-         *
-         *     `ratio`: p99 over that under the profile `interference`.
-         */
-        sinemora__advisors__shaping_lab__schemas__ReferenceRead: {
-            /** Mb Per S */
-            mb_per_s: number | null;
-            /** P95 Us */
-            p95_us: number | null;
-            /** P99 Us */
-            p99_us: number | null;
-            /** P999 Us */
-            p999_us: number | null;
-            /** Ratio */
-            ratio: number | null;
-        };
         /**
          * Shape
          * @description Shape of traffic; `unclear` lies between, or has too few windows or no bytes.
@@ -16837,23 +16860,21 @@ export interface components {
             applications: string[];
         };
         /**
-         * Scope
-         * @description VMs, zones and applications that an annotation is about.
-         */
-        sinemora__annotations__schemas__Scope: {
-            /** Vm Ids */
-            vm_ids?: string[];
-            /** Zone Ids */
-            zone_ids?: string[];
-            /** Application Ids */
-            application_ids?: string[];
-        };
-        /**
-         * Scope
-         * @description Scope of an API key: what it reads or changes. `read` and `write` are for every family.
+         * Origin
+         * @description Origin of a curve: published by others, or measured by the tenant.
          * @enum {string}
          */
-        sinemora__api_keys__scopes__Scope: "read" | "write" | "inventory:read" | "inventory:write" | "measurements:read" | "measurements:write" | "alerts:read" | "alerts:write" | "applications:read" | "applications:write" | "recommendations:read" | "recommendations:write" | "annotations:read" | "annotations:write" | "tenant:read" | "tenant:write";
+        sinemora__applications__curves__schemas__Origin: "published" | "own";
+        /**
+         * ReasonRead
+         * @description Reason why the data is insufficient.
+         */
+        sinemora__applications__learning__schemas__ReasonRead: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+        };
         /**
          * Shape
          * @description Communication pattern: all tasks with the root, or along edges.
@@ -16861,20 +16882,22 @@ export interface components {
          */
         sinemora__applications__schemas__Shape: "star" | "graph";
         /**
-         * Origin
-         * @description Origin of a curve: published by others, or measured by the tenant.
-         * @enum {string}
+         * ReferenceRead
+         * @description Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots).
+         *
+         *     `ratio`: p99 over that under the profile `interference`.
          */
-        sinemora__curves__schemas__Origin: "published" | "own";
-        /**
-         * ReasonRead
-         * @description Reason why the data is insufficient.
-         */
-        sinemora__learning__schemas__ReasonRead: {
-            /** Code */
-            code: string;
-            /** Message */
-            message: string;
+        sinemora__labs__shaping_lab__schemas__ReferenceRead: {
+            /** Mb Per S */
+            mb_per_s: number | null;
+            /** P95 Us */
+            p95_us: number | null;
+            /** P99 Us */
+            p99_us: number | null;
+            /** P999 Us */
+            p999_us: number | null;
+            /** Ratio */
+            ratio: number | null;
         };
         /**
          * Verdict
@@ -16896,15 +16919,16 @@ export interface components {
             source: string;
         };
         /**
-         * Confirmation
-         * @description Confirmation of a step that cannot be undone: the name of the tenant, exactly.
+         * Scope
+         * @description VMs, zones and applications that an annotation is about.
          */
-        sinemora__members__schemas__Confirmation: {
-            /**
-             * Tenant Name
-             * @example Example
-             */
-            tenant_name: string;
+        sinemora__overview__annotations__schemas__Scope: {
+            /** Vm Ids */
+            vm_ids?: string[];
+            /** Zone Ids */
+            zone_ids?: string[];
+            /** Application Ids */
+            application_ids?: string[];
         };
         /**
          * Verdict
@@ -16912,26 +16936,6 @@ export interface components {
          * @enum {string}
          */
         sinemora__recommendations__core__verdict__Verdict: "held" | "not_held" | "cannot_tell";
-        /**
-         * Confirmation
-         * @description Proof of the person at the browser: the password, or, of those who have a second factor, a code or passkey.
-         */
-        sinemora__signin__schemas__Confirmation: {
-            /** Password */
-            password?: string | null;
-            /** Code */
-            code?: string | null;
-            /** Credential */
-            credential?: {
-                [key: string]: unknown;
-            } | null;
-        };
-        /**
-         * Origin
-         * @description Where a quota is set: for this tenant, in its service plan, or in the settings of the installation.
-         * @enum {string}
-         */
-        sinemora__tenants__quotas__Origin: "tenant" | "plan" | "installation";
     };
     responses: never;
     parameters: never;
@@ -19088,7 +19092,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["sinemora__signin__schemas__Confirmation"];
+                "application/json": components["schemas"]["sinemora__access__signin__schemas__Confirmation"];
             };
         };
         responses: {
@@ -22450,7 +22454,7 @@ export interface operations {
                  *       "tenant_name": "Example"
                  *     }
                  */
-                "application/json": components["schemas"]["sinemora__members__schemas__Confirmation"];
+                "application/json": components["schemas"]["sinemora__access__members__schemas__Confirmation"];
             };
         };
         responses: {
@@ -24219,7 +24223,7 @@ export interface operations {
                  *       "tenant_name": "Example"
                  *     }
                  */
-                "application/json": components["schemas"]["sinemora__members__schemas__Confirmation"];
+                "application/json": components["schemas"]["sinemora__access__members__schemas__Confirmation"];
             };
         };
         responses: {
@@ -47408,1065 +47412,6 @@ export interface operations {
             };
         };
     };
-    list_simulations: {
-        parameters: {
-            query?: {
-                /** @description Items per page */
-                limit?: number;
-                /** @description `next_cursor` of the previous page. Opaque; valid for the same list with the same filters. Any other text is refused: 422 `cursor_invalid` */
-                cursor?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "b00ac3dd-ea04-456e-8e0d-252098240838",
-                     *           "name": "a tenth",
-                     *           "created_at": "2026-11-26T08:55:26.954446Z",
-                     *           "world": {
-                     *             "machines": 96,
-                     *             "slots": 14,
-                     *             "rack_size": 48,
-                     *             "pod_racks": 16,
-                     *             "seconds": 720,
-                     *             "step_s": 60,
-                     *             "round_s": 600,
-                     *             "window_s": 10,
-                     *             "history_s": 0,
-                     *             "noise": 0,
-                     *             "move_price": 30,
-                     *             "mix": {
-                     *               "strads-lasso": 0.25,
-                     *               "memcached-server": 0.5,
-                     *               "tensorflow-mnist": 0.25
-                     *             },
-                     *             "own_curves": {},
-                     *             "nomora": {
-                     *               "p_m": 105,
-                     *               "p_r": 110,
-                     *               "omega": 0,
-                     *               "gamma": 1001,
-                     *               "beta": 0,
-                     *               "aggregate": true
-                     *             },
-                     *             "preemption": false,
-                     *             "roots": 1,
-                     *             "start_at_random": false,
-                     *             "seed": 1,
-                     *             "trace": null,
-                     *             "latency": null,
-                     *             "statistics": null,
-                     *             "version": "0.1.0",
-                     *             "code": "81540182807a7a5f",
-                     *             "inputs": "1f5c96efb293d0fa"
-                     *           },
-                     *           "policies": [
-                     *             {
-                     *               "policy": "random",
-                     *               "area_percent": 63.4843
-                     *             },
-                     *             {
-                     *               "policy": "gang_budget",
-                     *               "area_percent": 95.1701
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "next_cursor": "WyIyMDI2LTExLTI2VDA4OjU1OjI2Ljk1NDQ0NiswMDowMCJd"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Page_SimulationRead_"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    create_simulation: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
-                "idempotency-key"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "once",
-                 *       "world": {
-                 *         "machines": 96,
-                 *         "rack_size": 48,
-                 *         "pod_racks": 16,
-                 *         "slots": 14,
-                 *         "seconds": 720,
-                 *         "step_s": 60,
-                 *         "round_s": 600,
-                 *         "window_s": 10,
-                 *         "history_s": 0,
-                 *         "noise": 0,
-                 *         "move_price": 30,
-                 *         "mix": {
-                 *           "memcached-server": 0.5,
-                 *           "strads-lasso": 0.25,
-                 *           "tensorflow-mnist": 0.25
-                 *         },
-                 *         "own_curves": {},
-                 *         "nomora": {
-                 *           "p_m": 105,
-                 *           "p_r": 110,
-                 *           "omega": 0,
-                 *           "gamma": 1001,
-                 *           "beta": 0,
-                 *           "aggregate": true
-                 *         },
-                 *         "preemption": false,
-                 *         "roots": 1,
-                 *         "start_at_random": false,
-                 *         "seed": 1,
-                 *         "trace": null,
-                 *         "latency": null,
-                 *         "statistics": null,
-                 *         "version": "0.1.0",
-                 *         "code": "81540182807a7a5f",
-                 *         "inputs": "1f5c96efb293d0fa"
-                 *       },
-                 *       "policies": [
-                 *         {
-                 *           "policy": "random",
-                 *           "jobs": 12,
-                 *           "area_percent": 63.4843,
-                 *           "source_percent": 47.2,
-                 *           "worst_job": 0.4228,
-                 *           "solver_s": {
-                 *             "p50": 0.002517,
-                 *             "p90": 0.002517,
-                 *             "p99": 0.002517
-                 *           },
-                 *           "round_s": null,
-                 *           "placement_latency_s": {
-                 *             "p50": 0.002517,
-                 *             "p90": 0.002517,
-                 *             "p99": 0.002517
-                 *           },
-                 *           "response_s": null,
-                 *           "moved_share_mean": 0,
-                 *           "moved_share": null,
-                 *           "scores": [
-                 *             0.4228,
-                 *             0.4252
-                 *           ],
-                 *           "distributions": {
-                 *             "solver_s": [
-                 *               0.002517,
-                 *               0.002517
-                 *             ],
-                 *             "round_s": [],
-                 *             "moved_share": [],
-                 *             "placement_latency_s": [
-                 *               0.002517,
-                 *               0.002517
-                 *             ],
-                 *             "response_s": []
-                 *           }
-                 *         },
-                 *         {
-                 *           "policy": "gang_budget",
-                 *           "jobs": 12,
-                 *           "area_percent": 95.1701,
-                 *           "source_percent": null,
-                 *           "worst_job": 0.7688,
-                 *           "solver_s": {
-                 *             "p50": 0.00236,
-                 *             "p90": 0.00236,
-                 *             "p99": 0.00236
-                 *           },
-                 *           "round_s": {
-                 *             "p50": 0.000881,
-                 *             "p90": 0.000881,
-                 *             "p99": 0.000881
-                 *           },
-                 *           "placement_latency_s": {
-                 *             "p50": 0.00236,
-                 *             "p90": 0.00236,
-                 *             "p99": 0.00236
-                 *           },
-                 *           "response_s": null,
-                 *           "moved_share_mean": 0.420935,
-                 *           "moved_share": {
-                 *             "p50": 0.420935,
-                 *             "p90": 0.420935,
-                 *             "p99": 0.420935
-                 *           },
-                 *           "scores": [
-                 *             0.7688,
-                 *             0.7758
-                 *           ],
-                 *           "distributions": {
-                 *             "solver_s": [
-                 *               0.00236,
-                 *               0.00236
-                 *             ],
-                 *             "round_s": [
-                 *               0.000881,
-                 *               0.000881
-                 *             ],
-                 *             "moved_share": [
-                 *               0.420935,
-                 *               0.420935
-                 *             ],
-                 *             "placement_latency_s": [
-                 *               0.00236,
-                 *               0.00236
-                 *             ],
-                 *             "response_s": []
-                 *           }
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["SimulationCreate"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "ef5ecb0f-89e7-43a5-8961-5fcbfbbbde49",
-                     *       "name": "once",
-                     *       "created_at": "2026-11-26T08:55:27.151682Z",
-                     *       "world": {
-                     *         "machines": 96,
-                     *         "slots": 14,
-                     *         "rack_size": 48,
-                     *         "pod_racks": 16,
-                     *         "seconds": 720,
-                     *         "step_s": 60,
-                     *         "round_s": 600,
-                     *         "window_s": 10,
-                     *         "history_s": 0,
-                     *         "noise": 0,
-                     *         "move_price": 30,
-                     *         "mix": {
-                     *           "strads-lasso": 0.25,
-                     *           "memcached-server": 0.5,
-                     *           "tensorflow-mnist": 0.25
-                     *         },
-                     *         "own_curves": {},
-                     *         "nomora": {
-                     *           "p_m": 105,
-                     *           "p_r": 110,
-                     *           "omega": 0,
-                     *           "gamma": 1001,
-                     *           "beta": 0,
-                     *           "aggregate": true
-                     *         },
-                     *         "preemption": false,
-                     *         "roots": 1,
-                     *         "start_at_random": false,
-                     *         "seed": 1,
-                     *         "trace": null,
-                     *         "latency": null,
-                     *         "statistics": null,
-                     *         "version": "0.1.0",
-                     *         "code": "81540182807a7a5f",
-                     *         "inputs": "1f5c96efb293d0fa"
-                     *       },
-                     *       "policies": [
-                     *         {
-                     *           "policy": "random",
-                     *           "jobs": 12,
-                     *           "area_percent": 63.4843,
-                     *           "source_percent": 47.2,
-                     *           "worst_job": 0.4228,
-                     *           "solver_s": {
-                     *             "p50": 0.002517,
-                     *             "p90": 0.002517,
-                     *             "p99": 0.002517
-                     *           },
-                     *           "round_s": null,
-                     *           "placement_latency_s": {
-                     *             "p50": 0.002517,
-                     *             "p90": 0.002517,
-                     *             "p99": 0.002517
-                     *           },
-                     *           "response_s": null,
-                     *           "moved_share_mean": 0,
-                     *           "moved_share": null,
-                     *           "scores": [
-                     *             0.4228,
-                     *             0.4252
-                     *           ],
-                     *           "distributions": {
-                     *             "solver_s": [
-                     *               0.002517,
-                     *               0.002517
-                     *             ],
-                     *             "round_s": [],
-                     *             "moved_share": [],
-                     *             "placement_latency_s": [
-                     *               0.002517,
-                     *               0.002517
-                     *             ],
-                     *             "response_s": []
-                     *           }
-                     *         },
-                     *         {
-                     *           "policy": "gang_budget",
-                     *           "jobs": 12,
-                     *           "area_percent": 95.1701,
-                     *           "source_percent": null,
-                     *           "worst_job": 0.7688,
-                     *           "solver_s": {
-                     *             "p50": 0.00236,
-                     *             "p90": 0.00236,
-                     *             "p99": 0.00236
-                     *           },
-                     *           "round_s": {
-                     *             "p50": 0.000881,
-                     *             "p90": 0.000881,
-                     *             "p99": 0.000881
-                     *           },
-                     *           "placement_latency_s": {
-                     *             "p50": 0.00236,
-                     *             "p90": 0.00236,
-                     *             "p99": 0.00236
-                     *           },
-                     *           "response_s": null,
-                     *           "moved_share_mean": 0.420935,
-                     *           "moved_share": {
-                     *             "p50": 0.420935,
-                     *             "p90": 0.420935,
-                     *             "p99": 0.420935
-                     *           },
-                     *           "scores": [
-                     *             0.7688,
-                     *             0.7758
-                     *           ],
-                     *           "distributions": {
-                     *             "solver_s": [
-                     *               0.00236,
-                     *               0.00236
-                     *             ],
-                     *             "round_s": [
-                     *               0.000881,
-                     *               0.000881
-                     *             ],
-                     *             "moved_share": [
-                     *               0.420935,
-                     *               0.420935
-                     *             ],
-                     *             "placement_latency_s": [
-                     *               0.00236,
-                     *               0.00236
-                     *             ],
-                     *             "response_s": []
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SimulationDetail"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    run_simulation: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
-                "idempotency-key"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Small",
-                 *       "machines": 96,
-                 *       "hours": 0.2,
-                 *       "policies": [
-                 *         "random",
-                 *         "gang_budget"
-                 *       ],
-                 *       "seed": 3,
-                 *       "rack_size": 24,
-                 *       "mix": {
-                 *         "dns": 3,
-                 *         "spark-glm": 1
-                 *       },
-                 *       "roots": 2
-                 *     }
-                 */
-                "application/json": components["schemas"]["SimulationRun"];
-            };
-        };
-        responses: {
-            /** @description Job accepted. Poll `Location`. */
-            202: {
-                headers: {
-                    /** @description The job */
-                    Location?: string;
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "ec3d6dbb-c1f3-49d3-a5c9-0761b7bcd360",
-                     *       "kind": "simulation.simulate",
-                     *       "title": "Simulation Small",
-                     *       "queue": "solve",
-                     *       "state": "queued",
-                     *       "progress": null,
-                     *       "note": "",
-                     *       "attempt": 0,
-                     *       "cancel_requested": false,
-                     *       "requested_by": "owner@sinemora.example",
-                     *       "params": {
-                     *         "run": {
-                     *           "mix": {
-                     *             "dns": 3,
-                     *             "spark-glm": 1
-                     *           },
-                     *           "name": "Small",
-                     *           "seed": 3,
-                     *           "hours": 0.2,
-                     *           "noise": 0,
-                     *           "roots": 2,
-                     *           "slots": 14,
-                     *           "nomora": {
-                     *             "p_m": 105,
-                     *             "p_r": 110,
-                     *             "beta": 0,
-                     *             "gamma": 1001,
-                     *             "omega": 0,
-                     *             "aggregate": true
-                     *           },
-                     *           "step_s": 60,
-                     *           "round_s": 600,
-                     *           "machines": 96,
-                     *           "policies": [
-                     *             "random",
-                     *             "gang_budget"
-                     *           ],
-                     *           "window_s": 10,
-                     *           "history_s": 0,
-                     *           "pod_racks": 16,
-                     *           "rack_size": 24,
-                     *           "move_price": 30,
-                     *           "preemption": false,
-                     *           "start_at_random": false
-                     *         },
-                     *         "own_curves": {}
-                     *       },
-                     *       "result": null,
-                     *       "result_href": null,
-                     *       "problem": null,
-                     *       "output": null,
-                     *       "created_at": "2026-11-26T08:55:01.479286Z",
-                     *       "started_at": null,
-                     *       "finished_at": null,
-                     *       "kept_until": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["JobRead"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    read_simulation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                simulation_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "6a3afeb4-2912-4c87-a381-321cff0e5a10",
-                     *       "name": "a tenth",
-                     *       "created_at": "2026-11-26T08:55:26.922500Z",
-                     *       "world": {
-                     *         "machines": 96,
-                     *         "slots": 14,
-                     *         "rack_size": 48,
-                     *         "pod_racks": 16,
-                     *         "seconds": 720,
-                     *         "step_s": 60,
-                     *         "round_s": 600,
-                     *         "window_s": 10,
-                     *         "history_s": 0,
-                     *         "noise": 0,
-                     *         "move_price": 30,
-                     *         "mix": {
-                     *           "strads-lasso": 0.25,
-                     *           "memcached-server": 0.5,
-                     *           "tensorflow-mnist": 0.25
-                     *         },
-                     *         "own_curves": {},
-                     *         "nomora": {
-                     *           "p_m": 105,
-                     *           "p_r": 110,
-                     *           "omega": 0,
-                     *           "gamma": 1001,
-                     *           "beta": 0,
-                     *           "aggregate": true
-                     *         },
-                     *         "preemption": false,
-                     *         "roots": 1,
-                     *         "start_at_random": false,
-                     *         "seed": 1,
-                     *         "trace": null,
-                     *         "latency": null,
-                     *         "statistics": null,
-                     *         "version": "0.1.0",
-                     *         "code": "81540182807a7a5f",
-                     *         "inputs": "1f5c96efb293d0fa"
-                     *       },
-                     *       "policies": [
-                     *         {
-                     *           "policy": "random",
-                     *           "jobs": 12,
-                     *           "area_percent": 63.4843,
-                     *           "source_percent": 47.2,
-                     *           "worst_job": 0.4228,
-                     *           "solver_s": {
-                     *             "p50": 0.002517,
-                     *             "p90": 0.002517,
-                     *             "p99": 0.002517
-                     *           },
-                     *           "round_s": null,
-                     *           "placement_latency_s": {
-                     *             "p50": 0.002517,
-                     *             "p90": 0.002517,
-                     *             "p99": 0.002517
-                     *           },
-                     *           "response_s": null,
-                     *           "moved_share_mean": 0,
-                     *           "moved_share": null,
-                     *           "scores": [
-                     *             0.4228,
-                     *             0.4252
-                     *           ],
-                     *           "distributions": {
-                     *             "solver_s": [
-                     *               0.002517,
-                     *               0.002517
-                     *             ],
-                     *             "round_s": [],
-                     *             "moved_share": [],
-                     *             "placement_latency_s": [
-                     *               0.002517,
-                     *               0.002517
-                     *             ],
-                     *             "response_s": []
-                     *           }
-                     *         },
-                     *         {
-                     *           "policy": "gang_budget",
-                     *           "jobs": 12,
-                     *           "area_percent": 95.1701,
-                     *           "source_percent": null,
-                     *           "worst_job": 0.7688,
-                     *           "solver_s": {
-                     *             "p50": 0.00236,
-                     *             "p90": 0.00236,
-                     *             "p99": 0.00236
-                     *           },
-                     *           "round_s": {
-                     *             "p50": 0.000881,
-                     *             "p90": 0.000881,
-                     *             "p99": 0.000881
-                     *           },
-                     *           "placement_latency_s": {
-                     *             "p50": 0.00236,
-                     *             "p90": 0.00236,
-                     *             "p99": 0.00236
-                     *           },
-                     *           "response_s": null,
-                     *           "moved_share_mean": 0.420935,
-                     *           "moved_share": {
-                     *             "p50": 0.420935,
-                     *             "p90": 0.420935,
-                     *             "p99": 0.420935
-                     *           },
-                     *           "scores": [
-                     *             0.7688,
-                     *             0.7758
-                     *           ],
-                     *           "distributions": {
-                     *             "solver_s": [
-                     *               0.00236,
-                     *               0.00236
-                     *             ],
-                     *             "round_s": [
-                     *               0.000881,
-                     *               0.000881
-                     *             ],
-                     *             "moved_share": [
-                     *               0.420935,
-                     *               0.420935
-                     *             ],
-                     *             "placement_latency_s": [
-                     *               0.00236,
-                     *               0.00236
-                     *             ],
-                     *             "response_s": []
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SimulationDetail"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    delete_simulation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                simulation_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_metric_sources: {
         parameters: {
             query?: {
@@ -61930,6 +60875,1948 @@ export interface operations {
             };
         };
     };
+    read_overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "meshes": [
+                     *         {
+                     *           "id": "09b54cde-3499-4b96-a861-0f63af2e2332",
+                     *           "name": "demo",
+                     *           "vms": 6,
+                     *           "zones": [
+                     *             {
+                     *               "id": "218d49a7-b871-462f-bcb5-741446b4895a",
+                     *               "name": "a",
+                     *               "first": 0,
+                     *               "count": 2
+                     *             },
+                     *             {
+                     *               "id": "66129721-8244-41d5-9933-839281b1d4d3",
+                     *               "name": "b",
+                     *               "first": 2,
+                     *               "count": 2
+                     *             },
+                     *             {
+                     *               "id": "e0080d8f-d99c-4df9-af7e-897560d4d711",
+                     *               "name": "c",
+                     *               "first": 4,
+                     *               "count": 2
+                     *             }
+                     *           ],
+                     *           "ended_at": "2026-11-26T08:39:10Z",
+                     *           "paths": {
+                     *             "planned": 30,
+                     *             "measured": 0,
+                     *             "lost": 0,
+                     *             "stale": 30,
+                     *             "no_data": 0,
+                     *             "no_service": 0
+                     *           },
+                     *           "loss": null,
+                     *           "agents": {
+                     *             "reporting": 6,
+                     *             "silent": 0,
+                     *             "enrolled": 0
+                     *           },
+                     *           "open_incidents": 2,
+                     *           "worst_incidents": [
+                     *             {
+                     *               "id": "d1d36319-f998-401a-99af-f58546b5065f",
+                     *               "severity": "warning",
+                     *               "state": "open",
+                     *               "title": "path a-1 to b-1: delay increased",
+                     *               "culprit": {
+                     *                 "suspect": "path",
+                     *                 "at": {
+                     *                   "id": "a9532468-d491-4c0f-8203-223690128d84",
+                     *                   "name": "a-1"
+                     *                 },
+                     *                 "other": {
+                     *                   "id": "25d759e0-0ec6-40e5-8fb3-d246c7061581",
+                     *                   "name": "b-1"
+                     *                 },
+                     *                 "words": "path a-1 to b-1"
+                     *               },
+                     *               "paths": 1,
+                     *               "onset_at": "2026-11-26T08:38:40Z",
+                     *               "seen_at": "2026-11-26T08:39:10Z",
+                     *               "recurrence": null,
+                     *               "applications": [
+                     *                 {
+                     *                   "id": "22ed48b4-303d-4a42-9625-85c8c25e12dd",
+                     *                   "name": "checkout",
+                     *                   "performance": 0.16000000000000003,
+                     *                   "cost": 0.84,
+                     *                   "objective": null
+                     *                 }
+                     *               ]
+                     *             },
+                     *             {
+                     *               "id": "7030622d-53fb-431b-aa22-eb38bed885b9",
+                     *               "severity": "warning",
+                     *               "state": "open",
+                     *               "title": "egress of c-1: delay increased",
+                     *               "culprit": {
+                     *                 "suspect": "egress",
+                     *                 "at": {
+                     *                   "id": "f9547ef5-73fd-40dd-98cb-621e059cd290",
+                     *                   "name": "c-1"
+                     *                 },
+                     *                 "other": null,
+                     *                 "words": "egress of c-1"
+                     *               },
+                     *               "paths": 5,
+                     *               "onset_at": "2026-11-26T08:38:20Z",
+                     *               "seen_at": "2026-11-26T08:39:10Z",
+                     *               "recurrence": null,
+                     *               "applications": [
+                     *                 {
+                     *                   "id": "3fd4eadf-8a0b-435d-863c-1f8d29f104f5",
+                     *                   "name": "checkout",
+                     *                   "performance": 1,
+                     *                   "cost": 0,
+                     *                   "objective": null
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "recent_incidents": [
+                     *             {
+                     *               "id": "d1d36319-f998-401a-99af-f58546b5065f",
+                     *               "severity": "warning",
+                     *               "title": "path a-1 to b-1: delay increased",
+                     *               "onset_at": "2026-11-26T08:38:40Z",
+                     *               "ended_at": null
+                     *             },
+                     *             {
+                     *               "id": "7030622d-53fb-431b-aa22-eb38bed885b9",
+                     *               "severity": "warning",
+                     *               "title": "egress of c-1: delay increased",
+                     *               "onset_at": "2026-11-26T08:38:20Z",
+                     *               "ended_at": null
+                     *             }
+                     *           ],
+                     *           "last_incident_ended_at": null,
+                     *           "alert_rules": 1,
+                     *           "evaluated_since": "2026-11-26T08:58:19.774877Z",
+                     *           "evaluated_until": "2026-11-26T08:39:10Z",
+                     *           "learning": {
+                     *             "settling_paths": 0,
+                     *             "settled_s": 0,
+                     *             "settling_s": 0,
+                     *             "unlearnt_paths": 0,
+                     *             "learnt_s": 0,
+                     *             "baseline_s": 1200
+                     *           },
+                     *           "proposed": null
+                     *         }
+                     *       ],
+                     *       "attention": {
+                     *         "silent": {
+                     *           "count": 0,
+                     *           "first": []
+                     *         },
+                     *         "outdated": {
+                     *           "newest": "0.1.0",
+                     *           "count": 0,
+                     *           "first": []
+                     *         },
+                     *         "clocks": {
+                     *           "above_ns": 100000,
+                     *           "count": 0,
+                     *           "first": []
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OverviewRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_mesh_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1095daac-9feb-497a-b7c6-1f52b2528009",
+                     *       "name": "demo",
+                     *       "vms": 3,
+                     *       "zones": [
+                     *         {
+                     *           "id": "73a9e822-edc4-475a-8b8e-2047de6353cb",
+                     *           "name": "a",
+                     *           "first": 0,
+                     *           "count": 1
+                     *         },
+                     *         {
+                     *           "id": "3b2e75ad-4499-406e-8330-5c6bb64ed97a",
+                     *           "name": "b",
+                     *           "first": 1,
+                     *           "count": 1
+                     *         },
+                     *         {
+                     *           "id": "debf752d-b805-4b8b-9846-ab9e407274ce",
+                     *           "name": "c",
+                     *           "first": 2,
+                     *           "count": 1
+                     *         }
+                     *       ],
+                     *       "ended_at": null,
+                     *       "paths": {
+                     *         "planned": 6,
+                     *         "measured": 0,
+                     *         "lost": 0,
+                     *         "stale": 0,
+                     *         "no_data": 6,
+                     *         "no_service": 0
+                     *       },
+                     *       "loss": null,
+                     *       "agents": {
+                     *         "reporting": 0,
+                     *         "silent": 0,
+                     *         "enrolled": 3
+                     *       },
+                     *       "open_incidents": 0,
+                     *       "worst_incidents": [],
+                     *       "recent_incidents": [],
+                     *       "last_incident_ended_at": null,
+                     *       "alert_rules": 0,
+                     *       "evaluated_since": null,
+                     *       "evaluated_until": null,
+                     *       "learning": {
+                     *         "settling_paths": 0,
+                     *         "settled_s": 0,
+                     *         "settling_s": 0,
+                     *         "unlearnt_paths": 6,
+                     *         "learnt_s": 0,
+                     *         "baseline_s": 1200
+                     *       },
+                     *       "proposed": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MeshHealth"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_findings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "both VMs are on one host",
+                     *         "rule": "R1: source and destination are on one host",
+                     *         "advice": "Shared memory or a local socket",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
+                     *       },
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "median round trip 13.0 times the smallest, loss 0.00 %",
+                     *         "rule": "R13: the round trips of VMs are inflated without loss",
+                     *         "advice": "Choose VMs with dedicated processors; acknowledgement offload (vSnoop, vFlood) needs the provider",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
+                     *       },
+                     *       {
+                     *         "advisor": "fairness",
+                     *         "mesh": {
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "6 VMs",
+                     *         "measurement": "index 0.858: c-1 has 9 % of the mean, c-2 118 %",
+                     *         "rule": "Jain's index below 0.883",
+                     *         "advice": null,
+                     *         "source": null,
+                     *         "target": null,
+                     *         "of": "vms",
+                     *         "incident_id": null
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["AdvisorFinding"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_findings_of_incident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "both VMs are on one host",
+                     *         "rule": "R1: source and destination are on one host",
+                     *         "advice": "Shared memory or a local socket",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
+                     *       },
+                     *       {
+                     *         "advisor": "transport",
+                     *         "mesh": {
+                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
+                     *           "name": "demo"
+                     *         },
+                     *         "about": "c-1 → a-1",
+                     *         "measurement": "median round trip 13.0 times the smallest, loss 0.00 %",
+                     *         "rule": "R13: the round trips of VMs are inflated without loss",
+                     *         "advice": "Choose VMs with dedicated processors; acknowledgement offload (vSnoop, vFlood) needs the provider",
+                     *         "source": "c-1",
+                     *         "target": "a-1",
+                     *         "of": null,
+                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["AdvisorFinding"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_application_ranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 3,
+                     *       "evaluated": 3,
+                     *       "below_objective": 1,
+                     *       "worst": [
+                     *         {
+                     *           "id": "f2964f23-5a54-496a-82eb-47feb6bcc2e4",
+                     *           "name": "far",
+                     *           "mesh": {
+                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
+                     *             "name": "demo"
+                     *           },
+                     *           "performance": 0.36224031799898937,
+                     *           "objective": 0.99,
+                     *           "below_objective": true,
+                     *           "links": 1,
+                     *           "measured": 1
+                     *         },
+                     *         {
+                     *           "id": "6489f5d1-285b-4a72-8082-236e43c805d4",
+                     *           "name": "near",
+                     *           "mesh": {
+                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
+                     *             "name": "demo"
+                     *           },
+                     *           "performance": 1,
+                     *           "objective": null,
+                     *           "below_objective": false,
+                     *           "links": 1,
+                     *           "measured": 1
+                     *         },
+                     *         {
+                     *           "id": "3a66b4e8-5772-42a0-b9b7-a4d423a8a9da",
+                     *           "name": "unplaced",
+                     *           "mesh": {
+                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
+                     *             "name": "demo"
+                     *           },
+                     *           "performance": null,
+                     *           "objective": 0.9,
+                     *           "below_objective": false,
+                     *           "links": 1,
+                     *           "measured": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApplicationRanking"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    about: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "0.1.0",
+                     *       "database_engine": "postgresql",
+                     *       "database_version": "18.4",
+                     *       "timescaledb": false,
+                     *       "timescaledb_version": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["About"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_simulations: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Opaque; valid for the same list with the same filters. Any other text is refused: 422 `cursor_invalid` */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "b00ac3dd-ea04-456e-8e0d-252098240838",
+                     *           "name": "a tenth",
+                     *           "created_at": "2026-11-26T08:55:26.954446Z",
+                     *           "world": {
+                     *             "machines": 96,
+                     *             "slots": 14,
+                     *             "rack_size": 48,
+                     *             "pod_racks": 16,
+                     *             "seconds": 720,
+                     *             "step_s": 60,
+                     *             "round_s": 600,
+                     *             "window_s": 10,
+                     *             "history_s": 0,
+                     *             "noise": 0,
+                     *             "move_price": 30,
+                     *             "mix": {
+                     *               "strads-lasso": 0.25,
+                     *               "memcached-server": 0.5,
+                     *               "tensorflow-mnist": 0.25
+                     *             },
+                     *             "own_curves": {},
+                     *             "nomora": {
+                     *               "p_m": 105,
+                     *               "p_r": 110,
+                     *               "omega": 0,
+                     *               "gamma": 1001,
+                     *               "beta": 0,
+                     *               "aggregate": true
+                     *             },
+                     *             "preemption": false,
+                     *             "roots": 1,
+                     *             "start_at_random": false,
+                     *             "seed": 1,
+                     *             "trace": null,
+                     *             "latency": null,
+                     *             "statistics": null,
+                     *             "version": "0.1.0",
+                     *             "code": "81540182807a7a5f",
+                     *             "inputs": "1f5c96efb293d0fa"
+                     *           },
+                     *           "policies": [
+                     *             {
+                     *               "policy": "random",
+                     *               "area_percent": 63.4843
+                     *             },
+                     *             {
+                     *               "policy": "gang_budget",
+                     *               "area_percent": 95.1701
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "WyIyMDI2LTExLTI2VDA4OjU1OjI2Ljk1NDQ0NiswMDowMCJd"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_SimulationRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_simulation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "once",
+                 *       "world": {
+                 *         "machines": 96,
+                 *         "rack_size": 48,
+                 *         "pod_racks": 16,
+                 *         "slots": 14,
+                 *         "seconds": 720,
+                 *         "step_s": 60,
+                 *         "round_s": 600,
+                 *         "window_s": 10,
+                 *         "history_s": 0,
+                 *         "noise": 0,
+                 *         "move_price": 30,
+                 *         "mix": {
+                 *           "memcached-server": 0.5,
+                 *           "strads-lasso": 0.25,
+                 *           "tensorflow-mnist": 0.25
+                 *         },
+                 *         "own_curves": {},
+                 *         "nomora": {
+                 *           "p_m": 105,
+                 *           "p_r": 110,
+                 *           "omega": 0,
+                 *           "gamma": 1001,
+                 *           "beta": 0,
+                 *           "aggregate": true
+                 *         },
+                 *         "preemption": false,
+                 *         "roots": 1,
+                 *         "start_at_random": false,
+                 *         "seed": 1,
+                 *         "trace": null,
+                 *         "latency": null,
+                 *         "statistics": null,
+                 *         "version": "0.1.0",
+                 *         "code": "81540182807a7a5f",
+                 *         "inputs": "1f5c96efb293d0fa"
+                 *       },
+                 *       "policies": [
+                 *         {
+                 *           "policy": "random",
+                 *           "jobs": 12,
+                 *           "area_percent": 63.4843,
+                 *           "source_percent": 47.2,
+                 *           "worst_job": 0.4228,
+                 *           "solver_s": {
+                 *             "p50": 0.002517,
+                 *             "p90": 0.002517,
+                 *             "p99": 0.002517
+                 *           },
+                 *           "round_s": null,
+                 *           "placement_latency_s": {
+                 *             "p50": 0.002517,
+                 *             "p90": 0.002517,
+                 *             "p99": 0.002517
+                 *           },
+                 *           "response_s": null,
+                 *           "moved_share_mean": 0,
+                 *           "moved_share": null,
+                 *           "scores": [
+                 *             0.4228,
+                 *             0.4252
+                 *           ],
+                 *           "distributions": {
+                 *             "solver_s": [
+                 *               0.002517,
+                 *               0.002517
+                 *             ],
+                 *             "round_s": [],
+                 *             "moved_share": [],
+                 *             "placement_latency_s": [
+                 *               0.002517,
+                 *               0.002517
+                 *             ],
+                 *             "response_s": []
+                 *           }
+                 *         },
+                 *         {
+                 *           "policy": "gang_budget",
+                 *           "jobs": 12,
+                 *           "area_percent": 95.1701,
+                 *           "source_percent": null,
+                 *           "worst_job": 0.7688,
+                 *           "solver_s": {
+                 *             "p50": 0.00236,
+                 *             "p90": 0.00236,
+                 *             "p99": 0.00236
+                 *           },
+                 *           "round_s": {
+                 *             "p50": 0.000881,
+                 *             "p90": 0.000881,
+                 *             "p99": 0.000881
+                 *           },
+                 *           "placement_latency_s": {
+                 *             "p50": 0.00236,
+                 *             "p90": 0.00236,
+                 *             "p99": 0.00236
+                 *           },
+                 *           "response_s": null,
+                 *           "moved_share_mean": 0.420935,
+                 *           "moved_share": {
+                 *             "p50": 0.420935,
+                 *             "p90": 0.420935,
+                 *             "p99": 0.420935
+                 *           },
+                 *           "scores": [
+                 *             0.7688,
+                 *             0.7758
+                 *           ],
+                 *           "distributions": {
+                 *             "solver_s": [
+                 *               0.00236,
+                 *               0.00236
+                 *             ],
+                 *             "round_s": [
+                 *               0.000881,
+                 *               0.000881
+                 *             ],
+                 *             "moved_share": [
+                 *               0.420935,
+                 *               0.420935
+                 *             ],
+                 *             "placement_latency_s": [
+                 *               0.00236,
+                 *               0.00236
+                 *             ],
+                 *             "response_s": []
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SimulationCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ef5ecb0f-89e7-43a5-8961-5fcbfbbbde49",
+                     *       "name": "once",
+                     *       "created_at": "2026-11-26T08:55:27.151682Z",
+                     *       "world": {
+                     *         "machines": 96,
+                     *         "slots": 14,
+                     *         "rack_size": 48,
+                     *         "pod_racks": 16,
+                     *         "seconds": 720,
+                     *         "step_s": 60,
+                     *         "round_s": 600,
+                     *         "window_s": 10,
+                     *         "history_s": 0,
+                     *         "noise": 0,
+                     *         "move_price": 30,
+                     *         "mix": {
+                     *           "strads-lasso": 0.25,
+                     *           "memcached-server": 0.5,
+                     *           "tensorflow-mnist": 0.25
+                     *         },
+                     *         "own_curves": {},
+                     *         "nomora": {
+                     *           "p_m": 105,
+                     *           "p_r": 110,
+                     *           "omega": 0,
+                     *           "gamma": 1001,
+                     *           "beta": 0,
+                     *           "aggregate": true
+                     *         },
+                     *         "preemption": false,
+                     *         "roots": 1,
+                     *         "start_at_random": false,
+                     *         "seed": 1,
+                     *         "trace": null,
+                     *         "latency": null,
+                     *         "statistics": null,
+                     *         "version": "0.1.0",
+                     *         "code": "81540182807a7a5f",
+                     *         "inputs": "1f5c96efb293d0fa"
+                     *       },
+                     *       "policies": [
+                     *         {
+                     *           "policy": "random",
+                     *           "jobs": 12,
+                     *           "area_percent": 63.4843,
+                     *           "source_percent": 47.2,
+                     *           "worst_job": 0.4228,
+                     *           "solver_s": {
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
+                     *           },
+                     *           "round_s": null,
+                     *           "placement_latency_s": {
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
+                     *           },
+                     *           "response_s": null,
+                     *           "moved_share_mean": 0,
+                     *           "moved_share": null,
+                     *           "scores": [
+                     *             0.4228,
+                     *             0.4252
+                     *           ],
+                     *           "distributions": {
+                     *             "solver_s": [
+                     *               0.002517,
+                     *               0.002517
+                     *             ],
+                     *             "round_s": [],
+                     *             "moved_share": [],
+                     *             "placement_latency_s": [
+                     *               0.002517,
+                     *               0.002517
+                     *             ],
+                     *             "response_s": []
+                     *           }
+                     *         },
+                     *         {
+                     *           "policy": "gang_budget",
+                     *           "jobs": 12,
+                     *           "area_percent": 95.1701,
+                     *           "source_percent": null,
+                     *           "worst_job": 0.7688,
+                     *           "solver_s": {
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
+                     *           },
+                     *           "round_s": {
+                     *             "p50": 0.000881,
+                     *             "p90": 0.000881,
+                     *             "p99": 0.000881
+                     *           },
+                     *           "placement_latency_s": {
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
+                     *           },
+                     *           "response_s": null,
+                     *           "moved_share_mean": 0.420935,
+                     *           "moved_share": {
+                     *             "p50": 0.420935,
+                     *             "p90": 0.420935,
+                     *             "p99": 0.420935
+                     *           },
+                     *           "scores": [
+                     *             0.7688,
+                     *             0.7758
+                     *           ],
+                     *           "distributions": {
+                     *             "solver_s": [
+                     *               0.00236,
+                     *               0.00236
+                     *             ],
+                     *             "round_s": [
+                     *               0.000881,
+                     *               0.000881
+                     *             ],
+                     *             "moved_share": [
+                     *               0.420935,
+                     *               0.420935
+                     *             ],
+                     *             "placement_latency_s": [
+                     *               0.00236,
+                     *               0.00236
+                     *             ],
+                     *             "response_s": []
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SimulationDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_simulation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of the caller's; a repeated request with it is carried out once in 24 h */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Small",
+                 *       "machines": 96,
+                 *       "hours": 0.2,
+                 *       "policies": [
+                 *         "random",
+                 *         "gang_budget"
+                 *       ],
+                 *       "seed": 3,
+                 *       "rack_size": 24,
+                 *       "mix": {
+                 *         "dns": 3,
+                 *         "spark-glm": 1
+                 *       },
+                 *       "roots": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["SimulationRun"];
+            };
+        };
+        responses: {
+            /** @description Job accepted. Poll `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ec3d6dbb-c1f3-49d3-a5c9-0761b7bcd360",
+                     *       "kind": "simulation.simulate",
+                     *       "title": "Simulation Small",
+                     *       "queue": "solve",
+                     *       "state": "queued",
+                     *       "progress": null,
+                     *       "note": "",
+                     *       "attempt": 0,
+                     *       "cancel_requested": false,
+                     *       "requested_by": "owner@sinemora.example",
+                     *       "params": {
+                     *         "run": {
+                     *           "mix": {
+                     *             "dns": 3,
+                     *             "spark-glm": 1
+                     *           },
+                     *           "name": "Small",
+                     *           "seed": 3,
+                     *           "hours": 0.2,
+                     *           "noise": 0,
+                     *           "roots": 2,
+                     *           "slots": 14,
+                     *           "nomora": {
+                     *             "p_m": 105,
+                     *             "p_r": 110,
+                     *             "beta": 0,
+                     *             "gamma": 1001,
+                     *             "omega": 0,
+                     *             "aggregate": true
+                     *           },
+                     *           "step_s": 60,
+                     *           "round_s": 600,
+                     *           "machines": 96,
+                     *           "policies": [
+                     *             "random",
+                     *             "gang_budget"
+                     *           ],
+                     *           "window_s": 10,
+                     *           "history_s": 0,
+                     *           "pod_racks": 16,
+                     *           "rack_size": 24,
+                     *           "move_price": 30,
+                     *           "preemption": false,
+                     *           "start_at_random": false
+                     *         },
+                     *         "own_curves": {}
+                     *       },
+                     *       "result": null,
+                     *       "result_href": null,
+                     *       "problem": null,
+                     *       "output": null,
+                     *       "created_at": "2026-11-26T08:55:01.479286Z",
+                     *       "started_at": null,
+                     *       "finished_at": null,
+                     *       "kept_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_simulation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                simulation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6a3afeb4-2912-4c87-a381-321cff0e5a10",
+                     *       "name": "a tenth",
+                     *       "created_at": "2026-11-26T08:55:26.922500Z",
+                     *       "world": {
+                     *         "machines": 96,
+                     *         "slots": 14,
+                     *         "rack_size": 48,
+                     *         "pod_racks": 16,
+                     *         "seconds": 720,
+                     *         "step_s": 60,
+                     *         "round_s": 600,
+                     *         "window_s": 10,
+                     *         "history_s": 0,
+                     *         "noise": 0,
+                     *         "move_price": 30,
+                     *         "mix": {
+                     *           "strads-lasso": 0.25,
+                     *           "memcached-server": 0.5,
+                     *           "tensorflow-mnist": 0.25
+                     *         },
+                     *         "own_curves": {},
+                     *         "nomora": {
+                     *           "p_m": 105,
+                     *           "p_r": 110,
+                     *           "omega": 0,
+                     *           "gamma": 1001,
+                     *           "beta": 0,
+                     *           "aggregate": true
+                     *         },
+                     *         "preemption": false,
+                     *         "roots": 1,
+                     *         "start_at_random": false,
+                     *         "seed": 1,
+                     *         "trace": null,
+                     *         "latency": null,
+                     *         "statistics": null,
+                     *         "version": "0.1.0",
+                     *         "code": "81540182807a7a5f",
+                     *         "inputs": "1f5c96efb293d0fa"
+                     *       },
+                     *       "policies": [
+                     *         {
+                     *           "policy": "random",
+                     *           "jobs": 12,
+                     *           "area_percent": 63.4843,
+                     *           "source_percent": 47.2,
+                     *           "worst_job": 0.4228,
+                     *           "solver_s": {
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
+                     *           },
+                     *           "round_s": null,
+                     *           "placement_latency_s": {
+                     *             "p50": 0.002517,
+                     *             "p90": 0.002517,
+                     *             "p99": 0.002517
+                     *           },
+                     *           "response_s": null,
+                     *           "moved_share_mean": 0,
+                     *           "moved_share": null,
+                     *           "scores": [
+                     *             0.4228,
+                     *             0.4252
+                     *           ],
+                     *           "distributions": {
+                     *             "solver_s": [
+                     *               0.002517,
+                     *               0.002517
+                     *             ],
+                     *             "round_s": [],
+                     *             "moved_share": [],
+                     *             "placement_latency_s": [
+                     *               0.002517,
+                     *               0.002517
+                     *             ],
+                     *             "response_s": []
+                     *           }
+                     *         },
+                     *         {
+                     *           "policy": "gang_budget",
+                     *           "jobs": 12,
+                     *           "area_percent": 95.1701,
+                     *           "source_percent": null,
+                     *           "worst_job": 0.7688,
+                     *           "solver_s": {
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
+                     *           },
+                     *           "round_s": {
+                     *             "p50": 0.000881,
+                     *             "p90": 0.000881,
+                     *             "p99": 0.000881
+                     *           },
+                     *           "placement_latency_s": {
+                     *             "p50": 0.00236,
+                     *             "p90": 0.00236,
+                     *             "p99": 0.00236
+                     *           },
+                     *           "response_s": null,
+                     *           "moved_share_mean": 0.420935,
+                     *           "moved_share": {
+                     *             "p50": 0.420935,
+                     *             "p90": 0.420935,
+                     *             "p99": 0.420935
+                     *           },
+                     *           "scores": [
+                     *             0.7688,
+                     *             0.7758
+                     *           ],
+                     *           "distributions": {
+                     *             "solver_s": [
+                     *               0.00236,
+                     *               0.00236
+                     *             ],
+                     *             "round_s": [
+                     *               0.000881,
+                     *               0.000881
+                     *             ],
+                     *             "moved_share": [
+                     *               0.420935,
+                     *               0.420935
+                     *             ],
+                     *             "placement_latency_s": [
+                     *               0.00236,
+                     *               0.00236
+                     *             ],
+                     *             "response_s": []
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SimulationDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_simulation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                simulation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     compare_study: {
         parameters: {
             query?: never;
@@ -62896,889 +63783,6 @@ export interface operations {
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    read_overview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "meshes": [
-                     *         {
-                     *           "id": "09b54cde-3499-4b96-a861-0f63af2e2332",
-                     *           "name": "demo",
-                     *           "vms": 6,
-                     *           "zones": [
-                     *             {
-                     *               "id": "218d49a7-b871-462f-bcb5-741446b4895a",
-                     *               "name": "a",
-                     *               "first": 0,
-                     *               "count": 2
-                     *             },
-                     *             {
-                     *               "id": "66129721-8244-41d5-9933-839281b1d4d3",
-                     *               "name": "b",
-                     *               "first": 2,
-                     *               "count": 2
-                     *             },
-                     *             {
-                     *               "id": "e0080d8f-d99c-4df9-af7e-897560d4d711",
-                     *               "name": "c",
-                     *               "first": 4,
-                     *               "count": 2
-                     *             }
-                     *           ],
-                     *           "ended_at": "2026-11-26T08:39:10Z",
-                     *           "paths": {
-                     *             "planned": 30,
-                     *             "measured": 0,
-                     *             "lost": 0,
-                     *             "stale": 30,
-                     *             "no_data": 0,
-                     *             "no_service": 0
-                     *           },
-                     *           "loss": null,
-                     *           "agents": {
-                     *             "reporting": 6,
-                     *             "silent": 0,
-                     *             "enrolled": 0
-                     *           },
-                     *           "open_incidents": 2,
-                     *           "worst_incidents": [
-                     *             {
-                     *               "id": "d1d36319-f998-401a-99af-f58546b5065f",
-                     *               "severity": "warning",
-                     *               "state": "open",
-                     *               "title": "path a-1 to b-1: delay increased",
-                     *               "culprit": {
-                     *                 "suspect": "path",
-                     *                 "at": {
-                     *                   "id": "a9532468-d491-4c0f-8203-223690128d84",
-                     *                   "name": "a-1"
-                     *                 },
-                     *                 "other": {
-                     *                   "id": "25d759e0-0ec6-40e5-8fb3-d246c7061581",
-                     *                   "name": "b-1"
-                     *                 },
-                     *                 "words": "path a-1 to b-1"
-                     *               },
-                     *               "paths": 1,
-                     *               "onset_at": "2026-11-26T08:38:40Z",
-                     *               "seen_at": "2026-11-26T08:39:10Z",
-                     *               "recurrence": null,
-                     *               "applications": [
-                     *                 {
-                     *                   "id": "22ed48b4-303d-4a42-9625-85c8c25e12dd",
-                     *                   "name": "checkout",
-                     *                   "performance": 0.16000000000000003,
-                     *                   "cost": 0.84,
-                     *                   "objective": null
-                     *                 }
-                     *               ]
-                     *             },
-                     *             {
-                     *               "id": "7030622d-53fb-431b-aa22-eb38bed885b9",
-                     *               "severity": "warning",
-                     *               "state": "open",
-                     *               "title": "egress of c-1: delay increased",
-                     *               "culprit": {
-                     *                 "suspect": "egress",
-                     *                 "at": {
-                     *                   "id": "f9547ef5-73fd-40dd-98cb-621e059cd290",
-                     *                   "name": "c-1"
-                     *                 },
-                     *                 "other": null,
-                     *                 "words": "egress of c-1"
-                     *               },
-                     *               "paths": 5,
-                     *               "onset_at": "2026-11-26T08:38:20Z",
-                     *               "seen_at": "2026-11-26T08:39:10Z",
-                     *               "recurrence": null,
-                     *               "applications": [
-                     *                 {
-                     *                   "id": "3fd4eadf-8a0b-435d-863c-1f8d29f104f5",
-                     *                   "name": "checkout",
-                     *                   "performance": 1,
-                     *                   "cost": 0,
-                     *                   "objective": null
-                     *                 }
-                     *               ]
-                     *             }
-                     *           ],
-                     *           "recent_incidents": [
-                     *             {
-                     *               "id": "d1d36319-f998-401a-99af-f58546b5065f",
-                     *               "severity": "warning",
-                     *               "title": "path a-1 to b-1: delay increased",
-                     *               "onset_at": "2026-11-26T08:38:40Z",
-                     *               "ended_at": null
-                     *             },
-                     *             {
-                     *               "id": "7030622d-53fb-431b-aa22-eb38bed885b9",
-                     *               "severity": "warning",
-                     *               "title": "egress of c-1: delay increased",
-                     *               "onset_at": "2026-11-26T08:38:20Z",
-                     *               "ended_at": null
-                     *             }
-                     *           ],
-                     *           "last_incident_ended_at": null,
-                     *           "alert_rules": 1,
-                     *           "evaluated_since": "2026-11-26T08:58:19.774877Z",
-                     *           "evaluated_until": "2026-11-26T08:39:10Z",
-                     *           "learning": {
-                     *             "settling_paths": 0,
-                     *             "settled_s": 0,
-                     *             "settling_s": 0,
-                     *             "unlearnt_paths": 0,
-                     *             "learnt_s": 0,
-                     *             "baseline_s": 1200
-                     *           },
-                     *           "proposed": null
-                     *         }
-                     *       ],
-                     *       "attention": {
-                     *         "silent": {
-                     *           "count": 0,
-                     *           "first": []
-                     *         },
-                     *         "outdated": {
-                     *           "newest": "0.1.0",
-                     *           "count": 0,
-                     *           "first": []
-                     *         },
-                     *         "clocks": {
-                     *           "above_ns": 100000,
-                     *           "count": 0,
-                     *           "first": []
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OverviewRead"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    read_mesh_health: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                mesh_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "1095daac-9feb-497a-b7c6-1f52b2528009",
-                     *       "name": "demo",
-                     *       "vms": 3,
-                     *       "zones": [
-                     *         {
-                     *           "id": "73a9e822-edc4-475a-8b8e-2047de6353cb",
-                     *           "name": "a",
-                     *           "first": 0,
-                     *           "count": 1
-                     *         },
-                     *         {
-                     *           "id": "3b2e75ad-4499-406e-8330-5c6bb64ed97a",
-                     *           "name": "b",
-                     *           "first": 1,
-                     *           "count": 1
-                     *         },
-                     *         {
-                     *           "id": "debf752d-b805-4b8b-9846-ab9e407274ce",
-                     *           "name": "c",
-                     *           "first": 2,
-                     *           "count": 1
-                     *         }
-                     *       ],
-                     *       "ended_at": null,
-                     *       "paths": {
-                     *         "planned": 6,
-                     *         "measured": 0,
-                     *         "lost": 0,
-                     *         "stale": 0,
-                     *         "no_data": 6,
-                     *         "no_service": 0
-                     *       },
-                     *       "loss": null,
-                     *       "agents": {
-                     *         "reporting": 0,
-                     *         "silent": 0,
-                     *         "enrolled": 3
-                     *       },
-                     *       "open_incidents": 0,
-                     *       "worst_incidents": [],
-                     *       "recent_incidents": [],
-                     *       "last_incident_ended_at": null,
-                     *       "alert_rules": 0,
-                     *       "evaluated_since": null,
-                     *       "evaluated_until": null,
-                     *       "learning": {
-                     *         "settling_paths": 0,
-                     *         "settled_s": 0,
-                     *         "settling_s": 0,
-                     *         "unlearnt_paths": 6,
-                     *         "learnt_s": 0,
-                     *         "baseline_s": 1200
-                     *       },
-                     *       "proposed": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["MeshHealth"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_findings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "advisor": "transport",
-                     *         "mesh": {
-                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
-                     *           "name": "demo"
-                     *         },
-                     *         "about": "c-1 → a-1",
-                     *         "measurement": "both VMs are on one host",
-                     *         "rule": "R1: source and destination are on one host",
-                     *         "advice": "Shared memory or a local socket",
-                     *         "source": "c-1",
-                     *         "target": "a-1",
-                     *         "of": null,
-                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
-                     *       },
-                     *       {
-                     *         "advisor": "transport",
-                     *         "mesh": {
-                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
-                     *           "name": "demo"
-                     *         },
-                     *         "about": "c-1 → a-1",
-                     *         "measurement": "median round trip 13.0 times the smallest, loss 0.00 %",
-                     *         "rule": "R13: the round trips of VMs are inflated without loss",
-                     *         "advice": "Choose VMs with dedicated processors; acknowledgement offload (vSnoop, vFlood) needs the provider",
-                     *         "source": "c-1",
-                     *         "target": "a-1",
-                     *         "of": null,
-                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
-                     *       },
-                     *       {
-                     *         "advisor": "fairness",
-                     *         "mesh": {
-                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
-                     *           "name": "demo"
-                     *         },
-                     *         "about": "6 VMs",
-                     *         "measurement": "index 0.858: c-1 has 9 % of the mean, c-2 118 %",
-                     *         "rule": "Jain's index below 0.883",
-                     *         "advice": null,
-                     *         "source": null,
-                     *         "target": null,
-                     *         "of": "vms",
-                     *         "incident_id": null
-                     *       }
-                     *     ]
-                     */
-                    "application/json": components["schemas"]["AdvisorFinding"][];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_findings_of_incident: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                incident_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "advisor": "transport",
-                     *         "mesh": {
-                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
-                     *           "name": "demo"
-                     *         },
-                     *         "about": "c-1 → a-1",
-                     *         "measurement": "both VMs are on one host",
-                     *         "rule": "R1: source and destination are on one host",
-                     *         "advice": "Shared memory or a local socket",
-                     *         "source": "c-1",
-                     *         "target": "a-1",
-                     *         "of": null,
-                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
-                     *       },
-                     *       {
-                     *         "advisor": "transport",
-                     *         "mesh": {
-                     *           "id": "0830704a-8619-41b3-8258-c13b97530258",
-                     *           "name": "demo"
-                     *         },
-                     *         "about": "c-1 → a-1",
-                     *         "measurement": "median round trip 13.0 times the smallest, loss 0.00 %",
-                     *         "rule": "R13: the round trips of VMs are inflated without loss",
-                     *         "advice": "Choose VMs with dedicated processors; acknowledgement offload (vSnoop, vFlood) needs the provider",
-                     *         "source": "c-1",
-                     *         "target": "a-1",
-                     *         "of": null,
-                     *         "incident_id": "b67d2a73-5def-4d5e-a588-015ed9ff0b6e"
-                     *       }
-                     *     ]
-                     */
-                    "application/json": components["schemas"]["AdvisorFinding"][];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    read_application_ranking: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "total": 3,
-                     *       "evaluated": 3,
-                     *       "below_objective": 1,
-                     *       "worst": [
-                     *         {
-                     *           "id": "f2964f23-5a54-496a-82eb-47feb6bcc2e4",
-                     *           "name": "far",
-                     *           "mesh": {
-                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
-                     *             "name": "demo"
-                     *           },
-                     *           "performance": 0.36224031799898937,
-                     *           "objective": 0.99,
-                     *           "below_objective": true,
-                     *           "links": 1,
-                     *           "measured": 1
-                     *         },
-                     *         {
-                     *           "id": "6489f5d1-285b-4a72-8082-236e43c805d4",
-                     *           "name": "near",
-                     *           "mesh": {
-                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
-                     *             "name": "demo"
-                     *           },
-                     *           "performance": 1,
-                     *           "objective": null,
-                     *           "below_objective": false,
-                     *           "links": 1,
-                     *           "measured": 1
-                     *         },
-                     *         {
-                     *           "id": "3a66b4e8-5772-42a0-b9b7-a4d423a8a9da",
-                     *           "name": "unplaced",
-                     *           "mesh": {
-                     *             "id": "3181287a-4b37-479c-9fee-b657cb408b99",
-                     *             "name": "demo"
-                     *           },
-                     *           "performance": null,
-                     *           "objective": 0.9,
-                     *           "below_objective": false,
-                     *           "links": 1,
-                     *           "measured": 0
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ApplicationRanking"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    about: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "version": "0.1.0",
-                     *       "database_engine": "postgresql",
-                     *       "database_version": "18.4",
-                     *       "timescaledb": false,
-                     *       "timescaledb_version": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["About"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,4 +1,4 @@
-//! Loops of placement and simulation, for the arrays of `sinemora.placement` and `sinemora.simulation`.
+//! Loops of placement and simulation, for the arrays of `sinemora.recommendations.placement` and `sinemora.labs.simulation`.
 
 use std::time::{Duration, Instant};
 
@@ -150,7 +150,7 @@ pub(crate) fn candidate_pairs(
     }))
 }
 
-/// The arrays of `sinemora.placement.solvers.spanning_tree.Arcs`.
+/// The arrays of `sinemora.recommendations.placement.solvers.spanning_tree.Arcs`.
 #[derive(FromPyObject)]
 pub(crate) struct Arcs {
     tail: InOut<i32>,
@@ -172,7 +172,7 @@ impl Arcs {
     }
 }
 
-/// The arrays of `sinemora.placement.solvers.spanning_tree.Tree`.
+/// The arrays of `sinemora.recommendations.placement.solvers.spanning_tree.Tree`.
 #[derive(FromPyObject)]
 pub(crate) struct Tree {
     parent: InOut<i32>,
@@ -280,7 +280,7 @@ pub(crate) fn cheapest_root(
         .ok_or_else(unfit)
 }
 
-/// The arrays of `sinemora.placement.policies.search.SearchProblem`.
+/// The arrays of `sinemora.recommendations.placement.policies.search.SearchProblem`.
 #[derive(FromPyObject)]
 pub(crate) struct SearchProblem {
     at: Input<i64>,

@@ -1,4 +1,4 @@
-//! Packets at one link and in a leaf-spine network, for the arrays of `sinemora.advisors.tail_lab`.
+//! Packets at one link and in a leaf-spine network, for the arrays of `sinemora.labs.tail_lab`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use sinemora_native::tail::{self, Flows, Knowledge, Policy, Stopped};
 use crate::arrays::{Input, one_dimensional};
 use crate::{Array, unfit};
 
-/// The fields of `sinemora.advisors.tail_lab.core.link.Policy` that the simulation reads.
+/// The fields of `sinemora.labs.tail_lab.core.link.Policy` that the simulation reads.
 #[derive(FromPyObject)]
 pub(crate) struct Chosen {
     order: String,
@@ -56,7 +56,7 @@ impl Chosen {
     }
 }
 
-/// The fields of `sinemora.advisors.tail_lab.core.fabric.Fabric` that the simulation reads.
+/// The fields of `sinemora.labs.tail_lab.core.fabric.Fabric` that the simulation reads.
 #[derive(FromPyObject)]
 pub(crate) struct Network {
     leaves: u32,
@@ -70,7 +70,7 @@ pub(crate) struct Network {
     header_bytes: u32,
 }
 
-/// The fields of `sinemora.advisors.tail_lab.core.fabric.FabricChosen` that the simulation reads.
+/// The fields of `sinemora.labs.tail_lab.core.fabric.FabricChosen` that the simulation reads.
 #[derive(FromPyObject)]
 pub(crate) struct FabricChosen {
     transport: String,

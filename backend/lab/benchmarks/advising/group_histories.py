@@ -12,9 +12,9 @@ from random import Random
 from uuid import UUID
 
 from lab.benchmarks.advising.group_world import MESHES, Agent, Faults, Held, Plan, State, plan_in, revision_in
-from sinemora.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, polled
-from sinemora.meshes.plan import mesh_part, revision_of
-from sinemora.meshes.watch import PlanWatch, TenantMeshes
+from sinemora.fleet.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, polled
+from sinemora.fleet.meshes.plan import mesh_part, revision_of
+from sinemora.fleet.meshes.watch import PlanWatch, TenantMeshes
 
 TENANT = UUID(int=7)
 _VMS = 6

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from sinemora.meshes import control_group
-from sinemora.meshes.control_group import Barrier, GroupMember, Poll
-from sinemora.meshes.plan import Member, MeshState, OnDemandPlan, plan_for, plan_revision
-from sinemora.meshes.watch import TenantMeshes
+from sinemora.fleet.meshes import control_group
+from sinemora.fleet.meshes.control_group import Barrier, GroupMember, Poll
+from sinemora.fleet.meshes.plan import Member, MeshState, OnDemandPlan, plan_for, plan_revision
+from sinemora.fleet.meshes.watch import TenantMeshes
 
 MESHES = (UUID(int=1), UUID(int=2))
 Plan = dict[str, Any]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sinemora.advisors.shaping.burst import OVERHEAD
-from sinemora.advisors.shaping_lab.namespaces import Row, clear, within
+from sinemora.labs.shaping_lab.namespaces import Row, clear, within
 
 _CLONE_NEWNET = 0x40000000
 _FULL = 1400 + OVERHEAD

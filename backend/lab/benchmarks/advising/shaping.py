@@ -22,8 +22,8 @@ from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Train, comb
 from sinemora.advisors.shaping.core.envelope import Floats, Limit
 from sinemora.advisors.shaping.core.forecast import empty_at, forecast
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
-from sinemora.advisors.shaping_lab.core.source import source_rows
-from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row, row
+from sinemora.labs.shaping_lab.core.source import source_rows
+from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row, row
 
 BUCKETS = 100
 UNSHAPED = 100

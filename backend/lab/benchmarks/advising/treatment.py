@@ -16,7 +16,7 @@ from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.treatment import Verdict
 from sinemora.advisors.shaping.schemas import PacketTreatmentRead, TreatmentCreate
 from sinemora.advisors.shaping.service import treatment_of
-from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row, row
+from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row, row
 
 RUNS = 8
 """Paths of each kind, of random rates."""

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import psycopg
 
 from sinemora.alerts.evaluation.rule import Kind, Rule
-from sinemora.embedded.servers.postgres import PostgresServer
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.operations.embedded.servers.postgres import PostgresServer
 
 Series = tuple[Metric, Statistic]
 

@@ -16,9 +16,7 @@ from sqlalchemy import select
 from lab.benchmarks.figures import comment, report
 from lab.benchmarks.queueing.simulated import DURATIONS_S, EXPECTED_SPREAD, SHARES, TENANTS, Floats, Jobs, tail_mean
 from lab.benchmarks.storing import product
-from sinemora.embedded.data_folder import DataFolder
-from sinemora.embedded.servers.service_user import caller
-from sinemora.embedded.services import services
+from sinemora.access.tenants.service import create_owner
 from sinemora.jobs import service
 from sinemora.jobs.models import FINAL, Job, JobState
 from sinemora.jobs.registry import JobKind
@@ -26,7 +24,9 @@ from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.redis import broker_url
-from sinemora.tenants.service import create_owner
+from sinemora.operations.embedded.data_folder import DataFolder
+from sinemora.operations.embedded.servers.service_user import caller
+from sinemora.operations.embedded.services import services
 
 JOBS = 500
 _LOAD = 1.05

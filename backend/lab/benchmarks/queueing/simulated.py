@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lab.benchmarks.figures import report
-from sinemora.advisors.tail_lab.core.policies import ALPHA_MAX
-from sinemora.advisors.tail_lab.core.search import Goal, best_of, search
-from sinemora.advisors.tail_lab.core.summary import Figures, TailFigure
 from sinemora.jobs import order
 from sinemora.jobs.order import Start, Waiting
+from sinemora.labs.tail_lab.core.policies import ALPHA_MAX
+from sinemora.labs.tail_lab.core.search import Goal, best_of, search
+from sinemora.labs.tail_lab.core.summary import Figures, TailFigure
 
 Order = Callable[[list[Waiting], list[Start], datetime], Waiting]
 Floats = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from lab.benchmarks.storing.product import Product
-from sinemora.api_keys.models import ApiKey
+from sinemora.access.api_keys.models import ApiKey
 from sinemora.jobs import executor
 from sinemora.kit.db import tenant_session
 from sinemora.kit.security import digest

@@ -5,9 +5,9 @@ from uuid import UUID
 import numpy as np
 
 from lab.benchmarks.recommending.tenants import WINDOW_S, WINDOWS, ZONES, Star, Tenant
+from sinemora.applications.curves.core.band import transfer_band
+from sinemora.applications.curves.core.library import published
 from sinemora.applications.performance import Sensitivity, graph, star
-from sinemora.curves.core.band import transfer_band
-from sinemora.curves.core.library import published
 from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, TaskDemand
 

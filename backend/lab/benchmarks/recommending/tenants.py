@@ -9,8 +9,8 @@ import numpy as np
 
 from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.storing.worlds import frame_of, peers
-from sinemora.curves.core.curve import Floats
-from sinemora.curves.core.library import LIBRARY, published
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.applications.curves.core.library import LIBRARY, published
 from sinemora.kit.db import system_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import inserts

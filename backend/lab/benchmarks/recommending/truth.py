@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from lab.benchmarks.recommending.tenants import ZONES, Star, Tenant
-from sinemora.curves.core.curve import Floats
-from sinemora.placement.move_sequence import TaskMove, ordered
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.recommendations.placement.move_sequence import TaskMove, ordered
 
 Placements = np.ndarray
 """Machine of each task of all applications, in order; shape (placements, tasks)."""

@@ -25,8 +25,8 @@ from lab.benchmarks.scaling.fitting import FIT, HELD_OUT, Cost, Size, errors_of,
 from lab.benchmarks.storing.load import Load, request_of
 from lab.benchmarks.storing.product import Product, World
 from lab.benchmarks.storing.worlds import report, window
-from sinemora.capacity import coefficients
 from sinemora.kit.db import system_session
+from sinemora.operations.capacity import coefficients
 
 FILE = Path(coefficients.__file__).with_name(coefficients.FILE)
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "capacity.md"

@@ -21,9 +21,9 @@ from lab.benchmarks.storing.ingest import requests, stored_frames
 from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World, running
 from lab.external_postgres import ExternalPostgres
+from sinemora.access.tenants.service import create_owner
 from sinemora.kit.db import _tenant_key
 from sinemora.measurements.store.distribution import SpreadBy
-from sinemora.tenants.service import create_owner
 
 ADDRESS = "CLUSTER"
 TURNS = 3

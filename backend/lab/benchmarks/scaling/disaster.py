@@ -17,10 +17,10 @@ from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fleet import Fleet, Record, lost
 from lab.benchmarks.storing.product import Product, World, serve
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.kit import archive_state
 from sinemora.kit.config import settings
 from sinemora.kit.db import dispose, engine, system_engine, system_session
+from sinemora.operations.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 
 SENDERS = 20
 LOAD_S = 45.0

@@ -10,9 +10,9 @@ from scipy.optimize import nnls
 from lab.benchmarks.document import host
 from lab.benchmarks.figures import comment
 from lab.benchmarks.storing.worlds import SAMPLES, window
-from sinemora.capacity.coefficients import Coefficients, Errors, Ingest, Line, Measured, Merge
-from sinemora.capacity.model import FRAME_PAIRS
 from sinemora.measurements.codec import frame
+from sinemora.operations.capacity.coefficients import Coefficients, Errors, Ingest, Line, Measured, Merge
+from sinemora.operations.capacity.model import FRAME_PAIRS
 
 WINDOWS = 6
 """Windows of a minute."""

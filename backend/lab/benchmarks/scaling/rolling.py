@@ -12,7 +12,7 @@ from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import Product
-from sinemora.embedded.replacing import program_of
+from sinemora.operations.embedded.replacing import program_of
 
 SENDERS = 50
 TIMES = 3

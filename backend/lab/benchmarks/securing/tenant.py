@@ -18,9 +18,9 @@ from lab.benchmarks.storing.product import Product, World
 from lab.benchmarks.storing.worlds import report, window
 from sinemora.alerts.detection import evaluator
 from sinemora.alerts.rules.service import create_default_rules
-from sinemora.inventory.models import Vm
+from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import tenant_session
-from sinemora.meshes.models import Mesh
 
 _TRIES = 8
 _CURVE = b"rtt_us,performance\n0,1.0\n50,0.9\n100,0.8\n200,0.7\n400,0.5\n"

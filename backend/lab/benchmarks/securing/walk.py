@@ -12,11 +12,11 @@ from uuid import UUID, uuid4
 from lab.benchmarks.securing.bad_requests import BadRequest, Operation, operations
 from lab.benchmarks.securing.in_process import InProcess
 from lab.benchmarks.storing.product import key_of
-from sinemora.api_keys.scopes import Scope
+from sinemora.access.api_keys.scopes import Scope
+from sinemora.access.tenants.access import CSRF_HEADER, SESSION_COOKIE
+from sinemora.access.tenants.models import BrowserSession, Membership, Role, User
 from sinemora.kit.db import system_session
 from sinemora.kit.security import csrf_token, digest
-from sinemora.tenants.access import CSRF_HEADER, SESSION_COOKIE
-from sinemora.tenants.models import BrowserSession, Membership, Role, User
 
 Headers = list[tuple[str, str]]
 _REFUSALS = (401, 403)

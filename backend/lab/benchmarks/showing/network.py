@@ -10,14 +10,14 @@ from lab.benchmarks.figures import comment
 from lab.benchmarks.showing.sights import Sight, drift_of, sights_of, sudden_of
 from lab.benchmarks.storing.product import Product
 from sinemora.alerts.detection.evaluator import GRACE_S, evaluate
-from sinemora.embedded.simulated import tenant
-from sinemora.embedded.simulated.api import HttpApi
-from sinemora.embedded.simulated.faults import Fault
-from sinemora.embedded.simulated.sending import Sender
-from sinemora.embedded.simulated.world import make_world
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import ROLLED, Tier
+from sinemora.operations.embedded.simulated import tenant
+from sinemora.operations.embedded.simulated.api import HttpApi
+from sinemora.operations.embedded.simulated.faults import Fault
+from sinemora.operations.embedded.simulated.sending import Sender
+from sinemora.operations.embedded.simulated.world import make_world
 
 WINDOW_S = 10
 SEEN_WITHIN = 3

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sinemora.embedded.simulated.faults import Fault, Kind, make_faults
-from sinemora.embedded.simulated.world import World
+from sinemora.operations.embedded.simulated.faults import Fault, Kind, make_faults
+from sinemora.operations.embedded.simulated.world import World
 
 LOSS = 0.4
 """Share of packets that the lossy pair loses, each way."""

@@ -21,15 +21,15 @@ import psutil
 
 from lab.external_postgres import ExternalPostgres
 from sinemora import migrate, tables
-from sinemora.api_keys.models import ApiKey
-from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
-from sinemora.embedded.servers.valkey import ValkeyServer
-from sinemora.inventory.models import Agent, Vm, Zone
+from sinemora.access.api_keys.models import ApiKey
+from sinemora.access.tenants.service import create_owner
+from sinemora.fleet.inventory.models import Agent, Vm, Zone
+from sinemora.fleet.meshes.models import Mesh, MeshVm
 from sinemora.kit.config import Settings, settings
 from sinemora.kit.db import dispose, engine, system_engine, tenant_session
 from sinemora.kit.security import digest
-from sinemora.meshes.models import Mesh, MeshVm
-from sinemora.tenants.service import create_owner
+from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
+from sinemora.operations.embedded.servers.valkey import ValkeyServer
 
 assert tables  # models of all features, so that relationships between them resolve
 ZONES = 8

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.embedded.simulated.reports import add_window, columns_of, sketches_of
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import Frame, Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.store.inserts import FrameRow
+from sinemora.operations.embedded.simulated.reports import add_window, columns_of, sketches_of
 
 SAMPLES = 10
 

@@ -10,19 +10,19 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit, quotas
+from sinemora.access.tenants.access import Actor
 from sinemora.advisors.bulk.certificates import certificate
 from sinemora.advisors.bulk.core.offer import Offer, offer_of
 from sinemora.advisors.bulk.schemas import BulkReport, TransportVariant
-from sinemora.inventory.agents import AgentIdentity
-from sinemora.inventory.service import get_vm
-from sinemora.inventory.status import AgentStatus, status_of
+from sinemora.fleet.inventory.agents import AgentIdentity
+from sinemora.fleet.inventory.service import get_vm
+from sinemora.fleet.inventory.status import AgentStatus, status_of
+from sinemora.fleet.meshes.models import BulkKind, BulkOrder
+from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.fleet.meshes.queries import active_bulk
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.meshes.models import BulkKind, BulkOrder
-from sinemora.meshes.plan import Member, MeshState
-from sinemora.meshes.queries import active_bulk
-from sinemora.tenants import audit, quotas
-from sinemora.tenants.access import Actor
 
 KEPT = 200
 KEPT_FOR = timedelta(days=30)

@@ -28,12 +28,12 @@ from sinemora.advisors.bulk.schemas import (
 )
 from sinemora.advisors.measured_path import delays_between, statistic_ns
 from sinemora.applications.schemas import Named
-from sinemora.inventory.models import Agent
+from sinemora.fleet.inventory.models import Agent
+from sinemora.fleet.meshes.models import BulkKind, BulkOrder
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.percent import percent, signed_percent
 from sinemora.measurements.aggregate.fairness import jain_index
 from sinemora.measurements.query.responses import DistributionItem
-from sinemora.meshes.models import BulkKind, BulkOrder
-from sinemora.meshes.service import mesh_state
 
 _PATHS_MAX = 10
 _BEFORE = timedelta(minutes=1)

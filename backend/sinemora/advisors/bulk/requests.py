@@ -2,6 +2,7 @@
 
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import Actor
 from sinemora.advisors.bulk import orders
 from sinemora.advisors.bulk.core import trial
 from sinemora.advisors.bulk.core.trial import Variant
@@ -9,11 +10,10 @@ from sinemora.advisors.bulk.orders import Step
 from sinemora.advisors.bulk.schemas import TransferRunCreate, TransportTrialCreate, TransportVariant
 from sinemora.advisors.measured_path import member_named
 from sinemora.advisors.transfers.service import plan_transfers
+from sinemora.fleet.meshes.models import BulkKind, BulkOrder
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
-from sinemora.meshes.models import BulkKind, BulkOrder
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
-from sinemora.tenants.access import Actor
 
 _GBIT = 1e9 / 8
 # A transfer below it would hardly be seen, and its sender would sleep for long.

@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.advisors.bulk import orders, reading, requests
 from sinemora.advisors.bulk.schemas import (
     BulkReport,
@@ -15,14 +16,13 @@ from sinemora.advisors.bulk.schemas import (
     TransferRunCreate,
     TransportTrialCreate,
 )
-from sinemora.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.meshes.models import BulkOrder
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
-from sinemora.meshes.models import BulkOrder
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

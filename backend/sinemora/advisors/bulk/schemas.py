@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from sinemora.advisors.bulk.core.trial import Variant, Verdict
 from sinemora.advisors.transfers.schemas import TransferPlanCreate
 from sinemora.applications.schemas import Named
+from sinemora.fleet.meshes.models import BulkKind
 from sinemora.kit.schemas import AgentWrite, Read, Write
-from sinemora.meshes.models import BulkKind
 
 ROUNDS_MAX = 20
 TRANSFERS_MAX = 100

@@ -6,6 +6,8 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.advisors.compute_mix import offers
 from sinemora.advisors.compute_mix.basis_schemas import PriceBasisRead
 from sinemora.advisors.compute_mix.models import PriceBasis
@@ -13,8 +15,6 @@ from sinemora.advisors.compute_mix.schemas import ServiceWrite
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
 from sinemora.kit.errors import NotFound
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 
 def put(session: Session, actor: Actor, application_id: UUID, body: ServiceWrite) -> PriceBasis:

@@ -14,10 +14,10 @@ from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
 from sinemora.applications.reading import links_of
 from sinemora.applications.schemas import Named
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.schemas import Span
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.schemas import MoveRead
 from sinemora.recommendations.service import get_recommendation, read
 

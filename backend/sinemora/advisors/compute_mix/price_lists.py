@@ -10,6 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit, quotas
+from sinemora.access.tenants.access import Actor
 from sinemora.advisors.compute_mix.core import price_list
 from sinemora.advisors.compute_mix.core.price_list import PriceListError
 from sinemora.advisors.compute_mix.models import PriceList
@@ -22,8 +24,6 @@ from sinemora.advisors.compute_mix.price_schemas import (
 )
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.field_errors import document_errors
-from sinemora.tenants import audit, quotas
-from sinemora.tenants.access import Actor
 
 _SAMPLE = Path(__file__).with_name("sample_prices.json")
 _PRICES = ("price_per_hour", "price_per_gb_second", "price_per_million_requests")

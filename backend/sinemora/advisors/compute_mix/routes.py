@@ -5,6 +5,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.advisors.compute_mix import price_basis, price_difference, price_lists, service
 from sinemora.advisors.compute_mix.basis_schemas import PriceBasisRead, PriceDifferenceRead
 from sinemora.advisors.compute_mix.models import PriceList
@@ -21,7 +22,6 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

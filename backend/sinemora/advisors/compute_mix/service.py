@@ -25,8 +25,8 @@ from sinemora.advisors.compute_mix.schemas import (
     VmOptionRead,
 )
 from sinemora.advisors.measured_path import member_named, path_delays
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
 
 _CURVE_POINTS = 241

@@ -6,15 +6,15 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.advisors.fairness import service
 from sinemora.advisors.fairness.schemas import FairnessImportCreate, FairnessImportRead, FairnessOf, FairnessRead
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import accepts
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW
-from sinemora.meshes.models import Mesh
-from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

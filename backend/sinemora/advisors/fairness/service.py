@@ -15,18 +15,18 @@ from sinemora.advisors.fairness.core.tables import GroupIndex, groups_of_csv
 from sinemora.advisors.fairness.schemas import FairnessMember, FairnessOf, FairnessRead
 from sinemora.advisors.measured_path import member_named
 from sinemora.applications import reading
+from sinemora.applications.learning import queries as learning
+from sinemora.applications.learning.models import MetricSource
+from sinemora.applications.learning.service import HISTORY
 from sinemora.applications.models import Application
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.csv_rows import CsvError
 from sinemora.kit.errors import ProductError
-from sinemora.learning import queries as learning
-from sinemora.learning.models import MetricSource
-from sinemora.learning.service import HISTORY
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW, jain_index, vm_shares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, read_matrix
 from sinemora.measurements.query.paths import path_now
 from sinemora.measurements.schemas import By, Span
-from sinemora.meshes.service import mesh_state
 
 _SHARE = {
     FairnessOf.VMS: "requests per second of a client with one request in flight: 1 / median round trip over its paths",

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from sinemora.advisors.shaping.core.connections import judged
 from sinemora.advisors.shaping.schemas import ConnectionTimeoutsRead, ConnectionTimeoutsRow
-from sinemora.inventory.models import Vm
+from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.store import connections
-from sinemora.meshes.service import mesh_state
 
 ROWS_MAX = 200
 

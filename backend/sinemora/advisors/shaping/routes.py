@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.advisors.shaping import service
 from sinemora.advisors.shaping.connections import connection_timeouts
 from sinemora.advisors.shaping.schemas import (
@@ -21,7 +22,6 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.routes import accepts
-from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

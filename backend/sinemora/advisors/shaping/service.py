@@ -28,9 +28,9 @@ from sinemora.advisors.shaping.schemas import (
     TreatmentRead,
     UpperBucketRead,
 )
-from sinemora.learning import queries as learning
-from sinemora.learning.models import MetricSource
-from sinemora.meshes.service import mesh_state
+from sinemora.applications.learning import queries as learning
+from sinemora.applications.learning.models import MetricSource
+from sinemora.fleet.meshes.service import mesh_state
 
 _MBIT = 1e6 / 8
 _UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "ns": 1e-6}

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from sinemora.advisors.transfers.core.network import Floats
 from sinemora.advisors.transfers.schemas import CapacitySource, MeasuredCapacity
+from sinemora.fleet.meshes.models import BulkKind, BulkOrder
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.token_buckets.models import Direction, TokenBucket
-from sinemora.meshes.models import BulkKind, BulkOrder
-from sinemora.meshes.plan import MeshState
 
 _TRIALS = 200
 _CAPPED = 0.9

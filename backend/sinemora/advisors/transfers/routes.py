@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.advisors.transfers import service
 from sinemora.advisors.transfers.core.shape import TrafficShape, shape_of
 from sinemora.advisors.transfers.schemas import (
@@ -19,7 +20,6 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.routes import accepts
-from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

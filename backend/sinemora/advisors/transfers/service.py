@@ -20,13 +20,13 @@ from sinemora.advisors.transfers.schemas import (
     TransferPlanCreate,
     TransferPlanRead,
 )
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
 from sinemora.measurements.token_buckets.models import Direction
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
 
 _RACKS = {Topology.STAR: 1, Topology.TWO_RACK: 2, Topology.FOUR_RACK: 4}

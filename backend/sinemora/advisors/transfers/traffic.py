@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from sinemora.advisors.transfers.core.shape import shape_of
 from sinemora.advisors.transfers.schemas import VmTrafficShape
 from sinemora.applications.schemas import Named
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.query.vm_traffic import WINDOW_S
 from sinemora.measurements.store import traffic
-from sinemora.meshes.service import mesh_state
 
 
 def traffic_shapes(session: Session, mesh_id: UUID, minutes: int) -> list[VmTrafficShape]:

@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter
 
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.advisors.transport import service
 from sinemora.advisors.transport.schemas import TransportCreate, TransportRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
-from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/advisors",

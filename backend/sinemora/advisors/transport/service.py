@@ -11,10 +11,10 @@ from sinemora.advisors.transport.core.evidence import Evidence, ecn_of, reorderi
 from sinemora.advisors.transport.core.rules import SOURCE, Fired, advise, job_saving
 from sinemora.advisors.transport.schemas import EvidenceRead, FiredRead, TransportCreate, TransportRead
 from sinemora.applications.service import capacity_of
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.on_demand.probed_path import ProbedPath, newest_probes
 from sinemora.measurements.query.paths import path_now
 from sinemora.measurements.schemas import PathRead
-from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.service import resolve_mesh
 
 _EVIDENCE = {field.name for field in fields(Evidence)}

@@ -7,6 +7,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import Actor
 from sinemora.alerts.detection.replay import Span, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completion
 from sinemora.alerts.detection.schemas import BackTestCreate
@@ -15,6 +16,7 @@ from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.evaluation.window import EvaluationState
 from sinemora.alerts.incidents import presentation
 from sinemora.alerts.rules.load import condition_of, scope_mask
+from sinemora.fleet.meshes.service import get_mesh, mesh_state
 from sinemora.jobs import service as jobs
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
@@ -22,8 +24,6 @@ from sinemora.jobs.registry import JobKind, register
 from sinemora.kit.config import settings
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier
-from sinemora.meshes.service import get_mesh, mesh_state
-from sinemora.tenants.access import Actor
 
 _INCIDENTS_MAX = 200
 

@@ -13,7 +13,9 @@ from sinemora.alerts.evaluation.breach import Seasons, Values
 from sinemora.alerts.evaluation.window import BucketForecast, Window
 from sinemora.alerts.incidents.affected import newest
 from sinemora.applications import queries as applications
-from sinemora.inventory.status import AgentStatus, status_of
+from sinemora.fleet.inventory.status import AgentStatus, status_of
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import zone_runs
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.fairness import flow_shares
@@ -23,8 +25,6 @@ from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.measurements.token_buckets import service as token_buckets
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import zone_runs
 
 
 def zone_of(mesh: MeshState) -> Ints:

@@ -24,12 +24,12 @@ from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.models import AlertState
 from sinemora.alerts.rules.load import rules_of
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state, set_focus
+from sinemora.fleet.meshes.strategies.strategy import StrategyKind
 from sinemora.measurements.ingest import presence
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state, set_focus
-from sinemora.meshes.strategies.strategy import StrategyKind
 
 log = structlog.get_logger(__name__)
 

@@ -31,12 +31,12 @@ from sinemora.alerts.incidents.affected import affected, followed
 from sinemora.alerts.models import AlertState, Incident, IncidentState, LateDataProgress
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.rules.load import rules_of
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import get_mesh, mesh_state
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, floor
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import get_mesh, mesh_state
 
 log = structlog.get_logger(__name__)
 

@@ -14,12 +14,12 @@ from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule import PER_PATH, Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.rules.load import condition_of
+from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.paths import series
 from sinemora.measurements.schemas import Resolution, SeriesRead
 from sinemora.measurements.store.tiers import floor
-from sinemora.meshes.service import get_mesh
 
 _DRAWN = (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP, Metric.LOSS, Metric.CLOCK_ERROR, Metric.ASYMMETRY)
 # Baselines learn from windows before the range shown: an hour, and enough windows for the long memory.

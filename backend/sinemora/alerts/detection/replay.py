@@ -11,9 +11,9 @@ from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import Rule
 from sinemora.alerts.evaluation.tracking import Change, Track, Transition, advance
 from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange
-from sinemora.meshes.plan import MeshState
 
 Complete = Callable[[Window], Window]
 """Adds silent agents and applications below their objective to a window of frames."""

@@ -19,7 +19,8 @@ from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Reached, reached
-from sinemora.inventory.status import silent_after
+from sinemora.fleet.inventory.status import silent_after
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 from sinemora.measurements.query.matrix import keys_of
@@ -27,7 +28,6 @@ from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier
 from sinemora.measurements.token_buckets import service as token_buckets
 from sinemora.measurements.token_buckets.tokens import Tracker
-from sinemora.meshes.plan import MeshState
 
 # Reporters are read in chunks of this many seconds.
 _READ_S = 3600

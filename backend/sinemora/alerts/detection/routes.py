@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Response
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.alerts.detection import backtest, preview
 from sinemora.alerts.detection.schemas import BackTestCreate, RulePreview, RulePreviewCreate
 from sinemora.jobs import service as jobs
@@ -9,7 +10,6 @@ from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)

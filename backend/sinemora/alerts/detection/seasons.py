@@ -13,12 +13,12 @@ from sinemora.alerts.detection import evaluation_input
 from sinemora.alerts.evaluation.baseline import Floats, Ints
 from sinemora.alerts.evaluation.breach import Season, Seasons, magnitude
 from sinemora.alerts.evaluation.rule import Kind, Rule
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
-from sinemora.meshes.plan import MeshState
 
 WEEKS, WEEKS_MIN = 4, 3
 _HOUR, _WEEK = timedelta(hours=1), timedelta(weeks=1)

@@ -13,6 +13,7 @@ from sinemora.alerts.evidence.schemas import (
     EvidenceStatistics,
     EvidenceUsual,
 )
+from sinemora.fleet.meshes.plan import MeshState, is_client
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.baselines import Basis
 from sinemora.measurements.aggregate.matrix import Cells, Statistic, Table
@@ -24,7 +25,6 @@ from sinemora.measurements.query.matrix import MeshWindows, read_windows
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.schemas import BASIS_NAMES, SOURCE_NAMES, By
 from sinemora.measurements.store import spikes as spike_queries
-from sinemora.meshes.plan import MeshState, is_client
 
 Path = tuple[int, int]
 """Source and target by position in the mesh."""

@@ -4,13 +4,13 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.alerts.evidence import service
 from sinemora.alerts.evidence.schemas import EvidenceKeys, SignedEvidence
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import BoundedRoute
-from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)

@@ -28,11 +28,11 @@ from sinemora.alerts.evidence.schemas import (
 from sinemora.alerts.incidents.service import get_incident, verdict
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
-from sinemora.inventory.service import get_vm
+from sinemora.fleet.inventory.service import get_vm
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit import signing
 from sinemora.kit.config import settings
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 
 _BEFORE = timedelta(hours=1)
 _PATHS_MAX = 50

@@ -13,9 +13,9 @@ from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Flags, Links, Reached
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
-from sinemora.meshes.plan import MeshState
 
 Predict = Callable[[Application], Reached | None]
 """Predicted performance of the links of an application, None if unknown."""

@@ -19,9 +19,9 @@ from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.alerts.incidents.subjects import bucket_json, fairness_json
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import zone_runs
 from sinemora.measurements.aggregate.matrix import NONE, Metric, Statistic
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import zone_runs
 
 HEATMAP_MAX = 24
 _PATHS_SHOWN = 12

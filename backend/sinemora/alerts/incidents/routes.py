@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.incidents import service
 from sinemora.alerts.incidents.schemas import Assignment, IncidentRead, IncidentSummary, Note, SilencePreview
@@ -17,7 +18,6 @@ from sinemora.kit.http import known_ids
 from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 known_ids.register(incident_id=Incident)
 router = APIRouter(

@@ -8,6 +8,8 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.alerts.evaluation.impact import Shift
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Symptom
@@ -48,13 +50,11 @@ from sinemora.alerts.paths import share_of_paths
 from sinemora.alerts.recurrence import recurrence_of
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.alerts.silences.service import silence_of
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.query.ranges import utc
-from sinemora.meshes.service import mesh_state
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 LONG = timedelta(hours=1)
 

@@ -24,12 +24,12 @@ from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.paths import path_bytes
 from sinemora.alerts.silences import queries as silence_queries
 from sinemora.alerts.silences.schedule import in_force
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.paths import series
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.schemas import Resolution
-from sinemora.meshes.plan import MeshState
 
 # Later times of a recurring incident are in its list of episodes, not in its timeline.
 _OCCURRENCES_TOLD = 20

@@ -10,7 +10,7 @@ from sinemora.alerts.evaluation.fairness import uneven
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Among, Kind, Rule
 from sinemora.alerts.evaluation.window import Window
-from sinemora.meshes.plan import MeshState
+from sinemora.fleet.meshes.plan import MeshState
 
 _MEMBERS_SHOWN = 12
 

@@ -15,8 +15,8 @@ from sinemora.alerts.notifications.delivery import deliver
 from sinemora.alerts.notifications.grouping import LASTS_S, first_wait_s, group_key, is_grouped
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.jobs import enqueue
-from sinemora.meshes.plan import MeshState
 
 
 def notify(

@@ -6,14 +6,14 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, Receiver
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.notifications.schemas import DeliveryRead
 from sinemora.alerts.receivers.service import get_receiver
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http import rate_limit
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 BY_HAND_AN_HOUR = 60
 """Most tests and repeated deliveries of a tenant in an hour."""

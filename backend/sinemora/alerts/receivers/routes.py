@@ -5,6 +5,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.alerts.models import Receiver
 from sinemora.alerts.receivers import service
 from sinemora.alerts.receivers.schemas import ReceiverFields, ReceiverRead, ReceiverUpdate, RoutingRead, RoutingWrite
@@ -13,7 +14,6 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)

@@ -6,6 +6,8 @@ from uuid import UUID, uuid4
 
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
 from sinemora.alerts.receivers import queries
 from sinemora.alerts.receivers.routing import DEPTH_MAX
@@ -20,8 +22,6 @@ from sinemora.alerts.receivers.schemas import (
 from sinemora.kit import encryption, mail
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 RECIPIENTS_MAX = 20
 _SECRET_MAX = 2_000

@@ -11,8 +11,8 @@ from sinemora.alerts.evaluation.rule import Among, Condition, Kind, Rule, Severi
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import queries
 from sinemora.applications import queries as applications
+from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.meshes.plan import Member, MeshState
 
 
 def rules_of(session: Session, mesh: MeshState) -> list[Rule]:

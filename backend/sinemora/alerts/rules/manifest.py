@@ -10,12 +10,12 @@ from uuid import UUID
 import yaml
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import Actor
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import queries, service
 from sinemora.alerts.rules.schemas import RuleCreate, RuleFields, RulesImported, RuleUpdate, effective_fields
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
-from sinemora.tenants.access import Actor
 
 
 def export_rules(session: Session, mesh_id: UUID) -> str:

@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Query, Response
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import manifest, service
 from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RulesImported, RuleUpdate
@@ -14,7 +15,6 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)

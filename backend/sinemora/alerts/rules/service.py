@@ -7,6 +7,8 @@ from sqlalchemy import insert
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.models import (
     AlertRule,
@@ -15,11 +17,9 @@ from sinemora.alerts.models import (
 from sinemora.alerts.rules import queries
 from sinemora.alerts.rules.load import condition_json
 from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RuleUpdate
+from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.http.etag import IfMatch
-from sinemora.meshes.service import get_mesh
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 
 def get_rule(session: Session, rule_id: UUID) -> AlertRule:

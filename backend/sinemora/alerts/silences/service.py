@@ -5,14 +5,14 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
 from sinemora.alerts.models import (
     Silence,
 )
 from sinemora.alerts.silences.schedule import in_force
 from sinemora.alerts.silences.schemas import SilenceCreate, SilenceRead
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.tenants import audit
-from sinemora.tenants.access import Actor
 
 
 def get_silence(session: Session, silence_id: UUID) -> Silence:

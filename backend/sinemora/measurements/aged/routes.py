@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from fastapi import APIRouter
 
+from sinemora.access.tenants import quotas
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.measurements.aged.schemas import AgedRead, AgedTierRead, AgingRunRead
 from sinemora.measurements.store.aged import usage
-from sinemora.tenants import quotas
-from sinemora.tenants.access import SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/aged-measurements",

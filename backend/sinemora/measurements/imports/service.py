@@ -9,8 +9,11 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT
-from sinemora.inventory.queries import ensure_vm, ensure_zone
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.inventory.models import EVENT_PORT, GENERAL_PORT
+from sinemora.fleet.inventory.queries import ensure_vm, ensure_zone
+from sinemora.fleet.meshes.queries import join_mesh
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.jobs import service as jobs
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
@@ -25,9 +28,6 @@ from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.retention import kept_from_of
 from sinemora.measurements.store.tiers import ROLLED, Tier
-from sinemora.meshes.queries import join_mesh
-from sinemora.meshes.service import mesh_state
-from sinemora.tenants.access import Actor
 
 IMPORT_KIND = "measurements.import"
 """Kind of the job of an import."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from sinemora.inventory.agents import AgentIdentity, identify, known_agent
+from sinemora.fleet.inventory.agents import AgentIdentity, identify, known_agent
 from sinemora.kit.http.middleware import content_length, refusal_of
 from sinemora.kit.http.raw import bearer_of
 from sinemora.kit.observability import tracing

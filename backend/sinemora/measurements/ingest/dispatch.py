@@ -6,7 +6,7 @@ The route is the one of `measurements.routes`: FastAPI documents it, this applic
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from sinemora.inventory.agents import AgentRoute
+from sinemora.fleet.inventory.agents import AgentRoute
 from sinemora.kit.config import settings
 from sinemora.kit.errors import response_to
 from sinemora.kit.http.raw import text_of

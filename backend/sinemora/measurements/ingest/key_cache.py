@@ -14,13 +14,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.inventory.models import Vm
+from sinemora.access.tenants import quotas
+from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import tenant_session
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.live.events import MeshRevision
-from sinemora.meshes.models import Mesh
-from sinemora.tenants import quotas
 
 KEPT_S = 5.0
 # Reports with unknown keys wait for a read of their own, which begins at most this often.

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from sqlalchemy import exc
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.inventory.agents import AgentIdentity, ReportNote, note_reports
+from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote, note_reports
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError, internal_error

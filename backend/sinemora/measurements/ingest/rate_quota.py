@@ -7,10 +7,10 @@ retry; the agent keeps the report until then. Each process counts for itself.
 import math
 from uuid import UUID
 
+from sinemora.access.tenants.quotas import operator
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.kit.lru_cache import LruCache
-from sinemora.tenants.quotas import operator
 
 DEPTH_S = 120.0
 _TENANTS_KEPT = 10_000

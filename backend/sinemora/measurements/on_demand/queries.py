@@ -8,9 +8,9 @@ from sqlalchemy import delete, exists, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.models import OnDemandMeasurement
 from sinemora.measurements.on_demand.models import OnDemandWindow
 from sinemora.measurements.on_demand.schemas import OnDemandWindowCreate
-from sinemora.meshes.models import OnDemandMeasurement
 
 
 def by_key(session: Session, key: int) -> OnDemandMeasurement | None:

@@ -9,6 +9,9 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.models import OnDemandMeasurement
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.on_demand import queries
 from sinemora.measurements.on_demand.models import OnDemandWindow
 from sinemora.measurements.on_demand.path_probes import EcnFields, count_probes
@@ -25,9 +28,6 @@ from sinemora.measurements.on_demand.schemas import (
 from sinemora.measurements.on_demand.summary import Delays, Exchanges, Losses, summarise
 from sinemora.measurements.query.matrix import end_of
 from sinemora.measurements.schemas import PathEnd
-from sinemora.meshes.models import OnDemandMeasurement
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 
 # From the end of the last second until it has arrived: the loss deadline, a wakeup, the way.
 _LAST_ARRIVES = timedelta(seconds=8)

@@ -7,7 +7,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
-from sinemora.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.meshes.models import OnDemandMeasurement
 from sinemora.kit.db import SessionDep, tenant_session
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
@@ -21,8 +23,6 @@ from sinemora.measurements.on_demand.schemas import (
     OnDemandResult,
     OnDemandWindowCreate,
 )
-from sinemora.meshes.models import OnDemandMeasurement
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/on-demand-measurements",

@@ -6,10 +6,16 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.agents import AgentIdentity
-from sinemora.inventory.models import Agent
-from sinemora.inventory.service import get_vm
-from sinemora.inventory.status import AgentStatus, status_of
+from sinemora.access.tenants import audit, quotas
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.inventory.agents import AgentIdentity
+from sinemora.fleet.inventory.models import Agent
+from sinemora.fleet.inventory.service import get_vm
+from sinemora.fleet.inventory.status import AgentStatus, status_of
+from sinemora.fleet.meshes.models import OnDemandMeasurement
+from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.fleet.meshes.queries import active_on_demand
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.on_demand import queries
@@ -23,12 +29,6 @@ from sinemora.measurements.on_demand.schemas import (
     OnDemandWindowCreate,
 )
 from sinemora.measurements.query.paths import path_ends
-from sinemora.meshes.models import OnDemandMeasurement
-from sinemora.meshes.plan import Member, MeshState
-from sinemora.meshes.queries import active_on_demand
-from sinemora.meshes.service import mesh_state
-from sinemora.tenants import audit, quotas
-from sinemora.tenants.access import Actor
 
 AT_ONCE = 4
 """Measurements of a tenant at a time; agents accept twice as many."""

@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, relationship
 
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.meshes.models import Mesh
 
 
 class Pin(Identified, TenantOwned, Base):

@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
@@ -13,7 +14,6 @@ from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.measurements.pins import service
 from sinemora.measurements.pins.models import Pin
 from sinemora.measurements.pins.schemas import PinCreate, PinRead
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/pins",

@@ -6,13 +6,13 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants import audit, quotas
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.pins.models import Pin
 from sinemora.measurements.pins.schemas import PinCreate, PinRead
 from sinemora.measurements.query.ranges import check_range
-from sinemora.meshes.service import get_mesh
-from sinemora.tenants import audit, quotas
-from sinemora.tenants.access import Actor
 
 # Limits: pins keep evidence; they must not replace the quota of retention.
 LONGEST = timedelta(days=7)

@@ -18,13 +18,13 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.routes import ForeignRoute
 from sinemora.measurements.prometheus import promql, samples
 from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, PromQlError, Selector, Vector
 from sinemora.measurements.query.zone_steps import Steps, steps_of
-from sinemora.tenants.access import SignedIn, Viewer
 
 # Prometheus documents these routes, so openapi.json does not contain them.
 

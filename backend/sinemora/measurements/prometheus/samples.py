@@ -15,6 +15,9 @@ import numpy.typing as npt
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.models import Mesh
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.prometheus.promql import NAME, Labels, Selector, Vector
@@ -22,9 +25,6 @@ from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.matrix import MatrixQuery
 from sinemora.measurements.query.zone_steps import Steps, ZoneSteps, read_zone_steps
 from sinemora.measurements.schemas import By
-from sinemora.meshes.models import Mesh
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state, zone_runs
 
 Floats = npt.NDArray[np.float64]
 

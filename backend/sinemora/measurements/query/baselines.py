@@ -10,6 +10,8 @@ from math import ceil
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import zone_runs
 from sinemora.measurements.aggregate import baselines, merge
 from sinemora.measurements.aggregate.baselines import STEPS_MIN, Baselines, Basis, Estimate, Floats
 from sinemora.measurements.aggregate.corrections import Corrections
@@ -24,8 +26,6 @@ from sinemora.measurements.schemas import By
 from sinemora.measurements.store import corrections
 from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import zone_runs
 
 DAYS = 14
 """Days of which the same hour is read."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Flags, Matrix, Metric, State
@@ -24,7 +25,6 @@ from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversR
 from sinemora.measurements.query.scan import QueryResponse, Range, range_of
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
 from sinemora.measurements.schemas import DEVIATION, DEVIATION_STATE_NAMES, Axis, MatrixRead, Span
-from sinemora.meshes.plan import MeshState
 
 _UNBOUNDED = (Metric.LOSS, Metric.JITTER, Metric.ROUND_TRIP)
 

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import baselines, matrix
 from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations
@@ -28,8 +30,6 @@ from sinemora.measurements.schemas import (
     DeviationState,
     MatrixRead,
 )
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate import group_by, matrix
 from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, Table
@@ -26,7 +27,6 @@ from sinemora.measurements.query.scan import QueryResponse, Range, check_budget,
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
 from sinemora.measurements.query.time_series import by_step
-from sinemora.meshes.plan import MeshState
 
 QUANTILES = {
     "p1": 0.01,

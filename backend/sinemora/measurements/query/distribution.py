@@ -8,6 +8,8 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import ZoneRun, mesh_state, zone_runs
 from sinemora.kit.errors import NotFound
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import NONE, Cells, Flags, Metric, State, Statistic
@@ -17,8 +19,6 @@ from sinemora.measurements.codec.llq16 import Ints, Words
 from sinemora.measurements.query.matrix import read_windows
 from sinemora.measurements.query.paths import path_ends
 from sinemora.measurements.schemas import STATE_NAMES, Axis, By, StateName
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import ZoneRun, mesh_state, zone_runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState, planned
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import estimates, matrix
 from sinemora.measurements.aggregate.estimates import Estimates
@@ -14,7 +15,6 @@ from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult
 from sinemora.measurements.schemas import By, EstimateRead, EstimatesRead, PathEstimate
-from sinemora.meshes.plan import MeshState, planned
 
 
 def check(query: MatrixQuery) -> None:

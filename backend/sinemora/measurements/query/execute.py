@@ -11,6 +11,9 @@ from fastapi import Response
 from fastapi.responses import StreamingResponse
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.jobs import service as jobs
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
@@ -23,9 +26,6 @@ from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, Budget, 
 from sinemora.measurements.query.requests import REQUESTS, QueryRequest
 from sinemora.measurements.query.scan import QueryResponse, range_of
 from sinemora.measurements.query.tables import MEDIA_TYPES, SUFFIXES, Format, write
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
-from sinemora.tenants.access import Actor
 
 QueryFunction = Callable[[Session, MeshState, Any, Budget], QueryResponse]
 _QUERIES: dict[str, QueryFunction] = {

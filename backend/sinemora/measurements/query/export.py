@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate import group_by, matrix, merge
 from sinemora.measurements.aggregate.group_by import DecodedWindows
@@ -21,7 +22,6 @@ from sinemora.measurements.query.selections import paths_of, vm_keys_of
 from sinemora.measurements.query.tables import Column, ResultTable
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import Tier, TierRange
-from sinemora.meshes.plan import MeshState
 
 _COLUMNS = [
     Column("started_at", "time"),

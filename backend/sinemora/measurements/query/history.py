@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate.distributions import Values, values_by_group
 from sinemora.measurements.aggregate.matrix import NONE, Positions, Statistic, positions_of
 from sinemora.measurements.codec import unpacking
@@ -19,7 +20,6 @@ from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import check_range, tiers, utc
 from sinemora.measurements.store import frames
 from sinemora.measurements.store.tiers import Tier, TierRange
-from sinemora.meshes.plan import MeshState
 
 WINDOWS_MIN = 6
 """Fewer windows do not show the variation of latency, and cannot be cut into some that choose and three that judge."""

@@ -8,8 +8,9 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.models import Zone
-from sinemora.inventory.queries import zones_of
+from sinemora.fleet.inventory.models import Zone
+from sinemora.fleet.inventory.queries import zones_of
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate import group_by
 from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
 from sinemora.measurements.aggregate.matrix import Metric
@@ -32,7 +33,6 @@ from sinemora.measurements.query.requests import LatencyBudgetsRequest
 from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
 from sinemora.measurements.query.tables import Column, ResultTable
-from sinemora.meshes.plan import MeshState
 
 
 def latency_budgets(session: Session, mesh: MeshState, request: LatencyBudgetsRequest, budget: Budget) -> QueryResponse:

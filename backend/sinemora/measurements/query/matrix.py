@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, zones
 from sinemora.measurements.aggregate.estimates import Estimates
@@ -39,8 +41,6 @@ from sinemora.measurements.schemas import (
 from sinemora.measurements.store import corrections
 from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store.tiers import Tier
-from sinemora.meshes.plan import Member, MeshState
-from sinemora.meshes.service import mesh_state, zone_runs
 
 _SOURCES = np.array(SOURCE_NAMES, object)
 # What the clocks have no part in.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate import merge
 from sinemora.measurements.aggregate.matrix import NONE, Cells, Flags, Pairs
@@ -18,7 +19,6 @@ from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames, latest
 from sinemora.measurements.store.tiers import Tier, TierRange
-from sinemora.meshes.plan import MeshState
 
 
 def stale_windows(mesh: MeshState) -> int:

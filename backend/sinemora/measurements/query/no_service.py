@@ -7,11 +7,11 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.models import AgentEvent
-from sinemora.inventory.queries import newest_events
+from sinemora.fleet.inventory.models import AgentEvent
+from sinemora.fleet.inventory.queries import newest_events
+from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.measurements.aggregate.matrix import NONE, Cells, Flags, Pairs
 from sinemora.measurements.schemas import NoServiceRead
-from sinemora.meshes.plan import Member, MeshState
 
 # Agents repeat the event each hour.
 _LASTS = timedelta(hours=2)

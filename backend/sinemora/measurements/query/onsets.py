@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.aggregate.runs import DeadBand, Run, Step, last_run, replaced
@@ -24,7 +25,6 @@ from sinemora.measurements.store import corrections
 from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store.pair_frames import PairStep, pair_frames
 from sinemora.measurements.store.tiers import Tier, floor
-from sinemora.meshes.plan import MeshState
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(hours=24)
 _P50 = 0

@@ -10,6 +10,8 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
@@ -38,8 +40,6 @@ from sinemora.measurements.schemas import (
 )
 from sinemora.measurements.store import corrections, frames, path_frames
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
-from sinemora.meshes.plan import Member, MeshState
-from sinemora.meshes.service import mesh_state
 
 # A chart has about a thousand columns, so `auto` uses no more steps.
 _STEPS_AUTO = 1_500

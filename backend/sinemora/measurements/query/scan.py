@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate import merge
 from sinemora.measurements.aggregate.group_by import DecodedWindows
 from sinemora.measurements.aggregate.matrix import NONE, positions_of
@@ -22,7 +23,6 @@ from sinemora.measurements.store import corrections
 from sinemora.measurements.store.frames import count_frames
 from sinemora.measurements.store.retention import kept_from_of
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange
-from sinemora.meshes.plan import MeshState
 
 DEFAULT_SPAN = timedelta(hours=1)
 # Lengths of a step that people read easily, seconds.

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import numpy as np
 
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import zone_runs
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.aggregate.matrix import Flags
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import zone_runs
 
 WHOLE = "mesh"
 _FORM = (

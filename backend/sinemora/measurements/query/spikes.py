@@ -8,6 +8,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import NotFound
 from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
@@ -21,8 +23,6 @@ from sinemora.measurements.query.scan import QueryResponse, Range, range_of
 from sinemora.measurements.query.tables import Column, ResultTable
 from sinemora.measurements.store import spikes
 from sinemora.measurements.store.spikes import StoredSpike
-from sinemora.meshes.plan import Member, MeshState
-from sinemora.meshes.service import mesh_state
 
 DEFAULT_SPAN = timedelta(days=1)
 _ID = re.compile(r"(\d{1,12})-(\d{1,10})-(\d{1,10})")

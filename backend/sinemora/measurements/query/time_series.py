@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate import group_by, matrix
 from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
 from sinemora.measurements.aggregate.matrix import Flags, Metric, Statistic, Table
@@ -18,7 +19,6 @@ from sinemora.measurements.query.responses import LossItem, LossRead, ManySeries
 from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of, step_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
 from sinemora.measurements.query.tables import Batch, Column, ResultTable, in_batches
-from sinemora.meshes.plan import MeshState
 
 _PPM = 1_000_000
 

@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.aggregate.runs import DeadBand, Step
@@ -22,8 +24,6 @@ from sinemora.measurements.query.onsets import History, PairNow, histories
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.responses import DeviationsRead, LosingPath, StepsRead, UnusualRead, UnusualSince
 from sinemora.measurements.schemas import BASIS_NAMES, By, Span
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state, zone_runs
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,10 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.service import get_vm
+from sinemora.fleet.inventory.service import get_vm
+from sinemora.fleet.meshes.models import Mesh, MeshVm
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.aggregate import group_by
 from sinemora.measurements.aggregate.matrix import nullable
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT
@@ -18,9 +21,6 @@ from sinemora.measurements.query.requests import QueryRequest
 from sinemora.measurements.query.responses import VmClock, VmClocksRead
 from sinemora.measurements.query.scan import Range, decode_windows, range_of, step_of
 from sinemora.measurements.schemas import Axis
-from sinemora.meshes.models import Mesh, MeshVm
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 
 # In a larger mesh only the frames of the VM itself are read: it is the client of about half of its pairs.
 _READ_WHOLE = 64

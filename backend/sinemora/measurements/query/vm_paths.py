@@ -6,7 +6,10 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.service import get_vm
+from sinemora.fleet.inventory.service import get_vm
+from sinemora.fleet.meshes.models import Mesh, MeshVm
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.aggregate.matrix import Flags, Matrix, Metric, State, Statistic
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import deviations
@@ -17,9 +20,6 @@ from sinemora.measurements.query.deviations import DeviationResult
 from sinemora.measurements.query.matrix import MatrixQuery
 from sinemora.measurements.query.responses import VmDirection, VmMesh, VmPath, VmPathsRead
 from sinemora.measurements.schemas import Axis, By
-from sinemora.meshes.models import Mesh, MeshVm
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 
 
 def vm_paths(session: Session, vm_id: UUID, limit: int) -> VmPathsRead:

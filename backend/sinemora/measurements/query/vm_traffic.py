@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.service import get_vm
+from sinemora.fleet.inventory.service import get_vm
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.requests import QueryRequest
 from sinemora.measurements.query.responses import VmTrafficRead

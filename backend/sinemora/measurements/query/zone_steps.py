@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import zone_runs
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, zones
 from sinemora.measurements.aggregate.matrix import NONE, Cells, positions_of
@@ -20,8 +22,6 @@ from sinemora.measurements.schemas import Axis
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.retention import kept_from_of
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import zone_runs
 
 STEPS_MAX = 12_000
 """Steps of a tier that one scan reads."""

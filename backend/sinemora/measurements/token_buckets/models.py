@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from sinemora.inventory.models import Vm
+from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.db import Base, Identified, TenantOwned
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from sqlalchemy import select
 
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
@@ -12,7 +13,6 @@ from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.measurements.token_buckets import service
 from sinemora.measurements.token_buckets.models import TokenBucket
 from sinemora.measurements.token_buckets.schemas import TokenBucketRead, TokenBucketWrite
-from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1",

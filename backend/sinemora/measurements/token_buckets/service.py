@@ -6,7 +6,10 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.inventory.service import get_vm
+from sinemora.access.tenants import audit, quotas
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.inventory.service import get_vm
+from sinemora.fleet.meshes.models import MeshVm
 from sinemora.kit.errors import NotFound
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.vm_traffic import WINDOW_S
@@ -14,9 +17,6 @@ from sinemora.measurements.store import traffic
 from sinemora.measurements.token_buckets.models import Direction, Source, TokenBucket
 from sinemora.measurements.token_buckets.schemas import TokenBucketRead, TokenBucketWrite, TokenForecastRead
 from sinemora.measurements.token_buckets.tokens import Bucket, Forecast, Use, forecast
-from sinemora.meshes.models import MeshVm
-from sinemora.tenants import audit, quotas
-from sinemora.tenants.access import Actor
 
 _MBIT = 1e6 / 8
 _KB = 1e3

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from sinemora.kit.percent import percent
-from sinemora.placement.move_sequence import Step, TaskMove, ordered, together
 from sinemora.recommendations.core.constraints import (
     Violation,
     counted,
@@ -23,6 +22,7 @@ from sinemora.recommendations.core.gains import apply_moves, expected_gain, task
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Group
 from sinemora.recommendations.core.split import BLOCKS_LEAST
+from sinemora.recommendations.placement.move_sequence import Step, TaskMove, ordered, together
 
 PROBABILITY = 0.9
 MOVE_COST, BRINGING_COST = "move_cost", "bringing_cost"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Flags, Indices
-from sinemora.curves.core.curve import Floats
 from sinemora.kit.percent import percent
 from sinemora.recommendations.core.acceptance import (
     BRINGING_COST,

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sinemora.applications.performance import Indices
-from sinemora.placement.move_sequence import TaskMove
 from sinemora.recommendations.core.instance import Deployment, Instance
+from sinemora.recommendations.placement.move_sequence import TaskMove
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.applications.curves.core.table import STEP_US, CurveTable
 from sinemora.applications.performance import Flags, Indices
-from sinemora.curves.core.curve import Floats
-from sinemora.curves.core.table import STEP_US, CurveTable
-from sinemora.placement.move_sequence import TaskMove
-from sinemora.placement.plan import Plan
-from sinemora.placement.plan import moves as moves_between
-from sinemora.placement.problem import (
+from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance
+from sinemora.recommendations.placement.move_sequence import TaskMove
+from sinemora.recommendations.placement.plan import Plan
+from sinemora.recommendations.placement.plan import moves as moves_between
+from sinemora.recommendations.placement.problem import (
     ANYWHERE,
     Assignment,
     Ints,
@@ -25,7 +26,6 @@ from sinemora.placement.problem import (
     Problem,
     Spread,
 )
-from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance
 
 STEPS_MOST = 20_000
 """Maximum number of steps of a curve table: beyond 200 ms they are wider than 10 µs."""

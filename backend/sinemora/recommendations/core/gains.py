@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from sinemora.applications.performance import Indices, Links
-from sinemora.placement.move_sequence import TaskMove
 from sinemora.recommendations.core.holdout import Gain, block_errors, estimate_gain, performance_series
 from sinemora.recommendations.core.instance import Deployment, Instance, PerformanceSeries
 from sinemora.recommendations.core.tail_risk import RiskModel, link_performance
+from sinemora.recommendations.placement.move_sequence import TaskMove
 
 
 def apply_moves(at: tuple[Indices, ...], moves: Iterable[TaskMove]) -> tuple[Indices, ...]:

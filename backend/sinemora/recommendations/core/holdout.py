@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from sinemora.applications.curves.core.band import DRAWS
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Indices, Links, Sensitivity
-from sinemora.curves.core.band import DRAWS
-from sinemora.curves.core.curve import Floats
 from sinemora.kit.percent import signed_percent
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, PerformanceSeries
 from sinemora.recommendations.core.recency import STRETCH_S, Recency, newest_changed, unknown_share

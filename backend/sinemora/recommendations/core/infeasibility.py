@@ -5,15 +5,15 @@ from dataclasses import replace
 
 from sinemora.applications.performance import Indices
 from sinemora.kit.percent import percent
-from sinemora.placement import infeasibility
-from sinemora.placement.plan import Plan
-from sinemora.placement.policies import limits
-from sinemora.placement.problem import Problem
 from sinemora.recommendations.core.constraints import moves_allowed
 from sinemora.recommendations.core.formulate import formulate
 from sinemora.recommendations.core.holdout import estimate_mean, performance_series
 from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance
 from sinemora.recommendations.core.joint_placement import SearchResult
+from sinemora.recommendations.placement import infeasibility
+from sinemora.recommendations.placement.plan import Plan
+from sinemora.recommendations.placement.policies import limits
+from sinemora.recommendations.placement.problem import Problem
 
 LEVELS = {"machine": "VM", "rack": "host", "pod": "zone", "place": "zone"}
 """Names of the solver's levels for tenants."""

@@ -8,8 +8,8 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Flags, Indices, Links, Sensitivity
-from sinemora.curves.core.curve import Floats
 from sinemora.recommendations.core.recency import Recency
 from sinemora.recommendations.core.tail_risk import RiskModel
 

@@ -7,17 +7,23 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Indices
-from sinemora.curves.core.curve import Floats
 from sinemora.kit.percent import percent
-from sinemora.placement import progress
-from sinemora.placement.costs import LEAST_PERFORMANCE, Objective
-from sinemora.placement.move_sequence import TaskMove
-from sinemora.placement.policies import search
-from sinemora.placement.policies.search import BRANCH_WORK, NO_LIMIT, Earlier, SearchProblem, SearchSolution
 from sinemora.recommendations.core.formulate import solver_tasks
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance, Ints
 from sinemora.recommendations.core.tail_risk import RiskModel
+from sinemora.recommendations.placement import progress
+from sinemora.recommendations.placement.costs import LEAST_PERFORMANCE, Objective
+from sinemora.recommendations.placement.move_sequence import TaskMove
+from sinemora.recommendations.placement.policies import search
+from sinemora.recommendations.placement.policies.search import (
+    BRANCH_WORK,
+    NO_LIMIT,
+    Earlier,
+    SearchProblem,
+    SearchSolution,
+)
 
 Int32s = npt.NDArray[np.int32]
 Barred = frozenset[tuple[tuple[int, int], int]]

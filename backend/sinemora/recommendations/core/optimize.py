@@ -4,9 +4,6 @@ The solver sees the median round trip of the training windows and the resulting 
 on hold-out windows (`acceptance`), and where that rejects moves, it searches again (`search_again`).
 """
 
-from sinemora.placement import progress
-from sinemora.placement.move_sequence import TaskMove
-from sinemora.placement.policies import nomora
 from sinemora.recommendations.core.acceptance import blocked_groups, judge
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
 from sinemora.recommendations.core.gains import apply_moves, min_gain
@@ -16,6 +13,9 @@ from sinemora.recommendations.core.joint_placement import Barred, movable_tasks,
 from sinemora.recommendations.core.racks import racks_of
 from sinemora.recommendations.core.search_again import Judged, place_confirmed, place_reachably
 from sinemora.recommendations.core.solution import Group, Options, Solution
+from sinemora.recommendations.placement import progress
+from sinemora.recommendations.placement.move_sequence import TaskMove
+from sinemora.recommendations.placement.policies import nomora
 
 
 def solve(instance: Instance, options: Options) -> Solution:

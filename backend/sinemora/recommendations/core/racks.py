@@ -8,8 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from sinemora.applications.curves.core.table import STEP_US
 from sinemora.applications.performance import Indices
-from sinemora.curves.core.table import STEP_US
 from sinemora.recommendations.core.instance import ImputedMatrix, Instance, numbered
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Indices
-from sinemora.curves.core.curve import Floats
 from sinemora.measurements.codec.llq16 import Ints
 
 FRESH_S = 120

@@ -3,12 +3,12 @@
 import heapq
 from collections.abc import Callable, Iterable
 
-from sinemora.placement.move_sequence import Step
 from sinemora.recommendations.core.acceptance import blocked_groups, refuted_moves
 from sinemora.recommendations.core.gains import apply_moves, expected_gain
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.joint_placement import Barred, SearchResult
 from sinemora.recommendations.core.solution import Group
+from sinemora.recommendations.placement.move_sequence import Step
 
 _ROUNDS = 2
 """Most times that many tasks are placed again, without moves that have no feasible order."""

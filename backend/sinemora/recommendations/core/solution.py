@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Indices
-from sinemora.curves.core.curve import Floats
-from sinemora.placement.costs import Objective
-from sinemora.placement.move_sequence import Step, TaskMove
-from sinemora.placement.plan import Plan
-from sinemora.placement.policies.nomora import Parameters
-from sinemora.placement.problem import Problem
 from sinemora.recommendations.core.holdout import Gain
 from sinemora.recommendations.core.instance import ImputedMatrix
 from sinemora.recommendations.core.joint_placement import SearchResult
 from sinemora.recommendations.core.racks import RackSource
+from sinemora.recommendations.placement.costs import Objective
+from sinemora.recommendations.placement.move_sequence import Step, TaskMove
+from sinemora.recommendations.placement.plan import Plan
+from sinemora.recommendations.placement.policies.nomora import Parameters
+from sinemora.recommendations.placement.problem import Problem
 
 _POINTS = 1000
 """Cost points of the loss of all performance (`Objective.loss`)."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Indices, Links, Sensitivity, added_on, reached
-from sinemora.curves.core.curve import Floats
 from sinemora.measurements.aggregate.distributions import Counted, Values
-from sinemora.placement.problem import Risk
-from sinemora.placement.risk import TAIL
+from sinemora.recommendations.placement.problem import Risk
+from sinemora.recommendations.placement.risk import TAIL
 
 
 @dataclass(frozen=True, slots=True, eq=False)

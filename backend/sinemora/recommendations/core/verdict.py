@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sinemora.curves.core.curve import Floats
+from sinemora.applications.curves.core.curve import Floats
 
 Times = npt.NDArray[np.int64]
 

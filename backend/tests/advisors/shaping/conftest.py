@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sinemora.advisors.shaping import burst
-from sinemora.advisors.shaping_lab.namespaces import Row, inside, row, unavailable
+from sinemora.labs.shaping_lab.namespaces import Row, inside, row, unavailable
 
 _CLONE_NEWNET = 0x40000000
 

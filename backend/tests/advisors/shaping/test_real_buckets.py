@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sinemora.advisors.shaping import burst
-from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row, namespaces, unavailable
 from sinemora.cli import main
+from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row, namespaces, unavailable
 from tests.callers import Member, MeshWorld
 from tests.terminal import listening
 

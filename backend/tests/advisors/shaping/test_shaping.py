@@ -13,7 +13,7 @@ from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Reason, Tra
 from sinemora.advisors.shaping.core.checks import Application, Communication, checks
 from sinemora.advisors.shaping.core.forecast import empty_at, forecast, transfer_s
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
-from sinemora.advisors.shaping_lab.core.source import source_rows
+from sinemora.labs.shaping_lab.core.source import source_rows
 from tests.advisors.shaping.emulator import PACKET, through_bucket
 from tests.callers import Member, MeshWorld
 from tests.patience import PATIENCE_S

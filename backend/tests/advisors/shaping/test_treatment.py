@@ -10,8 +10,8 @@ import pytest
 from lab.benchmarks.advising.row import classes, one_queue
 from lab.benchmarks.advising.treatment import treatment
 from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, Verdict, by_class, by_size
-from sinemora.advisors.shaping_lab.namespaces import RECEIVER, Row
 from sinemora.cli import main
+from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row
 from tests.callers import Member
 from tests.terminal import listening
 

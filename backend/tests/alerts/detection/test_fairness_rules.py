@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sinemora.alerts.detection import tasks
-from sinemora.meshes.plan import is_client
+from sinemora.fleet.meshes.plan import is_client
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.detection.test_backtest import back_test
 from tests.alerts.notifications.servers import Hooks, receiver, route

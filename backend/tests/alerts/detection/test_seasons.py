@@ -11,14 +11,14 @@ from sinemora.alerts.detection.seasons import WEEKS_MIN, seasons_of
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG
 from sinemora.alerts.evaluation.breach import Season
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
+from sinemora.fleet.meshes.plan import is_client
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import inserts
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
-from sinemora.meshes.plan import is_client
-from sinemora.meshes.service import mesh_state
 from tests.alerts.conftest import Watched
 from tests.measurements.worlds import RawWindow, frame_of, simple
 

@@ -10,9 +10,9 @@ from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
 from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
+from sinemora.fleet.meshes.strategies.turns import active, turns_of
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.meshes.strategies.strategy import Strategy, StrategyKind
-from sinemora.meshes.strategies.turns import active, turns_of
 
 ZONE_OF = np.repeat(np.arange(3), 10)
 SIZE, PERIOD = ZONE_OF.size, 6

@@ -13,8 +13,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from sinemora.cli import main
+from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit import config, signing
-from sinemora.meshes.plan import is_client
 from tests.alerts.conftest import QUIET_NS, SLOW_NS, Watched, egress
 from tests.callers import Caller, Member
 from tests.measurements.reports import report_of, sent

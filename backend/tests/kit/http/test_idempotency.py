@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
+from sinemora.access.tenants.tasks import sweep
 from sinemora.kit.db import system_session
-from sinemora.tenants.tasks import sweep
 from tests.callers import Member
 
 KEY = {"Idempotency-Key": "a-key-of-mine"}

@@ -99,7 +99,7 @@ def test_a_fault_of_ours_tells_only_where_to_look(owner: Member, monkeypatch: py
     def broken(*_: object) -> None:
         raise RuntimeError("a secret of the house")
 
-    monkeypatch.setattr("sinemora.meshes.service.get_mesh", broken)
+    monkeypatch.setattr("sinemora.fleet.meshes.service.get_mesh", broken)
     answer = owner.get("/v1/meshes/00000000-0000-0000-0000-000000000000")
     assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
     assert "secret" not in answer.text

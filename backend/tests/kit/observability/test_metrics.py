@@ -14,12 +14,12 @@ from redis import Redis
 from redis import RedisError as RedisAway
 from sqlalchemy import text
 
-from sinemora.gateway import metrics as gateway_metrics
+from sinemora.access.tenants import tasks as tenants
 from sinemora.kit import archive_state, config
 from sinemora.kit.db import system_session
 from sinemora.kit.observability import telemetry, worker_metrics
 from sinemora.kit.observability.telemetry import WORKER
-from sinemora.tenants import tasks as tenants
+from sinemora.operations.gateway import metrics as gateway_metrics
 from tests.callers import Caller
 
 ALERTS = Path(__file__).parents[4] / "infra" / "dashboards" / "alerts.yml"

@@ -14,13 +14,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from redis import Redis
 from sqlalchemy import Engine, text
 
+from sinemora.access.tenants.service import create_owner
 from sinemora.kit import db
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.observability import tracing
 from sinemora.kit.redis import broker_url
 from sinemora.main import create_app
-from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD
 from tests.conftest import Servers, forget_settings

@@ -1,6 +1,6 @@
 """Reports as a bad day sends them, and a disk that is full: what was acknowledged is stored exactly once.
 
-The counts are printed. `kill -9` of each process under load is in tests/embedded/test_durability.py.
+The counts are printed. `kill -9` of each process under load is in tests/operations/embedded/test_durability.py.
 """
 
 import os
@@ -23,11 +23,11 @@ from redis import Redis
 from sqlalchemy import text
 
 from sinemora import migrate
-from sinemora.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
+from sinemora.access.tenants.service import create_owner
 from sinemora.kit import db
 from sinemora.kit.db import system_session
 from sinemora.main import create_app
-from sinemora.tenants.service import create_owner
+from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from tests import callers
 from tests.callers import PASSWORD, MeshWorld
 from tests.conftest import Servers, forget_settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from sinemora.inventory.agents import known_agent
+from sinemora.fleet.inventory.agents import known_agent
 from sinemora.kit import config
 from sinemora.kit.errors import ProductError
 from sinemora.kit.observability import tracing

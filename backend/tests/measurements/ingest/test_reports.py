@@ -15,7 +15,7 @@ from google.protobuf import json_format
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from sinemora.inventory.agents import AgentIdentity
+from sinemora.fleet.inventory.agents import AgentIdentity
 from sinemora.kit import cluster
 from sinemora.kit.db import system_engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError

@@ -11,11 +11,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
+from sinemora.fleet.meshes import watch
 from sinemora.kit.db import system_session
 from sinemora.kit.redis import client
 from sinemora.measurements.live.publisher import STREAMS
 from sinemora.measurements.on_demand import service
-from sinemora.meshes import watch
 from tests.callers import AgentCaller, Member, MeshWorld, join
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple

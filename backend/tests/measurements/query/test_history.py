@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import flows, frame, unpacking
 from sinemora.measurements.codec.frame import FrameError
 from sinemora.measurements.query import history
-from sinemora.meshes.plan import MeshState
-from sinemora.meshes.service import mesh_state
 from tests.callers import Member, MeshWorld
 from tests.measurements.codec.test_native import frames, round_trips_of
 from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sinemora.meshes.plan import is_client
+from sinemora.fleet.meshes.plan import is_client
 from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, silent, simple

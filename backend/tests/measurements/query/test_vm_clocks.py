@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sinemora.meshes.plan import is_client
+from sinemora.fleet.meshes.plan import is_client
 from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_starts
 from tests.measurements.worlds import silent, simple

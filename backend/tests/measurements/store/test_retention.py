@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
+from sinemora.access.tenants.models import TenantQuota
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.query.ranges import tiers
-from sinemora.tenants.models import TenantQuota
 
 pytestmark = pytest.mark.whole_store
 

@@ -9,11 +9,11 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
+from sinemora.access.tenants.models import TenantQuota
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.corrections import SHIFTS
 from sinemora.measurements.store import corrections
-from sinemora.tenants.models import TenantQuota
 from tests.callers import Member, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import report_of, sent, window_start

@@ -6,9 +6,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from sinemora.applications.curves import catalogue
+from sinemora.applications.curves.core.library import published
 from sinemora.applications.performance import Links, Sensitivity
-from sinemora.curves import catalogue
-from sinemora.curves.core.library import published
 from sinemora.recommendations.core.broken_limits import broken_limits
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, TaskDemand
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sinemora.applications.curves.core.band import FittedBand, transfer_band
+from sinemora.applications.curves.core.library import published
 from sinemora.applications.performance import Sensitivity, star
-from sinemora.curves.core.band import FittedBand, transfer_band
-from sinemora.curves.core.library import published
 from sinemora.recommendations.core.holdout import (
     UNFORESEEN,
     block_errors,

@@ -15,12 +15,12 @@ import pytest
 from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import ZONES, Star, Tenant, small
 from lab.benchmarks.recommending.truth import best, kept, values
-from sinemora.placement.costs import Objective
-from sinemora.placement.policies.limits import InfeasibleError
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Group, Options, Solution
+from sinemora.recommendations.placement.costs import Objective
+from sinemora.recommendations.placement.policies.limits import InfeasibleError
 
 SEED = int(os.environ.get("SEED") or 1)
 TENANTS = 150

@@ -10,12 +10,12 @@ import sinemora_native
 
 from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import Star, Tenant, large
-from sinemora.placement.policies import search
-from sinemora.placement.policies.search import SearchProblem
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Options
-from tests.placement.policies.test_search_proven import keeps, value
+from sinemora.recommendations.placement.policies import search
+from sinemora.recommendations.placement.policies.search import SearchProblem
+from tests.recommendations.placement.policies.test_search_proven import keeps, value
 
 VMS = 300
 

@@ -7,13 +7,13 @@ from uuid import UUID
 import structlog
 from sqlalchemy import select
 
+from sinemora.access.tenants.models import Tenant, TenantQuota
+from sinemora.access.tenants.quotas import effective
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.object_storage import StorageError
 from sinemora.measurements.store.aged import removal, restoring, writing
 from sinemora.measurements.store.aged.writing import Written
-from sinemora.tenants.models import Tenant, TenantQuota
-from sinemora.tenants.quotas import effective
 
 log = structlog.get_logger(__name__)
 

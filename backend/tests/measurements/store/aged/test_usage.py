@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import text
 
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.archives import tenant as archives
-from sinemora.archives.tenant import TenantError
 from sinemora.cli import main
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
+from sinemora.operations.archives import tenant as archives
+from sinemora.operations.archives.tenant import TenantError
 from tests.callers import limited_key
 from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
 

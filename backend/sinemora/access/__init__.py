@@ -1,0 +1,1 @@
+"""Tenants and who may do what in them: people, sign-in, API keys."""

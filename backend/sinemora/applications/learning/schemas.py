@@ -1,0 +1,219 @@
+"""Schemas of learning."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
+
+from sinemora.applications.curves.core.observations import Metric
+from sinemora.applications.curves.schemas import Unit
+from sinemora.kit.names import Name
+from sinemora.kit.schemas import Omittable, Read, Write
+
+Kind = Literal["push", "prometheus"]
+State = Literal["waiting", "cannot_tell", "learnt"]
+POINTS_MAX = 20_000
+PATHS_MAX = 20
+
+
+def _http(text: str) -> str:
+    parts = urlsplit(text)  # ValueError for http://[::1 too, which pydantic shows
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("should look like https://prometheus.example:9090")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must have neither user, query nor fragment")
+    return text.rstrip("/")
+
+
+def _credential(text: str) -> str:
+    # They become an HTTP header (RFC 9110, 5.5).
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("must be printable ASCII")
+    return text
+
+
+def _header(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) or name.lower() in _OURS:
+        raise ValueError("must be the name of a header such as X-Scope-OrgID that the backend does not set itself")
+    return name
+
+
+_OURS = {"accept", "connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"}
+Credential = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_credential)]
+Username = Annotated[str, Field(min_length=1, max_length=200, pattern="^[^:]+$"), AfterValidator(_credential)]
+HeaderName = Annotated[str, AfterValidator(_header)]
+Scheme = Literal["bearer", "basic", "header"]
+Url = Annotated[str, Field(max_length=500), AfterValidator(_http)]
+Query = Annotated[str, Field(min_length=1, max_length=2_000, description="PromQL whose result is one series")]
+Hours = Annotated[int, Field(ge=1, le=24 * 30, description="Minimum hours between curve versions")]
+
+
+class MetricPathWrite(Write):
+    """Path the application waits for: two VMs of the mesh."""
+
+    source_vm_id: UUID
+    target_vm_id: UUID
+
+
+Paths = Annotated[list[MetricPathWrite], Field(min_length=1, max_length=PATHS_MAX)]
+
+ApplicationId = Annotated[
+    UUID | None, Field(description="Application of the same mesh; its metric judges moves that were applied to it")
+]
+
+
+class BearerAuthentication(Write):
+    """`Authorization: Bearer …` (RFC 6750)."""
+
+    scheme: Literal["bearer"]
+    token: Credential
+
+
+class BasicAuthentication(Write):
+    """User and password (RFC 7617)."""
+
+    scheme: Literal["basic"]
+    username: Username
+    password: Credential
+
+
+class HeaderAuthentication(Write):
+    """Custom header."""
+
+    scheme: Literal["header"]
+    name: HeaderName
+    value: Credential
+
+
+Authentication = Annotated[
+    BearerAuthentication | BasicAuthentication | HeaderAuthentication,
+    Field(discriminator="scheme", description="Authentication at the server; stored encrypted, never shown"),
+]
+
+
+class MetricSourceCreate(Write):
+    """Metric source. `curve_id` is a tenant's curve to refresh; without it a new curve is created."""
+
+    name: Name
+    mesh_id: UUID
+    paths: Paths
+    application_id: ApplicationId = None
+    curve_id: UUID | None = None
+    metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows")
+    unit: Unit = ""
+    kind: Kind = "push"
+    url: Url | None = Field(None, description="Of a Prometheus HTTP API, without /api/v1")
+    query: Query | None = None
+    authentication: Authentication | None = None
+    refresh_hours: Hours = 24
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        present = (self.url is not None, self.query is not None)
+        if present != ((True, True) if self.kind == "prometheus" else (False, False)):
+            raise ValueError("kind prometheus needs url and query; kind push has neither")
+        if self.kind == "push" and self.authentication is not None:
+            raise ValueError("kind push has no authentication: it comes with an API key")
+        return self
+
+
+class MetricSourceUpdate(Write):
+    """Update of a metric source; omitted fields stay. `application_id` null removes it.
+
+    `authentication` null removes it. A new server in `url` also removes it unless given again: a secret is never sent
+    to a server it was not entered for.
+    """
+
+    name: Omittable[Name] = None
+    paths: Omittable[Paths] = None
+    application_id: ApplicationId = None
+    url: Omittable[Url] = None
+    query: Omittable[Query] = None
+    authentication: Authentication | None = None
+    refresh_hours: Omittable[Hours] = None
+    paused: Omittable[bool] = None
+
+
+class MetricPointWrite(Write):
+    """Value of the metric; values of one minute are averaged, a later request for that minute replaces it."""
+
+    at: AwareDatetime
+    value: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class MetricPointsCreate(Write):
+    """Values in any order."""
+
+    points: Annotated[list[MetricPointWrite], Field(min_length=1, max_length=POINTS_MAX)]
+
+
+class MetricPointsRead(Read):
+    """Number of minutes stored."""
+
+    stored: int
+
+
+class ReasonRead(Read):
+    """Reason why the data is insufficient."""
+
+    code: str
+    message: str
+
+
+class FindingRead(Read):
+    """Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
+
+    `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
+    """
+
+    state: State
+    reasons: list[ReasonRead]
+    pairs: int
+    latency_us: list[float] | None
+    curve_number: int | None
+
+
+class MetricPathRead(Read):
+    """Path with the names of its ends."""
+
+    source_vm_id: UUID
+    target_vm_id: UUID
+    source_name: str
+    target_name: str
+
+
+class MetricSourceRead(Read):
+    """Metric source with its read progress and its finding."""
+
+    id: UUID
+    name: str
+    mesh_id: UUID
+    application_id: UUID | None
+    curve_id: UUID | None
+    metric: Metric
+    unit: str
+    kind: Kind
+    url: str | None
+    query: str | None
+    authentication: Scheme | None
+    refresh_hours: int
+    paused: bool
+    paths: list[MetricPathRead]
+    created_at: datetime
+    updated_at: datetime
+    read_at: datetime | None
+    read_error: str | None
+    judged_at: datetime | None
+    learnt_at: datetime | None
+    finding: FindingRead
+
+
+class PairsRead(Read):
+    """Minutes with both numbers, oldest first."""
+
+    points_at: list[datetime]
+    latency_us: list[float]
+    value: list[float]

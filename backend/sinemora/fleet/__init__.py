@@ -1,0 +1,1 @@
+"""VMs, zones and agents, and the meshes that they form."""

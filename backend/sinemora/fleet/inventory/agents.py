@@ -1,0 +1,283 @@
+"""Agents: authentication, enrolment, revocation, and what they report about themselves."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Depends, Request, Response, Security
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Scope
+
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
+from sinemora.fleet.inventory import queries
+from sinemora.fleet.inventory.models import Agent, Vm
+from sinemora.fleet.inventory.queries import ReportNote, note_reports
+from sinemora.fleet.inventory.schemas import AgentDescription, AgentEventCreate
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.http import rate_limit
+from sinemora.kit.http.raw import bearer_of
+from sinemora.kit.http.routes import before_body, body_limit
+from sinemora.kit.lru_cache import LruCache
+from sinemora.kit.security import digest, shown_prefix
+
+__all__ = [
+    "AgentDep",
+    "AgentIdentity",
+    "AgentRoute",
+    "AgentSignedIn",
+    "ReportNote",
+    "enrol_agent",
+    "identify",
+    "known_agent",
+    "note_reports",
+    "revoke",
+]
+
+CREDENTIAL_PREFIX = "sma_"
+# Longest time another process may still accept a revoked credential, s.
+CACHED_S = 5.0
+_CACHE_SIZE = 20_000
+
+
+@dataclass(frozen=True)
+class AgentIdentity:
+    """Identity of an agent, taken from its credential, never from a body."""
+
+    tenant_id: UUID
+    tenant_key: int
+    agent_id: UUID
+    vm_id: UUID
+    vm_key: int
+
+    @cached_property
+    def caller(self) -> str:
+        """Name of the agent in records of what it did."""
+        return f"agent:{self.agent_id}"
+
+
+# Identities by digest of the credential, each with the time of its lookup (monotonic, s).
+_identities: LruCache[bytes, tuple[float, AgentIdentity]] = LruCache(_CACHE_SIZE)
+
+
+_BEARER = {"WWW-Authenticate": "Bearer"}
+_credential = HTTPBearer(scheme_name="agent", description="An agent's credential, `sma_…`.", auto_error=False)
+Credential = Annotated[HTTPAuthorizationCredentials | None, Security(_credential)]
+
+
+async def authenticate(request: Request) -> AgentIdentity:
+    """Return the agent of this request. Most calls use neither a database connection nor a thread.
+
+    ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401), `too_many_requests` (429).
+    """
+    credential = bearer_of(request.scope)
+    try:
+        if not credential:
+            raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
+        identity = await identify(credential)
+    except ProductError as error:
+        if error.status == 401:
+            await run_in_threadpool(rate_limit.limit_address, request)
+        raise
+    request.scope["state"] |= {
+        "tenant_id": identity.tenant_id,
+        "tenant_key": identity.tenant_key,
+        "caller": identity.caller,
+        "agent": identity,
+    }
+    return identity
+
+
+def known_agent(scope: Scope) -> AgentIdentity | None:
+    """Return the agent of a request if its credential was looked up lately; None where `authenticate` has to."""
+    return _kept(digest(bearer_of(scope)))
+
+
+async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:
+    """Return the agent of this request, whom `authenticate` has found before the body was read."""
+    identity: AgentIdentity = request.state.agent
+    return identity
+
+
+before_body(agent_signed_in, authenticate)
+
+
+async def identify(credential: str) -> AgentIdentity:
+    """Return the agent behind a credential. ProductError `agent_credential_unknown`, `agent_revoked` (401)."""
+    key = digest(credential)
+    if (kept := _kept(key)) is not None:
+        return kept
+    identity = await _lookups.find(key)
+    _identities.put(key, (time.monotonic(), identity))
+    return identity
+
+
+def _kept(key: bytes) -> AgentIdentity | None:
+    cached = _identities.get(key)
+    return cached[1] if cached is not None and time.monotonic() - cached[0] < CACHED_S else None
+
+
+class _IdentityLookups:
+    """Lookups of credentials. Credentials that arrive during a query are looked up together by the next one."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[bytes, asyncio.Future[AgentIdentity]] = {}
+        self._query: asyncio.Task[None] | None = None
+
+    async def find(self, key: bytes) -> AgentIdentity:
+        """Return the identity behind a credential."""
+        loop = asyncio.get_running_loop()
+        if self._query is None or self._query.done() or self._query.get_loop() is not loop:
+            self._waiting = {}
+            self._query = loop.create_task(self._look_up_waiting())
+        if key not in self._waiting:
+            self._waiting[key] = loop.create_future()
+        return await asyncio.shield(self._waiting[key])
+
+    async def _look_up_waiting(self) -> None:
+        await asyncio.sleep(0)
+        while self._waiting:
+            batch, self._waiting = self._waiting, {}
+            try:
+                outcomes: dict[bytes, AgentIdentity | ProductError] = await run_in_threadpool(_look_up, list(batch))
+            except Exception as error:
+                for future in batch.values():
+                    future.set_exception(error)
+                    future.exception()  # the caller may have gone
+                continue
+            for key, future in batch.items():
+                outcome = outcomes[key]
+                if isinstance(outcome, ProductError):
+                    future.set_exception(outcome)
+                    future.exception()
+                else:
+                    future.set_result(outcome)
+
+
+_lookups = _IdentityLookups()
+
+
+def _look_up(keys: Sequence[bytes]) -> dict[bytes, AgentIdentity | ProductError]:
+    """Return the identity of each credential, or its error."""
+    with system_session() as session:
+        rows = {row.credential_digest: row for row in queries.agents_by_credential(session, keys)}
+    return {key: _identity(rows.get(key)) for key in keys}
+
+
+def _identity(row: Any) -> AgentIdentity | ProductError:
+    if row is None:
+        return ProductError(
+            "agent_credential_unknown", 401, "Unknown credential: it belongs to no agent. Enrol again.", headers=_BEARER
+        )
+    if row.revoked_at is not None:
+        return ProductError("agent_revoked", 401, "Agent revoked. Enrol again with a new token.", headers=_BEARER)
+    return AgentIdentity(row.tenant_id, row.tenant_key, row.agent_id, row.vm_id, row.vm_key)
+
+
+# For `APIRouter(dependencies=[AgentSignedIn])`: before a route's session opens.
+AgentSignedIn = Depends(agent_signed_in)
+AgentDep = Annotated[AgentIdentity, Depends(agent_signed_in)]
+
+
+class AgentRoute(APIRoute):
+    """A route whose endpoint takes `request` and `agent: AgentDep`, and returns a response.
+
+    The endpoint is called directly: resolving dependencies would cost more than handling a report.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return a handler that signs the agent in and calls the endpoint."""
+        endpoint = self.endpoint
+        limit = body_limit(endpoint)
+
+        async def handle(request: Request) -> Response:
+            agent = await authenticate(request)
+            if limit is not None:
+                request.state.body_limit_bytes = limit(settings())
+            response: Response = await endpoint(request, agent)
+            return response
+
+        return handle
+
+
+def enrol_agent(
+    session: Session, vm: Vm, token_id: UUID, version: str, description: dict[str, Any]
+) -> tuple[Agent, str]:
+    """Return a new agent on `vm` and its credential. ProductError `vm_has_agent` (409).
+
+    An agent of the same token that never reported is replaced: the response to its enrolment was lost.
+    """
+    before = queries.active_agent(session, vm.id)
+    if before is not None:
+        if before.enrolled_with != token_id or before.last_report_at is not None:
+            raise ProductError(
+                "vm_has_agent",
+                409,
+                f"VM in use: {vm.name} has an agent already. Revoke it first, or choose another name.",
+            )
+        before.revoked_at = datetime.now(UTC)
+        session.flush()
+    credential = CREDENTIAL_PREFIX + secrets.token_urlsafe(32)
+    agent = Agent(
+        vm_id=vm.id,
+        enrolled_with=token_id,
+        credential_prefix=shown_prefix(credential),
+        credential_digest=digest(credential),
+        agent_version=version,
+        description=description,
+    )
+    session.add(agent)
+    session.flush()
+    audit.record(session, None, "agent.enrolled", agent.id, vm.name, token_id=str(token_id))
+    return agent, credential
+
+
+def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
+    """Revoke an agent's credential; repeating is no error. ProductError `agent_unknown`.
+
+    Effective at once here and within `CACHED_S` seconds in other processes.
+    """
+    agent = get_agent(session, agent_id)
+    if agent.revoked_at is None:
+        agent.revoked_at = datetime.now(UTC)
+        _identities.remove(agent.credential_digest)
+        audit.record(session, actor, "agent.revoked", agent.id, agent.vm.name)
+        session.flush()
+    return agent
+
+
+def get_agent(session: Session, agent_id: UUID) -> Agent:
+    """Return the tenant's agent. ProductError `agent_unknown`."""
+    agent = session.get(Agent, agent_id)
+    if agent is None:
+        raise NotFound("agent")
+    return agent
+
+
+def describe(session: Session, identity: AgentIdentity, body: AgentDescription) -> Agent:
+    """Store an agent's description of itself. Omitted fields do not change."""
+    agent = get_agent(session, identity.agent_id)
+    fields = body.model_dump(exclude_unset=True, mode="json")
+    for field in ("probe_address", "event_port", "general_port"):
+        if field in fields:
+            setattr(agent.vm, field, fields[field])
+    agent.agent_version = fields.get("agent_version") or agent.agent_version
+    agent.description = fields.get("description") or agent.description
+    session.flush()
+    return agent
+
+
+def store_events(session: Session, identity: AgentIdentity, events: Sequence[AgentEventCreate]) -> None:
+    """Store events of an agent."""
+    queries.add_events(session, identity.agent_id, [event.model_dump() for event in events])

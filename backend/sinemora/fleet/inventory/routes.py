@@ -1,0 +1,161 @@
+"""HTTP of the inventory: zones, VMs, agents, and agents' reports about themselves."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from sqlalchemy import select
+
+from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.fleet.inventory import agents, queries, service
+from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.inventory.models import Agent, AgentEvent, Vm, Zone
+from sinemora.fleet.inventory.schemas import (
+    AgentDescription,
+    AgentEventRead,
+    AgentEvents,
+    AgentRead,
+    VmCreate,
+    VmRead,
+    VmUpdate,
+    ZoneCreate,
+    ZoneRead,
+    ZoneUpdate,
+)
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.http import known_ids
+from sinemora.kit.http.etag import Precondition
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.routes import BoundedRoute
+
+known_ids.register(zone_id=Zone, vm_id=Vm, agent_id=Agent)
+router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
+agent_router = APIRouter(
+    prefix="/v1/agents/self",
+    dependencies=[AgentSignedIn],
+    route_class=BoundedRoute,
+    tags=["agent protocol"],
+    responses=responses(401, 422),
+)
+
+
+@router.get("/zones", tags=["zones"], response_model=Page[ZoneRead])
+def list_zones(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Zone]:
+    """List the tenant's zones by name."""
+    return paginate(session, select(Zone), page, Zone.name, Zone.id)
+
+
+@router.post("/zones", status_code=201, tags=["zones"], response_model=ZoneRead, responses=responses(409, 422))
+def create_zone(body: ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
+    """Create a zone."""
+    zone = service.create_zone(session, actor, body)
+    return zone
+
+
+@router.get("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404))
+def read_zone(zone_id: UUID, session: SessionDep, actor: Viewer) -> Zone:
+    """Return a zone."""
+    zone = service.get_zone(session, zone_id)
+    return zone
+
+
+@router.patch("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404, 409, 412, 422, 428))
+def update_zone(
+    zone_id: UUID, body: ZoneUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+) -> Zone:
+    """Change a zone."""
+    zone = service.update_zone(session, actor, zone_id, body, precondition)
+    return zone
+
+
+@router.delete("/zones/{zone_id}", status_code=204, tags=["zones"], responses=responses(404, 409, 412))
+def delete_zone(zone_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Delete a zone without VMs."""
+    service.delete_zone(session, actor, zone_id, precondition)
+
+
+@router.get("/vms", tags=["vms"], response_model=Page[VmRead])
+def list_vms(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    zone_id: UUID | None = None,
+    name: Annotated[str | None, Query(description="Part of the name, case-insensitive", max_length=100)] = None,
+) -> Slice[Vm]:
+    """List the tenant's VMs by name."""
+    return paginate(session, queries.vms_where(zone_id, name), page, Vm.name)
+
+
+@router.post("/vms", status_code=201, tags=["vms"], response_model=VmRead, responses=responses(404, 409, 422))
+def create_vm(body: VmCreate, session: SessionDep, actor: Editor) -> Vm:
+    """Create a VM. The enrolment of an agent also creates one."""
+    vm = service.create_vm(session, actor, body)
+    return vm
+
+
+@router.get("/vms/{vm_id}", tags=["vms"], response_model=VmRead, responses=responses(404))
+def read_vm(vm_id: UUID, session: SessionDep, actor: Viewer) -> Vm:
+    """Return a VM."""
+    vm = service.get_vm(session, vm_id)
+    return vm
+
+
+@router.patch("/vms/{vm_id}", tags=["vms"], response_model=VmRead, responses=responses(404, 409, 412, 422, 428))
+def update_vm(vm_id: UUID, body: VmUpdate, session: SessionDep, actor: Editor, precondition: Precondition) -> Vm:
+    """Change a VM."""
+    vm = service.update_vm(session, actor, vm_id, body, precondition)
+    return vm
+
+
+@router.delete("/vms/{vm_id}", status_code=204, tags=["vms"], responses=responses(404, 412))
+def delete_vm(vm_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Delete a VM and its agent. Its meshes continue without it."""
+    service.delete_vm(session, actor, vm_id, precondition)
+
+
+@router.get("/agents", tags=["agents"], response_model=Page[AgentRead])
+def list_agents(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    revoked: Annotated[bool | None, Query(description="Only revoked agents, or only the others")] = None,
+) -> Slice[Agent]:
+    """List the tenant's agents, newest first, including revoked ones."""
+    statement = select(Agent)
+    if revoked is not None:
+        statement = statement.where(Agent.revoked_at.is_not(None) if revoked else Agent.revoked_at.is_(None))
+    return paginate(session, statement, page, Agent.created_at, Agent.id, descending=True)
+
+
+@router.get("/agents/{agent_id}", tags=["agents"], response_model=AgentRead, responses=responses(404))
+def read_agent(agent_id: UUID, session: SessionDep, actor: Viewer) -> Agent:
+    """Return an agent."""
+    return agents.get_agent(session, agent_id)
+
+
+@router.get("/agents/{agent_id}/events", tags=["agents"], response_model=Page[AgentEventRead], responses=responses(404))
+def list_agent_events(agent_id: UUID, session: SessionDep, actor: Viewer, page: Paging) -> Slice[AgentEvent]:
+    """List the events of an agent, newest first."""
+    agent = agents.get_agent(session, agent_id)
+    statement = select(AgentEvent).where(AgentEvent.agent_id == agent.id)
+    return paginate(session, statement, page, AgentEvent.id, descending=True)
+
+
+@router.post("/agents/{agent_id}/revoke", tags=["agents"], response_model=AgentRead, responses=responses(404))
+def revoke_agent(agent_id: UUID, session: SessionDep, actor: Editor) -> Agent:
+    """Revoke an agent's credential. Its VM may then enrol again."""
+    return agents.revoke(session, actor, agent_id)
+
+
+@agent_router.patch("", response_model=AgentRead)
+def update_self(body: AgentDescription, session: SessionDep, agent: AgentDep) -> Agent:
+    """Update the agent's own addresses, ports or version."""
+    return agents.describe(session, agent, body)
+
+
+@agent_router.post("/events", status_code=204)
+def create_self_events(body: AgentEvents, session: SessionDep, agent: AgentDep) -> None:
+    """Store events of the agent."""
+    agents.store_events(session, agent, body.events)

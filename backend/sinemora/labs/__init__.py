@@ -1,0 +1,1 @@
+"""Laboratories next to the product, which imports none of them: `sinemora.compose` lists them."""

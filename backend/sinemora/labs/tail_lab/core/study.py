@@ -1,0 +1,313 @@
+"""A study: policies compared in one network under one workload, the α of each found by search.
+
+α is found on flows of one seed. The policies are then compared on other flows of the same workload, so that no figure
+is fitted to the flows that it is shown on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sinemora.labs.tail_lab.core import link as links
+from sinemora.labs.tail_lab.core import source
+from sinemora.labs.tail_lab.core.classes import ClassSpread, boundaries_of
+from sinemora.labs.tail_lab.core.fabric import (
+    CLASSES,
+    HOPS,
+    Fabric,
+    FabricFlows,
+    FabricSimulated,
+    draw_fabric_flows,
+    has_classes,
+    simulate_fabric,
+)
+from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows
+from sinemora.labs.tail_lab.core.policies import (
+    NAMES,
+    NATURAL,
+    TUNABLE,
+    USUAL_OF,
+    PacketPolicy,
+    TailTopology,
+)
+from sinemora.labs.tail_lab.core.search import Evaluation, Goal, best_of, search
+from sinemora.labs.tail_lab.core.summary import Figures, Summary, TailFigure, figures_of, gain_percent, summary_of
+from sinemora.labs.tail_lab.core.workloads import Workload
+
+PACKETS_MAX = 100_000_000
+"""Packets of one simulation: some tens of seconds."""
+STUDY_PACKETS_MAX = 10_000_000_000
+"""Packets of all simulations of a study: about a quarter of an hour."""
+_PACKETS_USUAL, _FLOWS_MIN, _FLOWS_MAX = 10_000_000, 20_000, 200_000
+FABRIC_PACKETS_MAX = 10_000_000
+"""Packets of one simulation of a leaf-spine network, where a packet and its acknowledgement take eight links."""
+STUDY_FABRIC_PACKETS_MAX = 1_000_000_000
+_FABRIC_PACKETS_USUAL, _FABRIC_FLOWS_MIN = 2_000_000, 4_000
+_COMPARED_SEED = 1_000_003
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Parameters of a study. Without `alpha`, search it; without `against`, compare each policy with its limit."""
+
+    workload: Workload
+    load: float = 0.8
+    link: Link = field(default_factory=Link)
+    flows: int | None = None
+    seed: int = 1
+    policies: tuple[PacketPolicy, ...] = USUAL_OF[TailTopology.SINGLE_LINK]
+    objective: TailFigure = TailFigure.TAIL_MEAN
+    against: PacketPolicy | None = None
+    mean_loss_max: float | None = 3.0
+    alpha: float | None = None
+    evaluations: int = 25
+    classes: int | None = None
+    spread: ClassSpread = ClassSpread.BYTES
+    fabric: Fabric | None = None
+    """Leaf-spine network, in place of the link."""
+
+    @property
+    def flow_count(self) -> int:
+        """Number of flows: as asked, or enough for a steady tail within seconds."""
+        if self.flows is not None:
+            return self.flows
+        packets, least = (_FABRIC_PACKETS_USUAL, _FABRIC_FLOWS_MIN) if self.fabric else (_PACKETS_USUAL, _FLOWS_MIN)
+        usual = packets / self.workload.packets_per_flow(self._packet_bytes)
+        return int(np.clip(usual, least, _FLOWS_MAX))
+
+    @property
+    def _packet_bytes(self) -> int:
+        return self.fabric.packet_bytes if self.fabric else self.link.packet_bytes
+
+    @property
+    def packets(self) -> float:
+        """Expected packets of one simulation."""
+        return self.flow_count * self.workload.packets_per_flow(self._packet_bytes)
+
+    @property
+    def transmissions(self) -> float:
+        """Expected transmissions of packets in all simulations."""
+        return self.packets * self.simulations * (HOPS if self.fabric else 1)
+
+    @property
+    def tunable(self) -> list[PacketPolicy]:
+        """The policies with α."""
+        return [policy for policy in self.policies if policy in TUNABLE]
+
+    @property
+    def classed(self) -> list[PacketPolicy]:
+        """The policies that are also simulated with classes of priority."""
+        if not self.classes or self.fabric:
+            return []
+        return [policy for policy in self.tunable if policy is not PacketPolicy.PBS]
+
+    @property
+    def searched_against(self) -> set[PacketPolicy]:
+        """The baselines of searches; empty where α is given."""
+        return {self.baseline_of(policy) for policy in self.tunable} if self.alpha is None else set()
+
+    @property
+    def simulations(self) -> int:
+        """Number of simulations."""
+        searches = len(self.searched_against) + len(self.tunable) * self.evaluations if self.alpha is None else 0
+        return searches + len(self.baselines) + len(self.tunable) + 2 * len(self.classed)
+
+    def too_long(self) -> str | None:
+        """Return why the question would take too long, None if it does not."""
+        most, most_of_all = (
+            (FABRIC_PACKETS_MAX, STUDY_FABRIC_PACKETS_MAX) if self.fabric else (PACKETS_MAX, STUDY_PACKETS_MAX)
+        )
+        if self.packets > most:
+            return (
+                f"each simulation would send {self.packets:,.0f} packets, at most {most:,} are possible:"
+                f" ask for fewer flows{'' if self.fabric else ' or larger packets'}"
+            )
+        if self.packets * self.simulations > most_of_all:
+            return (
+                f"{self.simulations} simulations would send {self.packets * self.simulations:,.0f} packets, at most"
+                f" {most_of_all:,} are possible: ask for fewer flows, evaluations or policies"
+            )
+        return None
+
+    def baseline_of(self, policy: PacketPolicy) -> PacketPolicy:
+        """Return the policy that a tunable one is compared with."""
+        return self.against or NATURAL[policy]
+
+    @property
+    def baselines(self) -> list[PacketPolicy]:
+        """All policies without α that are simulated: those asked for, and those compared with."""
+        needed = {self.baseline_of(policy) for policy in self.tunable}
+        return [
+            policy for policy in PacketPolicy if policy not in TUNABLE and (policy in self.policies or policy in needed)
+        ]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Evaluations of α in the order made, and the best."""
+
+    policy: PacketPolicy
+    against: PacketPolicy
+    evaluations: list[Evaluation]
+    best: Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class FabricPackets:
+    """Packets of a leaf-spine network: dropped, delivered more than once, marked; transmissions by all ports."""
+
+    dropped: int
+    duplicates: int
+    marked: int
+    hops: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Figures of one policy; `alpha` is None without one. `class_shares`: of bytes, lowest class first."""
+
+    policy: PacketPolicy
+    alpha: float | None
+    classes: int | None
+    summary: Summary
+    boundaries: list[float]
+    class_shares: list[float]
+    packets: FabricPackets | None = None
+
+
+@dataclass(frozen=True)
+class SourceComparison:
+    """A gain that the source prints, and the gain found here, percent."""
+
+    printed: source.Printed
+    here: float
+    alpha: float
+    verdict: source.SourceVerdict
+
+
+@dataclass(frozen=True)
+class Study:
+    """Outcomes of all policies on the same flows, searches, and figures next to those of the source."""
+
+    question: Question
+    flows: int
+    packets: int
+    mean_bytes: float
+    load: float
+    outcomes: list[Outcome]
+    searches: list[Searched]
+    beside_source: list[SourceComparison]
+
+    def outcome(self, policy: PacketPolicy, classes: int | None = None) -> Outcome | None:
+        """Return the outcome of a policy, None if it was not simulated; without `classes` its first."""
+        found = (each for each in self.outcomes if each.policy is policy and classes in (None, each.classes))
+        return next(found, None)
+
+
+class _Steps:
+    """Progress over all simulations of a study."""
+
+    def __init__(self, total: int, report: Report) -> None:
+        self._total = total
+        self._report = report
+        self._done = 0
+
+    def next(self, note: str) -> links.Progress:
+        start = self._done
+        self._done += 1
+        self._report(min(start / self._total, 1.0), note)
+        return lambda share: self._report(min((start + share) / self._total, 1.0), note)
+
+
+def run(question: Question, report: Report = lambda share, note: None) -> Study:
+    """Run a study. `report` gets the share that is done and the current step; what it raises ends the study."""
+    steps = _Steps(question.simulations, report)
+    searches = _searches(question, _draw(question, question.seed), steps) if question.searched_against else []
+    alphas = {found.policy: found.best.alpha for found in searches}
+    flows = _draw(question, question.seed + _COMPARED_SEED)
+    outcomes, packets = [], 0
+    for policy in (*question.baselines, *question.tunable):
+        alpha = None if policy not in TUNABLE else alphas.get(policy, question.alpha or 0.0)
+        simulated = _simulate(flows, policy, alpha or 0.0, steps.next(NAMES[policy]))
+        packets = simulated.packets
+        outcomes.append(_outcome(flows, policy, alpha, simulated))
+        if isinstance(flows, Flows) and question.classes and policy in question.classed:
+            chosen = Chosen(policy, alpha or 0.0)
+            outcomes.append(_in_classes(question, question.classes, flows, chosen, steps))
+    study = Study(question, len(flows.sizes), packets, float(flows.sizes.mean()), flows.load, outcomes, searches, [])
+    study.beside_source.extend(_source_comparison(study))
+    return study
+
+
+def _draw(question: Question, seed: int) -> Flows | FabricFlows:
+    if question.fabric:
+        return draw_fabric_flows(question.workload, question.fabric, question.load, question.flow_count, seed)
+    return draw_flows(question.workload, question.link, question.load, question.flow_count, seed)
+
+
+def _simulate(
+    flows: Flows | FabricFlows, policy: PacketPolicy, alpha: float, progress: links.Progress
+) -> links.Simulated:
+    if isinstance(flows, FabricFlows):
+        return simulate_fabric(flows, policy, alpha, progress)
+    return links.simulate(flows, Chosen(policy, alpha), progress)
+
+
+def _outcome(
+    flows: Flows | FabricFlows, policy: PacketPolicy, alpha: float | None, simulated: links.Simulated
+) -> Outcome:
+    summary = summary_of(flows, simulated)
+    if not isinstance(simulated, FabricSimulated):
+        return Outcome(policy, alpha, None, summary, [], [])
+    packets = FabricPackets(simulated.dropped, simulated.duplicates, simulated.marked, simulated.hops)
+    classed = has_classes(policy)
+    shares = simulated.class_shares if classed else []
+    return Outcome(policy, alpha, CLASSES if classed else None, summary, simulated.boundaries, shares, packets)
+
+
+def _searches(question: Question, flows: Flows | FabricFlows, steps: _Steps) -> list[Searched]:
+    baselines = {
+        policy: figures_of(flows, _simulate(flows, policy, 0.0, steps.next(f"baseline {NAMES[policy]}")))
+        for policy in sorted(question.searched_against)
+    }
+    return [_search(question, policy, baselines, flows, steps) for policy in question.tunable]
+
+
+def _search(
+    question: Question,
+    policy: PacketPolicy,
+    baselines: dict[PacketPolicy, Figures],
+    flows: Flows | FabricFlows,
+    steps: _Steps,
+) -> Searched:
+    against = question.baseline_of(policy)
+
+    def evaluate(alpha: float, number: int) -> Figures:
+        note = f"{NAMES[policy]}: evaluation {number + 1} of {question.evaluations}"
+        return figures_of(flows, _simulate(flows, policy, alpha, steps.next(note)))
+
+    goal = Goal(question.objective, baselines[against], question.mean_loss_max)
+    evaluations = list(search(goal, evaluate, question.evaluations, question.seed))
+    return Searched(policy, against, evaluations, best_of(evaluations))
+
+
+def _in_classes(question: Question, classes: int, flows: Flows, chosen: Chosen, steps: _Steps) -> Outcome:
+    name = f"{NAMES[chosen.policy]}, {classes} classes"
+    boundaries = boundaries_of(flows, chosen, classes, question.spread, steps.next(f"{name}: boundaries"))
+    simulated = links.simulate(flows, Chosen(chosen.policy, chosen.alpha, boundaries), steps.next(name))
+    summary = summary_of(flows, simulated)
+    return Outcome(chosen.policy, chosen.alpha, classes, summary, boundaries, simulated.class_shares)
+
+
+def _source_comparison(study: Study) -> list[SourceComparison]:
+    rows = []
+    rows_of = source.PRINTED_OF_FABRIC if study.question.fabric else source.PRINTED
+    for printed in rows_of.get(study.question.workload.key, []):
+        outcome, baseline = study.outcome(printed.policy), study.outcome(printed.against)
+        if outcome is not None and baseline is not None and outcome.alpha is not None:
+            of = printed.figure
+            here = gain_percent(baseline.summary.figures.of(of), outcome.summary.figures.of(of))
+            rows.append(SourceComparison(printed, here, outcome.alpha, printed.verdict(here)))
+    return rows

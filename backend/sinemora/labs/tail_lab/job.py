@@ -1,0 +1,43 @@
+"""Job that runs a study; its output is the study as JSON."""
+
+from typing import Any
+
+from sinemora.jobs.context import JobContext
+from sinemora.jobs.models import Queue
+from sinemora.jobs.registry import JobKind, register
+from sinemora.labs.tail_lab.core.study import Question, run
+from sinemora.labs.tail_lab.reads import question_of, study_read
+from sinemora.labs.tail_lab.schemas import TailStudyCreate
+
+
+def asked(params: dict[str, Any]) -> tuple[TailStudyCreate, Question]:
+    """Return the request and the question of a job's parameters; the flow sizes of a request are kept as points."""
+    points = params.get("points")
+    known = params["study"] if points is None else params["study"] | {"sizes_csv": ""}
+    body = TailStudyCreate.model_validate(known)
+    return body, question_of(body, points)
+
+
+def _work(running: JobContext) -> dict[str, Any]:
+    body, question = asked(running.params)
+    study = run(question, running.progress)
+    with running.output("tail-study.json", "application/json") as file:
+        file.write(study_read(running.job_id, body, study).model_dump_json().encode())
+    return {"study_id": str(running.job_id)}
+
+
+def _transmissions(params: dict[str, Any]) -> float:
+    _, question = asked(params)
+    return question.transmissions
+
+
+STUDY = register(
+    JobKind(
+        "advisors.tail_study",
+        Queue.solve,
+        _work,
+        size=_transmissions,
+        second_per_size=1e-7,
+        href="/v1/advisors/tail-studies/{study_id}",
+    )
+)

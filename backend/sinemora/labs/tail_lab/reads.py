@@ -1,0 +1,115 @@
+"""Conversion of questions and studies between JSON and the core."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sinemora.labs.tail_lab.core.egress_guard import command_of
+from sinemora.labs.tail_lab.core.fabric import Fabric
+from sinemora.labs.tail_lab.core.link import Link
+from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.study import Outcome, Question, SourceComparison, Study
+from sinemora.labs.tail_lab.core.summary import Figures, TailFigure, gain_percent
+from sinemora.labs.tail_lab.core.workloads import WORKLOADS, Workload
+from sinemora.labs.tail_lab.schemas import (
+    TailBesideSourceRead,
+    TailBucketRead,
+    TailFiguresRead,
+    TailGainRead,
+    TailOutcomeRead,
+    TailPacketsRead,
+    TailSearchRead,
+    TailStudyCreate,
+    TailStudyRead,
+)
+
+
+def question_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | None = None) -> Question:
+    """Return the question of a request; `points` are those of its own flow sizes."""
+    workload = (
+        WORKLOADS[body.workload.value]
+        if points is None
+        else Workload("own", "Own flow sizes", tuple((size, share) for size, share in points), stepped=True)
+    )
+    return Question(
+        workload,
+        body.load,
+        Link(body.link_mbit, body.packet_bytes),
+        body.flows,
+        body.seed,
+        tuple(body.chosen_policies),
+        body.objective,
+        None if body.against is None else PacketPolicy(body.against.value),
+        body.mean_loss_max,
+        body.alpha,
+        body.evaluations,
+        body.classes,
+        body.spread,
+        Fabric() if body.topology is TailTopology.LEAF_SPINE else None,
+    )
+
+
+def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudyRead:
+    """Return a study as JSON."""
+    return TailStudyRead(
+        id=study_id,
+        name=body.name,
+        topology=body.topology,
+        workload=body.workload,
+        workload_name=study.question.workload.name,
+        load=body.load,
+        link_mbit=body.link_mbit,
+        packet_bytes=body.packet_bytes,
+        seed=body.seed,
+        objective=body.objective,
+        mean_loss_max=body.mean_loss_max,
+        flows=study.flows,
+        packets=study.packets,
+        mean_bytes=study.mean_bytes,
+        offered_load=study.load,
+        outcomes=[_outcome(outcome, study) for outcome in study.outcomes],
+        searches=[TailSearchRead.model_validate(search) for search in study.searches],
+        beside_source=[_source_comparison(row) for row in study.beside_source],
+    )
+
+
+def _outcome(outcome: Outcome, study: Study) -> TailOutcomeRead:
+    summary = outcome.summary
+    return TailOutcomeRead(
+        policy=outcome.policy,
+        alpha=outcome.alpha,
+        classes=outcome.classes,
+        figures=TailFiguresRead.model_validate(summary.figures),
+        gains=[
+            TailGainRead(against=baseline.policy, gains=_gains(baseline.summary.figures, summary.figures))
+            for baseline in study.outcomes
+            if baseline.policy not in TUNABLE and baseline.policy is not outcome.policy
+        ],
+        tail_means_s=summary.tail_means_s,
+        buckets=[TailBucketRead.model_validate(bucket) for bucket in summary.buckets],
+        slowdown=summary.slowdown,
+        boundaries=outcome.boundaries,
+        class_shares=outcome.class_shares,
+        packets=None if outcome.packets is None else TailPacketsRead.model_validate(outcome.packets),
+        egress_guard=command_of(outcome.policy, outcome.alpha, outcome.boundaries, study.question.link.mbit),
+    )
+
+
+def _gains(baseline: Figures, figures: Figures) -> TailFiguresRead:
+    gains = {of.value: gain_percent(baseline.of(of), figures.of(of)) for of in TailFigure}
+    return TailFiguresRead.model_validate(gains)
+
+
+def _source_comparison(row: SourceComparison) -> TailBesideSourceRead:
+    printed = row.printed
+    return TailBesideSourceRead(
+        protocol=printed.protocol,
+        policy=printed.policy,
+        against=printed.against,
+        figure=printed.figure,
+        source_percent=printed.percent,
+        source_alpha=printed.alpha,
+        here_percent=row.here,
+        here_alpha=row.alpha,
+        verdict=row.verdict,
+        why=printed.why,
+    )

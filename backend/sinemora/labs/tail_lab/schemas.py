@@ -1,0 +1,259 @@
+"""JSON schemas of the tail lab. Times in seconds, gains and losses in percent."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, Self
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from sinemora.kit.names import Name
+from sinemora.kit.schemas import DISTINCT, Read, Write
+from sinemora.labs.tail_lab.core.classes import ClassSpread
+from sinemora.labs.tail_lab.core.link import Link
+from sinemora.labs.tail_lab.core.policies import (
+    ALPHA_MAX,
+    POLICIES_OF,
+    TUNABLE,
+    USUAL_OF,
+    PacketPolicy,
+    TailTopology,
+)
+from sinemora.labs.tail_lab.core.search import EVALUATIONS_MAX, EVALUATIONS_MIN
+from sinemora.labs.tail_lab.core.source import SourceVerdict
+from sinemora.labs.tail_lab.core.summary import TailFigure
+
+
+class WorkloadKey(StrEnum):
+    """Workloads of the source, and `own` for imported flow sizes."""
+
+    W1 = "w1"
+    W2 = "w2"
+    W3 = "w3"
+    W4 = "w4"
+    W5 = "w5"
+    OWN = "own"
+
+
+class TailBaseline(StrEnum):
+    """Policies without α."""
+
+    FCFS = "fcfs"
+    PS = "ps"
+    LAS = "las"
+    SRPT = "srpt"
+    TCP = "tcp"
+    DCTCP = "dctcp"
+    PFABRIC_LAS = "pfabric_las"
+    PFABRIC = "pfabric"
+    HOMA = "homa"
+
+
+class TailStudyCreate(Write):
+    """Study of the order of packets at one link, or of transports in a leaf-spine network. α is searched unless given.
+
+    The search minimises `objective` where the mean rises by at most `mean_loss_max` percent over the baseline:
+    `against`, or LAS for policies that do not know sizes and SRPT for those that do; in `leaf_spine` the transport
+    without α. `leaf_spine` is the network of the source: 144 hosts, 10 Gbit/s, packets of 1,460 bytes, 8 classes.
+    """
+
+    name: Name = "Tail study"
+    topology: TailTopology = TailTopology.SINGLE_LINK
+    workload: WorkloadKey = WorkloadKey.W5
+    sizes_csv: Annotated[
+        str | None,
+        Field(max_length=2_000_000, description="Own flow sizes: column `bytes`, and optionally `count`"),
+    ] = None
+    load: Annotated[
+        float, Field(ge=0.05, le=0.95, description="Share of the capacity of the link, or of hosts' links")
+    ] = 0.8
+    link_mbit: Annotated[float, Field(ge=1, le=400_000)] = 10_000.0
+    packet_bytes: Annotated[int, Field(ge=64, le=65_535, description="Data of a full packet")] = 1_460
+    flows: Annotated[
+        int | None,
+        Field(
+            ge=1_000,
+            le=1_000_000,
+            description="Null: about 10 million packets, 20,000 flows or more; in `leaf_spine` a fifth",
+        ),
+    ] = None
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
+    policies: Annotated[
+        Annotated[list[PacketPolicy], Field(min_length=1, max_length=len(PacketPolicy)), *DISTINCT] | None,
+        Field(
+            description="Null: all of `single_link` but `pbs`; in `leaf_spine` DCTCP, pFabric, Homa and aware D-TAIL"
+        ),
+    ] = None
+    objective: TailFigure = TailFigure.TAIL_MEAN
+    against: TailBaseline | None = None
+    mean_loss_max: Annotated[float | None, Field(ge=0, le=1_000, description="Null: any rise of the mean")] = 3.0
+    alpha: Annotated[float | None, Field(ge=0, le=ALPHA_MAX, description="Null: by search; 1e15 is infinity")] = None
+    evaluations: Annotated[int, Field(ge=EVALUATIONS_MIN, le=EVALUATIONS_MAX)] = 25
+    classes: Annotated[int | None, Field(ge=2, le=8, description="Compare with so many classes of priority")] = None
+    spread: Annotated[ClassSpread, Field(description="What every class carries equally much of")] = ClassSpread.BYTES
+
+    @model_validator(mode="after")
+    def _own_sizes(self) -> Self:
+        if (self.workload is WorkloadKey.OWN) != (self.sizes_csv is not None):
+            raise ValueError("`sizes_csv` belongs to the workload `own`, and to no other")
+        return self
+
+    @model_validator(mode="after")
+    def _of_topology(self) -> Self:
+        policies, known = self.chosen_policies, POLICIES_OF[self.topology]
+        if foreign := [each.value for each in policies if each not in known]:
+            raise ValueError(f"`policies` of {self.topology.value} are {_listed(known)}, not {', '.join(foreign)}")
+        baselines = [each for each in known if each not in TUNABLE]
+        if self.against is not None and PacketPolicy(self.against.value) not in baselines:
+            raise ValueError(f"`against` in {self.topology.value} is one of {_listed(baselines)}")
+        if self.topology is TailTopology.LEAF_SPINE:
+            self._is_source_network()
+        elif self.classes is not None and not {*TUNABLE} - {PacketPolicy.PBS} & {*policies}:
+            raise ValueError("`classes` need d_tail_blind or d_tail_aware among the `policies`")
+        return self
+
+    def _is_source_network(self) -> None:
+        usual = Link()
+        if (self.link_mbit, self.packet_bytes) != (usual.mbit, usual.packet_bytes):
+            raise ValueError(
+                "`link_mbit` is 10000 and `packet_bytes` 1460 in leaf_spine: the transports' constants belong to them"
+            )
+        if self.classes is not None:
+            raise ValueError("`classes` belong to single_link: leaf_spine always has 8")
+
+    @property
+    def chosen_policies(self) -> list[PacketPolicy]:
+        """The policies asked for, or the usual ones of the topology."""
+        return list(USUAL_OF[self.topology]) if self.policies is None else self.policies
+
+
+def _listed(policies: Iterable[PacketPolicy]) -> str:
+    return ", ".join(policy.value for policy in policies)
+
+
+class TailFiguresRead(Read):
+    """Mean, p99, mean of the slowest 1 % (tail mean), and p99 of the smallest bucket of sizes."""
+
+    mean: float
+    p99: float
+    tail_mean: float
+    small_p99: float
+
+
+class TailBucketRead(Read):
+    """Flows of a range of sizes up to `bytes_max`; `p99_s` is null without flows."""
+
+    bytes_max: int
+    flows: int
+    p99_s: float | None
+
+
+class TailGainRead(Read):
+    """Gains over a baseline: how much lower each figure is."""
+
+    against: PacketPolicy
+    gains: TailFiguresRead
+
+
+class TailPacketsRead(Read):
+    """Packets in a leaf-spine network: dropped, delivered again, marked (ECN), and transmissions by all ports."""
+
+    dropped: int
+    duplicates: int
+    marked: int
+    hops: int
+
+
+class TailOutcomeRead(Read):
+    """Outcome of one policy on the compared flows.
+
+    `alpha`: null without one, 1e15 for infinity. `classes`: null where priorities are exact, or there are none; else
+    `boundaries` are log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class first.
+    `tail_means_s`: mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every
+    percent of the flows, time over that on an empty network. `packets`: null on a single link.
+    `egress_guard`: the command that puts these classes in force on a VM; null for exact priorities, for policies that
+    know sizes, and in a network.
+    """
+
+    policy: PacketPolicy
+    alpha: float | None
+    classes: int | None
+    figures: TailFiguresRead
+    gains: list[TailGainRead]
+    tail_means_s: list[float]
+    buckets: list[TailBucketRead]
+    slowdown: list[float]
+    boundaries: list[float]
+    class_shares: list[float]
+    # Studies that were stored before these fields existed lack them.
+    packets: TailPacketsRead | None = None
+    egress_guard: str | None = None
+
+
+class TailEvaluationRead(Read):
+    """Figures at one α on the flows of the search. `allowed`: the mean rises no more than permitted."""
+
+    alpha: float
+    figures: TailFiguresRead
+    gain: float
+    mean_loss: float
+    allowed: bool
+
+
+class TailSearchRead(Read):
+    """Search of α of a policy: its evaluations in the order made, and the best."""
+
+    policy: PacketPolicy
+    against: PacketPolicy
+    evaluations: list[TailEvaluationRead]
+    best: TailEvaluationRead
+
+
+class TailBesideSourceRead(Read):
+    """A gain that the source prints and the gain found here. `source_alpha` is the best α that the source names."""
+
+    protocol: str
+    policy: PacketPolicy
+    against: PacketPolicy
+    figure: TailFigure
+    source_percent: float
+    source_alpha: float | None
+    here_percent: float
+    here_alpha: float
+    verdict: SourceVerdict
+    why: str
+
+
+class TailStudyRead(Read):
+    """Study: outcomes of all policies on the same flows, searches on others, figures next to those of the source.
+
+    `flows`, `packets`, `mean_bytes` and `offered_load` are those of the compared flows.
+    """
+
+    id: UUID
+    name: str
+    topology: TailTopology = TailTopology.SINGLE_LINK
+    workload: WorkloadKey
+    workload_name: str
+    load: float
+    link_mbit: float
+    packet_bytes: int
+    seed: int
+    objective: TailFigure
+    mean_loss_max: float | None
+    flows: int
+    packets: int
+    mean_bytes: float
+    offered_load: float
+    outcomes: list[TailOutcomeRead]
+    searches: list[TailSearchRead]
+    beside_source: list[TailBesideSourceRead]
+
+
+class TailWorkloadRead(Read):
+    """Workload of the source. `points`: bytes, and the share of flows of at most so many; linear between two."""
+
+    key: WorkloadKey
+    name: str
+    mean_bytes: float
+    points: list[list[float]]

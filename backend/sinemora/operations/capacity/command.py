@@ -1,0 +1,190 @@
+"""`sinemora capacity`: what the backend needs for a number of VMs, and what probing costs."""
+
+import dataclasses
+from typing import Annotated, Any
+
+from typer import BadParameter, Option, Typer
+
+from sinemora.fleet.meshes.strategies import prices as egress
+from sinemora.fleet.meshes.strategies.cost import Probing
+from sinemora.fleet.meshes.strategies.strategy import (
+    PERIOD_WINDOWS_RANGE,
+    REPRESENTATIVES_RANGE,
+    Strategy,
+    StrategyKind,
+)
+from sinemora.kit.commands import print_json, table
+from sinemora.operations.capacity.coefficients import stored
+from sinemora.operations.capacity.model import GIB, Fleet, Needs, Prices, needs_of
+from sinemora.operations.capacity.settings import kept_tiers, list_prices
+
+_EPILOG = """\b
+Examples:
+  sinemora capacity --vms 1000
+  sinemora capacity --vms 1000 --vms 10000 --strategy sparse --period 20 --zones 12 --regions 3 --provider aws
+  sinemora capacity --vms 100000 --vms-per-mesh 1000 --strategy zones --json
+
+Packets and bytes of probing follow from the plan. Processors, memory and disk are predicted from measured coefficients;
+the last line shows their date and errors. Without --strategy all four are shown.
+
+Exit codes: 0 success, 2 invalid options."""
+
+HEADER = (
+    "VMs", "strategy", "pairs a report", "packets/s", "an agent", "probing MB/s", "cores busy", "provide",
+    "memory GiB", "disk GiB", "machines $/month", "probing $/month",
+)  # fmt: skip
+
+_PRICE_MAX = 1_000_000
+
+app = Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command("capacity", epilog=_EPILOG)
+def capacity(
+    vms: Annotated[list[int], Option(help="Number of VMs; repeatable.", min=2, max=10_000_000)],
+    strategy: Annotated[
+        list[StrategyKind] | None, Option(help="Strategy of the plan; repeatable.", show_default="all")
+    ] = None,
+    zones: Annotated[int, Option(help="Zones of a mesh.", min=1, max=1000)] = 6,
+    regions: Annotated[int, Option(help="Regions that the zones lie in.", min=1, max=100)] = 1,
+    vms_per_mesh: Annotated[
+        int | None, Option(help="VMs of a mesh; more VMs are spread over several meshes.", min=2, show_default="all")
+    ] = None,
+    period: Annotated[
+        int, Option(help="Period of the turns, windows.", min=PERIOD_WINDOWS_RANGE[0], max=PERIOD_WINDOWS_RANGE[1])
+    ] = Strategy().period_windows,
+    representatives: Annotated[
+        int, Option(help="VMs that represent a zone.", min=REPRESENTATIVES_RANGE[0], max=REPRESENTATIVES_RANGE[1])
+    ] = Strategy().representatives,
+    window_s: Annotated[int, Option("--window", help="Length of a window, s.", min=1, max=60)] = 10,
+    rate_hz: Annotated[int, Option("--rate", help="Exchanges of a flow per second.", min=1, max=128)] = 1,
+    flows: Annotated[int, Option(help="Flows of a pair.", min=1, max=16)] = 1,
+    loss_deadline_ms: Annotated[
+        int, Option("--loss-deadline", help="Time until an exchange is lost, ms.", min=1)
+    ] = 1000,
+    provider: Annotated[
+        str | None, Option(help="Provider whose list price of traffic counts.", show_default="no price")
+    ] = None,
+    core_month: Annotated[
+        float | None, Option(help="USD a month for a processor.", min=0, max=_PRICE_MAX, show_default="list price")
+    ] = None,
+    memory_gib_month: Annotated[
+        float | None, Option(help="USD a month for a GiB of memory.", min=0, max=_PRICE_MAX, show_default="list price")
+    ] = None,
+    disk_gib_month: Annotated[
+        float | None, Option(help="USD a month for a GiB of disk.", min=0, max=_PRICE_MAX, show_default="list price")
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Predict what the backend needs for a number of VMs, and what probing costs."""
+    if regions > zones:
+        raise BadParameter(f"{regions} regions with {zones} zones: a region has at least one.", param_hint="--regions")
+    _, listed_egress = egress.listed()
+    if provider is not None and provider not in listed_egress:
+        known = ", ".join(sorted(listed_egress))
+        raise BadParameter(f"There is no list price of '{provider}'. Known: {known}.", param_hint="--provider")
+    machine = list_prices()
+    prices = Prices(
+        machine.core_month if core_month is None else core_month,
+        machine.memory_gib_month if memory_gib_month is None else memory_gib_month,
+        machine.disk_gib_month if disk_gib_month is None else disk_gib_month,
+        listed_egress[provider] if provider else None,
+    )
+    probing = Probing(rate_hz, flows, loss_deadline_ms)
+    fleets = [
+        Fleet(count, Strategy(kind, period, representatives), zones, regions, vms_per_mesh or count, window_s, probing)
+        for count in vms
+        for kind in strategy or StrategyKind
+    ]
+    needs = [needs_of(fleet, kept_tiers(window_s), stored(), prices) for fleet in fleets]
+    if as_json:
+        print_json(_as_json(needs, prices))
+    else:
+        _print(needs, prices)
+
+
+def row_of(needs: Needs) -> tuple[str, ...]:
+    """Return the row of the printed table; a star marks what lies beyond the measured sizes."""
+    rates, machines = needs.rates, needs.money.machines
+    return (
+        f"{needs.fleet.vms:,}",
+        needs.fleet.strategy.kind + (" *" if needs.beyond else ""),
+        _short(rates.pairs_per_report),
+        _short(rates.packets_per_s),
+        _short(rates.agent_packets_per_s),
+        _short(rates.probe_bytes_per_s / 1e6),
+        _short(needs.processors.busy),
+        f"{needs.processors.provided:,}",
+        _short(needs.memory.total / GIB),
+        _short(needs.disk_bytes / GIB),
+        _short(machines),
+        "unknown" if needs.money.probing is None else _short(needs.money.probing),
+    )
+
+
+def _short(value: float) -> str:
+    """Return a number with three significant digits at most, and two after a point."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 or rounded == 0 else f"{float(f'{value:.2g}'):g}"
+
+
+def _print(needs: list[Needs], prices: Prices) -> None:
+    print(table(HEADER, [row_of(one) for one in needs]))
+    for reason in sorted({reason for one in needs for reason in one.beyond}):
+        print(f"* beyond what was measured: {reason}")
+    measured = stored()
+    errors, sizes = measured.errors, measured.measured
+    print(
+        f"Measured on {measured.measured_on} on {measured.host}, in meshes of {sizes.vms_min:,} to {sizes.vms_max:,}"
+        f" VMs with {sizes.pairs_min:,.0f} to {sizes.pairs_max:,.0f} pairs in a report. Largest error at sizes not used"
+        f" to fit: processors {errors.processor:.0f} %, disk {errors.disk:.0f} %, memory {errors.memory:.0f} %."
+    )
+    print(
+        f"Machines: {prices.core_month:g} USD a month for a processor, {prices.memory_gib_month:g} for a GiB of memory,"
+        f" {prices.disk_gib_month:g} for a GiB of disk{_source_of(prices)}."
+    )
+    if prices.egress is not None:
+        print(
+            f"Probing: {prices.egress.between_zones:g} USD for a GiB between zones, {prices.egress.between_regions:g}"
+            f" between regions; list prices of {egress.listed()[0]}, {prices.egress.source}."
+        )
+
+
+def _source_of(prices: Prices) -> str:
+    """Return where the prices of machines come from; nothing when all are the caller's."""
+    listed = list_prices()
+    names = ("core_month", "memory_gib_month", "disk_gib_month")
+    if not any(getattr(prices, name) == getattr(listed, name) for name in names):
+        return ""
+    return f"; list prices of {listed.as_of} where none is given, {listed.source}"
+
+
+def _as_json(needs: list[Needs], prices: Prices) -> dict[str, Any]:
+    measured = stored()
+    return {
+        "measured_on": measured.measured_on,
+        "host": measured.host,
+        "measured": dataclasses.asdict(measured.measured),
+        "error_percent": dataclasses.asdict(measured.errors),
+        "usd": dataclasses.asdict(prices),
+        "items": [_item(one) for one in needs],
+    }
+
+
+def _item(needs: Needs) -> dict[str, Any]:
+    fleet = needs.fleet
+    return {
+        "vms": fleet.vms,
+        "strategy": fleet.strategy.kind,
+        "meshes": fleet.meshes,
+        **{name: getattr(fleet, name) for name in ("vms_per_mesh", "zones", "regions", "window_s")},
+        "period_windows": fleet.strategy.period_windows,
+        "representatives": fleet.strategy.representatives,
+        **dataclasses.asdict(fleet.probing),
+        "rates": dataclasses.asdict(needs.rates),
+        "processors": dataclasses.asdict(needs.processors) | {"busy": needs.processors.busy},
+        "memory_bytes": {name: round(value) for name, value in dataclasses.asdict(needs.memory).items()},
+        "disk_bytes": {name: round(value) for name, value in needs.disk.items()},
+        "usd_per_month": dataclasses.asdict(needs.money),
+        "beyond": list(needs.beyond),
+    }

@@ -1,0 +1,103 @@
+"""Programs of the demonstration: its network with the story, and an agent for each machine."""
+
+import sys
+from pathlib import Path
+
+from sinemora.operations.embedded.data_folder import checkout
+from sinemora.operations.embedded.demo.machines import PROVIDER, REGION, Machine
+from sinemora.operations.embedded.demo.network import write_relay_file
+from sinemora.operations.embedded.demo.stage import Stage
+from sinemora.operations.embedded.errors import EmbeddedError
+from sinemora.operations.embedded.programs import Program
+from sinemora.operations.embedded.servers.service_user import ServiceUser
+
+BUILD = "build-agent"  # the program that builds the agent while the product runs already
+NETWORK = "demo-network"
+
+
+def network(
+    simulated: list[Machine],
+    folder: Path,
+    env: dict[str, str],
+    needs: tuple[str, ...],
+    user: ServiceUser,
+    *,
+    story: bool,
+) -> Program:
+    """Return the network between the machines, with the story or without one, as a program of `user`.
+
+    EmbeddedError when delaybox is not built and `BUILD` is not in `needs`.
+    """
+    stage = Stage(simulated, _built("delaybox", needs), folder / "relay.toml")
+    write_relay_file(simulated, stage.relay_file)
+    command = [str(stage.delaybox), "relay", str(stage.relay_file)]
+    if story:
+        stage.write(folder / "stage.json")
+        command = [sys.executable, "-m", "sinemora.operations.embedded.story.play", str(folder / "stage.json")]
+    return Program(NETWORK, "Demonstration", command, Path.cwd(), env, user, needs=needs, stop_timeout_s=6)
+
+
+def agents(
+    simulated: list[Machine],
+    token: str,
+    unenrolled: list[str],
+    backend: str,
+    env: dict[str, str],
+    needs: tuple[str, ...],
+    user: ServiceUser,
+) -> list[Program]:
+    """Return the agents as programs of `user`; the `unenrolled` ones enrol with `token` and lose an earlier identity.
+
+    `needs` names programs that must be up first. EmbeddedError when the agent is not built and `BUILD` is not one.
+    """
+    binary = _built("sinemora-agent", needs)
+    for machine in simulated:
+        if machine.name in unenrolled:
+            machine.identity_file.unlink(missing_ok=True)
+    clean = {key: value for key, value in env.items() if not key.startswith("SINEMORA_")}
+    return [
+        Program(
+            name=f"agent-{machine.name}",
+            title=f"Agent {machine.name}",
+            command=[str(binary), "run"],
+            cwd=machine.state_dir.parent,
+            environment=clean | _settings(machine, token if machine.name in unenrolled else "", backend),
+            user=user,
+            needs=needs,
+            stop_timeout_s=3,
+        )
+        for machine in simulated
+    ]
+
+
+def _built(program: str, needs: tuple[str, ...]) -> Path:
+    """Return the path of a program of the agent's workspace, built or being built."""
+    root = checkout()
+    path = root / "agent" / "target" / "debug" / program if root else Path(program)
+    if not path.is_file() and BUILD not in needs:
+        raise EmbeddedError(
+            f"{program} is not built, so there is no demonstration.",
+            "make setup builds it; without a demonstration: SINEMORA_DEMO_AGENTS=0",
+        )
+    return path
+
+
+def _settings(machine: Machine, token: str, backend: str) -> dict[str, str]:
+    # As environment: every process list would show a token on the command line.
+    values = {
+        "BACKEND": backend,
+        "TOKEN": token,
+        "NAME": machine.name,
+        "ZONE_PROVIDER": PROVIDER,
+        "ZONE_REGION": REGION,
+        "ZONE_NAME": machine.zone,
+        "CLOUD_METADATA": "off",  # it would describe this machine, not the simulated ones
+        "LISTEN_ADDRESS": machine.address,
+        "PROBE_ADDRESS": machine.probe_address,
+        "EVENT_PORT": str(machine.event_port),
+        "GENERAL_PORT": str(machine.general_port),
+        "STATE_DIR": str(machine.state_dir),
+        "BULK_SENDER": "true",  # over loopback alone; a person still has to start each run
+        "METRICS_LISTEN": f"{machine.address}:{machine.metrics_port}",
+    }
+    return {f"SINEMORA_AGENT_{key}": value for key, value in values.items()}

@@ -1,0 +1,210 @@
+"""Supervised program: its start, its stop signal and its log."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sinemora.operations.embedded.servers.service_user import ServiceUser
+
+LOG_LIMIT_BYTES = 10 * 1024 * 1024
+LOG_KEPT = 3
+STABLE_S = 30.0
+LONGEST_DELAY_S = 10.0
+PROBE_EVERY_S = 5.0
+_PROBES_MIN = 3
+HUNG_S = 60.0  # a busy machine may take this long to respond
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Program to run. `needs` names programs that must be up first; `ready` checks whether it works.
+
+    `responds` checks whether a program that is up still responds, also with an error. One that does not for `hung_s` is
+    killed and started again. The check may block for seconds: it runs on a separate thread.
+    """
+
+    name: str
+    title: str
+    command: Sequence[str]
+    cwd: Path
+    environment: Mapping[str, str]
+    user: ServiceUser | None = None
+    needs: tuple[str, ...] = ()
+    ready: Callable[[], bool] | None = None
+    responds: Callable[[], bool] | None = None
+    hung_s: float = HUNG_S
+    before_start: Callable[[], None] | None = None
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_timeout_s: float = 8.0
+    once: bool = False  # ends after its work
+
+
+def ends_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
+    """Return the `preexec_fn` of a child that the kernel sends a signal when the thread that starts it ends."""
+    parent = os.getpid()
+
+    def in_child() -> None:
+        # After the change of user, which would clear it again (prctl(2)).
+        _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal))
+        if os.getppid() != parent:  # the parent died before the call above
+            os._exit(1)
+
+    return in_child
+
+
+def delay_s(failures: int) -> float:
+    """Return the delay before restart number `failures` in a row, s: 0 at first, then doubling."""
+    return 0.0 if failures <= 1 else min(LONGEST_DELAY_S, 0.25 * 2 ** (failures - 1))
+
+
+class Pulse:
+    """Periodic check whether a process responds, on a thread, so that the supervisor never waits.
+
+    Only failed checks count: if the supervisor itself was busy, nothing is known about the process.
+    """
+
+    def __init__(self, responds: Callable[[], bool], now: float) -> None:
+        self._responds = responds
+        self._checked_at = now
+        self._failing_since: float | None = None
+        self._failed = 0
+        self._check: threading.Thread | None = None
+
+    def silent_s(self, now: float) -> float:
+        """Return the time for which all checks have failed, s; 0 before several did. Start a check if one is due."""
+        if self._check is not None and not self._check.is_alive():
+            self._check = None
+        if self._check is None and now - self._checked_at >= PROBE_EVERY_S:
+            self._checked_at = now
+            self._check = threading.Thread(target=self._run_check, args=(now,), name="pulse", daemon=True)
+            self._check.start()
+        since = self._failing_since
+        return now - since if since is not None and self._failed >= _PROBES_MIN else 0.0
+
+    def _run_check(self, checked_at: float) -> None:
+        if self._responds():
+            self._failing_since, self._failed = None, 0
+        else:
+            self._failing_since = checked_at if self._failing_since is None else self._failing_since
+            self._failed += 1
+
+
+@dataclass
+class Child:
+    """Program and its current process. Time is an argument, in seconds of one monotonic clock."""
+
+    program: Program
+    log: Path
+    pid: int | None = None
+    started_at: float = 0.0
+    is_up: bool = False
+    restarts: int = 0
+    failures: int = 0
+    due_at: float | None = 0.0
+    last_end: str = ""
+    pulse: "Pulse | None" = None
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    def start(self, now: float) -> None:
+        """Start the process in a separate group. The kernel stops it when the supervisor dies."""
+        if self.program.before_start:
+            self.program.before_start()
+        death_signal = signal.SIGINT if self.program.stop_signal == signal.SIGINT else signal.SIGTERM
+        identity = self.program.user.popen_identity() if self.program.user else {}
+        with self.log.open("ab") as out:
+            self._process = subprocess.Popen(
+                list(self.program.command),
+                cwd=self.program.cwd,
+                env=dict(self.program.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                process_group=0,
+                preexec_fn=ends_with_parent(death_signal),
+                **identity,  # type: ignore[call-overload]
+            )
+        self.pid = self._process.pid
+        self.pulse = None
+        self.started_at = now
+        self.is_up = False
+        self.due_at = None
+
+    def adopt(self, pid: int, now: float) -> None:
+        """Take over a running child process that leads a separate group."""
+        self.pid, self.started_at, self.due_at = pid, now, None
+
+    def mark_up(self, now: float) -> None:
+        """Record that the program is up. From now on it has to respond."""
+        self.is_up = True
+        self.pulse = Pulse(self.program.responds, now) if self.program.responds else None
+
+    def ended(self, status: int, now: float) -> None:
+        """Record that the process ended with the wait status `status`, and when to start it again."""
+        code = os.waitstatus_to_exitcode(status)
+        self.last_end = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        self.kill_group(signal.SIGKILL)
+        if self._process is not None:
+            self._process.returncode = code  # waited for by the supervisor, not by subprocess
+        self.failures = 1 if self.is_up and now - self.started_at >= STABLE_S else self.failures + 1
+        self.pid = None
+        self.is_up = False
+        self.due_at = None if self.program.once else now + delay_s(self.failures)
+
+    def kill_group(self, how: signal.Signals) -> None:
+        """Send `how` to every process of the group, if any is left."""
+        if self.pid is not None:
+            try:
+                os.killpg(self.pid, how)
+            except (ProcessLookupError, PermissionError):
+                return
+
+    def request_stop(self) -> None:
+        """Send the stop signal to the leader of the group, which stops its own children."""
+        if self.pid is not None:
+            os.kill(self.pid, self.program.stop_signal)
+
+    def rotate_log(self) -> None:
+        """Keep the log below its limit: copy it and truncate it, since the process has it open."""
+        try:
+            if self.log.stat().st_size < LOG_LIMIT_BYTES:
+                return
+            for number in range(LOG_KEPT - 1, 0, -1):
+                older = self.log.with_name(f"{self.log.name}.{number}")
+                if older.exists():
+                    older.rename(self.log.with_name(f"{self.log.name}.{number + 1}"))
+            self.log.with_name(f"{self.log.name}.1").write_bytes(self.log.read_bytes())
+            os.truncate(self.log, 0)
+        except OSError:
+            return  # a full disk must not stop the product
+
+    def _state(self) -> str:
+        if self.program.once and self.pid is None:
+            return "failed"
+        return "up" if self.is_up else "starting" if self.pid else "waiting to start"
+
+    def tail(self, lines: int = 12) -> str:
+        """Return the end of the log."""
+        try:
+            return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        except OSError:
+            return ""
+
+    def state(self) -> dict[str, object]:
+        """Return the state that `status` shows."""
+        return {
+            "title": self.program.title,
+            "pid": self.pid,
+            "state": self._state(),
+            "since": None if self.pid is None else time.time() - (time.monotonic() - self.started_at),
+            "restarts": self.restarts,
+            "last_end": self.last_end,
+            "log": str(self.log),
+        }

@@ -1,0 +1,108 @@
+"""Server of a gateway: one process, with TLS whose certificate is read again when it was renewed."""
+
+import asyncio
+import socket
+import ssl
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+import uvicorn
+from cryptography import x509
+
+from sinemora.kit.http.trusted_proxies import forwarding
+from sinemora.operations.gateway.app import create_app
+from sinemora.operations.gateway.options import GatewayError, Options, Tls
+
+log = structlog.get_logger(__name__)
+
+_LOOK_S = 30.0
+
+
+class Server(uvicorn.Server):
+    """Server that follows a renewed certificate: new connections get it, open ones stay."""
+
+    def __init__(self, config: uvicorn.Config, tls: Tls | None) -> None:
+        super().__init__(config)
+        self._tls = tls
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until a signal stops it."""
+        looking = asyncio.create_task(self._follow_certificate())
+        try:
+            await super().serve(sockets)
+        finally:
+            looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await looking
+
+    async def _follow_certificate(self) -> None:
+        if self._tls is None:
+            return
+        files = (self._tls.certificate, self._tls.key)
+        before = _changed_at(files)
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            now = _changed_at(files)
+            if now == before or self.config.ssl is None:
+                continue
+            try:
+                # A context keeps a certificate without its key, and then refuses every connection: try both elsewhere.
+                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files)
+                self.config.ssl.load_cert_chain(*files)
+            except (OSError, ssl.SSLError) as error:
+                # The key may follow in a moment; the certificate in use stays.
+                log.warning("the renewed certificate cannot be used", error=str(error))
+                continue
+            before = now
+            log.info("the renewed certificate is in use")
+            warn_of_validity(files[0])
+
+
+def warn_of_validity(certificate: Path) -> None:
+    """Log that agents refuse a certificate now. It may be renewed while the gateway runs."""
+    leaf = x509.load_pem_x509_certificates(certificate.read_bytes())[0]
+    begins, ends = leaf.not_valid_before_utc, leaf.not_valid_after_utc
+    if not begins <= datetime.now(UTC) <= ends:
+        log.warning(
+            "agents refuse the certificate: it is not valid now, or the clock is wrong",
+            certificate=str(certificate),
+            valid_from=begins.isoformat(),
+            valid_until=ends.isoformat(),
+        )
+
+
+def _changed_at(files: Sequence[Path]) -> list[int]:
+    return [path.stat().st_mtime_ns if path.exists() else 0 for path in files]
+
+
+def run(options: Options) -> None:
+    """Run a gateway in the foreground until a signal stops it. Raises GatewayError; exits with 3 without its port."""
+    app = create_app(options)
+    config = uvicorn.Config(
+        app,
+        host=options.host,
+        port=options.port,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        **forwarding(),
+        timeout_graceful_shutdown=3,  # long polls
+        timeout_keep_alive=75,
+        ssl_certfile=None if options.tls is None else options.tls.certificate,
+        ssl_keyfile=None if options.tls is None else options.tls.key,
+    )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise GatewayError(f"--tls-certificate, --tls-key: {error}") from error
+    if options.tls is not None:
+        warn_of_validity(options.tls.certificate)
+    server = Server(config, options.tls)
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(3)

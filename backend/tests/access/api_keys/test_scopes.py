@@ -1,0 +1,130 @@
+"""Scopes by resource, owners, last use and rotation of API keys."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.access.api_keys.scopes import family_of
+from sinemora.access.tenants.models import Role
+from sinemora.kit.db import system_session
+from tests.access.tenants.test_access import SOON, key_of
+from tests.callers import Caller, Member
+from tests.test_every_route import operations
+
+
+def caller_of(owner: Member, created: dict[str, Any]) -> Caller:
+    return Caller(owner.http, headers={"Authorization": f"Bearer {created['secret']}"})
+
+
+def set_role(member: Member, role: Role) -> None:
+    with system_session() as session:
+        session.execute(
+            text("UPDATE memberships SET role = :role WHERE user_id = :id"), {"role": role, "id": member.user_id}
+        )
+
+
+def test_every_route_belongs_to_a_family():
+    for _, _, operation in operations():
+        assert ("x-required-scopes" in operation) == (operation["x-required-role"] not in ("none", "agent"))
+    with pytest.raises(LookupError, match="scopes"):
+        family_of(["something new"])
+
+
+@pytest.mark.parametrize(
+    ("scope", "allowed", "refused"),
+    [
+        ("alerts:read", "GET /v1/alert-rules, GET /v1/jobs", "GET /v1/meshes, POST /v1/silences"),
+        ("alerts:write", "GET /v1/silences, POST /v1/silences", "POST /v1/zones, GET /v1/curves"),
+        ("inventory:write", "POST /v1/zones, GET /v1/vms", "GET /v1/overview, GET /v1/members"),
+        ("measurements:read", "GET /v1/prometheus/api/v1/labels", "GET /v1/alert-rules, GET /v1/vms"),
+        ("tenant:read", "GET /v1/members, GET /v1/usage", "GET /v1/meshes, POST /v1/zones"),
+    ],
+)
+def test_a_key_reaches_its_family_alone(owner: Member, scope: str, allowed: str, refused: str):
+    key = key_of(owner, scope)
+    for request in allowed.split(", "):
+        assert key.request(*request.split()).status_code in (200, 422), request
+    for request in refused.split(", "):
+        answer = key.request(*request.split())
+        assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing"), request
+        assert answer.json()["required_scopes"]
+
+
+def test_a_scope_that_is_none_is_refused(owner: Member):
+    answer = owner.post("/v1/api-keys", json={"name": "k", "scopes": ["zones:fly"], "expires_at": SOON})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/scopes/0")
+
+
+def test_a_key_may_at_most_what_its_owner_may(owner: Member):
+    key = key_of(owner, "write")
+    assert key.post("/v1/zones", json={"provider": "p", "region": "r", "name": "a"}).status_code == 201
+    set_role(owner, Role.viewer)
+    answer = key.post("/v1/zones", json={"provider": "p", "region": "r", "name": "b"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
+    assert key.get("/v1/zones").status_code == 200
+
+
+def test_keys_end_with_their_person_and_service_accounts_do_not(owner: Member):
+    fields = {"scopes": ["read"], "expires_at": SOON}
+    mine = owner.created("/v1/api-keys", {"name": "mine", **fields})
+    service = owner.created("/v1/api-keys", {"name": "service", **fields, "service_account": True})
+    assert (mine["owner"]["email"], service["owner"]) == (owner.email, None)
+    with system_session() as session:
+        session.execute(text("DELETE FROM memberships WHERE user_id = :id"), {"id": owner.user_id})
+    assert caller_of(owner, mine).get("/v1/zones").status_code == 401
+    assert caller_of(owner, service).get("/v1/zones").status_code == 200
+
+
+def test_the_last_use_is_listed(owner: Member):
+    key = key_of(owner, "read")
+    (listed,) = owner.get("/v1/api-keys").json()["items"]
+    assert (listed["last_used_at"], listed["last_used_from"]) == (None, None)
+    key.get("/v1/zones")
+    (listed,) = owner.get("/v1/api-keys").json()["items"]
+    assert datetime.now(UTC) - datetime.fromisoformat(listed["last_used_at"]) < timedelta(minutes=1)
+    assert listed["last_used_from"] == "127.0.0.1"
+
+
+def test_a_rotated_key_has_two_secrets_for_the_overlap(owner: Member):
+    created = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
+    path = f"/v1/api-keys/{created['id']}/rotate"
+    answer = owner.post(path, json={"overlap_s": 3600})
+    assert answer.status_code == 200, answer.text
+    rotated = answer.json()
+    assert rotated["id"] == created["id"]
+    old, new = caller_of(owner, created), caller_of(owner, rotated)
+    assert (old.get("/v1/zones").status_code, new.get("/v1/zones").status_code) == (200, 200)
+    with system_session() as session:
+        session.execute(text("UPDATE api_keys SET previous_expires_at = now() WHERE previous_digest IS NOT NULL"))
+    assert (old.get("/v1/zones").status_code, new.get("/v1/zones").status_code) == (401, 200)
+    at_once = owner.post(path, json={"overlap_s": 0}).json()
+    assert (new.get("/v1/zones").status_code, caller_of(owner, at_once).get("/v1/zones").status_code) == (401, 200)
+    actions = [entry["action"] for entry in owner.get("/v1/audit-entries").json()["items"]]
+    assert actions[:2] == ["api_key.rotated", "api_key.rotated"]
+    late = owner.post(path, json={"expires_at": "2999-01-01T00:00:00Z"})
+    assert (late.status_code, late.json()["code"]) == (409, "api_key_life_invalid")
+
+
+def test_members_manage_their_own_keys_alone(owner: Member):
+    mine = owner.created("/v1/api-keys", {"name": "mine", "scopes": ["read"], "expires_at": SOON})
+    other = owner.created(
+        "/v1/api-keys", {"name": "service", "scopes": ["read"], "expires_at": SOON, "service_account": True}
+    )
+    set_role(owner, Role.viewer)
+    for method, path, body in (("DELETE", "", None), ("POST", "/rotate", {})):
+        answer = owner.request(method, f"/v1/api-keys/{other['id']}{path}", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
+    assert owner.post(f"/v1/api-keys/{mine['id']}/rotate", json={}).status_code == 200
+    assert owner.delete(f"/v1/api-keys/{mine['id']}").status_code == 204
+
+
+def test_a_key_deletes_itself_and_no_other(owner: Member):
+    key, other = key_of(owner, "alerts:read"), key_of(owner, "write", name="other")
+    ids = {entry["name"]: entry["id"] for entry in owner.get("/v1/api-keys").json()["items"]}
+    assert other.delete(f"/v1/api-keys/{ids['ci']}").json()["code"] == "not_allowed"
+    assert key.delete("/v1/api-keys/self").status_code == 204
+    assert key.get("/v1/alert-rules").status_code == 401
+    assert other.get("/v1/zones").status_code == 200
+    assert owner.delete("/v1/api-keys/self").json()["code"] == "api_key_unknown"

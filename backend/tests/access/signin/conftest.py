@@ -1,0 +1,102 @@
+"""What tests of sign-in share: a person with an authenticator app, mails, and steps of a browser."""
+
+import base64
+import time
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+from httpx2 import Response
+from pydantic import SecretStr
+from sqlalchemy import text
+
+from sinemora.access.signin import totp
+from sinemora.access.tenants.access import DEVICE_COOKIE
+from sinemora.kit import outbox
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
+from tests.callers import PASSWORD, Caller, Member
+from tests.mailbox import Mailbox
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+@dataclass
+class App:
+    """An authenticator app with one secret."""
+
+    secret: bytes
+
+    def code(self) -> str:
+        """Return the present code."""
+        return totp.code_at(self.secret, int(time.time()) // totp.STEP_S)
+
+    def unused(self) -> str:
+        """Return the present code as one that was not used before."""
+        with system_session() as session:
+            session.execute(text("UPDATE totp_secrets SET last_step = NULL"))
+        return self.code()
+
+
+def attempt(client: Caller, email: str, password: str = PASSWORD, **headers: str) -> Response:
+    """Send e-mail address and password."""
+    return client.post("/v1/auth/sign-in", json={"email": email, "password": password}, headers=headers)
+
+
+def browser(client: Caller, answer: Response) -> Member:
+    """Return the browser that received an answer with a session."""
+    body = answer.json()
+    return Member(
+        client.http,
+        headers={"X-CSRF-Token": body["csrf_token"], "User-Agent": FIREFOX},
+        cookies=dict(answer.cookies),
+        email=body["user"]["email"],
+    )
+
+
+def pending(client: Caller, email: str) -> Caller:
+    """Return a browser that has sent the right password and has to send a second factor."""
+    answer = attempt(client, email)
+    assert answer.status_code == 202, answer.text
+    return Caller(client.http, cookies=dict(answer.cookies))
+
+
+def known_device(member: Member) -> dict[str, str]:
+    """Return the cookie of a browser in which the member signed in."""
+    return {"Cookie": f"{DEVICE_COOKIE}={member.cookies[DEVICE_COOKIE]}"}
+
+
+def actions(owner: Caller, prefix: str = "") -> list[str]:
+    """Return the actions in the audit log, newest first."""
+    params: dict[str, Any] = {"action": prefix} if prefix else {}
+    return [entry["action"] for entry in owner.get("/v1/audit-entries", params=params).json()["items"]]
+
+
+def mails(mailbox: Mailbox) -> list[EmailMessage]:
+    """Deliver waiting mails and return all that arrived, oldest first."""
+    outbox.deliver_due()
+    return [message_from_bytes(raw, _class=EmailMessage, policy=policy.default) for _, raw in mailbox.got]
+
+
+@pytest.fixture
+def secret_key(monkeypatch: pytest.MonkeyPatch, servers: Any) -> None:
+    """A key with which secrets are encrypted."""
+    monkeypatch.setattr(settings(), "secret_key", SecretStr("of the tests"))
+
+
+def add_app(member: Member) -> tuple[App, list[str]]:
+    """Set up an authenticator app; return it with the recovery codes."""
+    setup = member.created("/v1/account/totp", {})
+    secret = setup["secret"]
+    app = App(base64.b32decode(secret + "=" * (-len(secret) % 8)))
+    answer = member.post("/v1/account/totp/confirm", json={"code": app.code()})
+    assert answer.status_code == 200, answer.text
+    return app, answer.json()["recovery_codes"]
+
+
+@pytest.fixture
+def protected(owner: Member, secret_key: None) -> tuple[Member, App, list[str]]:
+    """An owner with an authenticator app, and the recovery codes."""
+    return owner, *add_app(owner)

@@ -1,0 +1,218 @@
+"""Passkeys: created in an account, a second factor, a confirmation, and a sign-in without a password."""
+
+from typing import Any
+
+import pytest
+from httpx2 import Response
+from sqlalchemy import text
+
+from sinemora.kit import config
+from sinemora.kit.db import system_session
+from tests.access.signin.authenticator import Authenticator
+from tests.access.signin.conftest import actions, attempt, browser, pending
+from tests.callers import Caller, Member
+
+ORIGIN = "https://sinemora.example.com"
+
+
+@pytest.fixture(autouse=True)
+def public_url(servers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address of the installation, which passkeys are bound to."""
+    monkeypatch.setattr(config.settings(), "public_url", ORIGIN)
+
+
+@pytest.fixture
+def key() -> Authenticator:
+    """An authenticator that verifies its user."""
+    return Authenticator(ORIGIN)
+
+
+def options(caller: Caller, path: str = "/v1/auth/passkey-options") -> dict[str, Any]:
+    answer = caller.post(path)
+    assert answer.status_code == 200, answer.text
+    result: dict[str, Any] = answer.json()["options"]
+    return result
+
+
+def add(member: Member, key: Authenticator, name: str = "Laptop") -> Response:
+    credential = key.create(options(member, "/v1/account/passkey-options"))
+    return member.post("/v1/account/passkeys", json={"name": name, "credential": credential})
+
+
+def prove(caller: Caller, key: Authenticator, path: str = "/v1/auth/passkey") -> Response:
+    return caller.post(path, json={"credential": key.use(options(caller))})
+
+
+def test_the_first_passkey_comes_with_recovery_codes(owner: Member, key: Authenticator):
+    answer = add(owner, key)
+    assert answer.status_code == 201, answer.text
+    body = answer.json()
+    assert (body["passkey"]["name"], body["passkey"]["rp_id"]) == ("Laptop", "sinemora.example.com")
+    assert len(body["recovery_codes"]) == 10
+    assert add(owner, Authenticator(ORIGIN), "Phone").json()["recovery_codes"] is None
+    account = owner.get("/v1/account").json()
+    assert [passkey["name"] for passkey in account["passkeys"]] == ["Laptop", "Phone"]
+    assert account["factors"] == ["passkey", "recovery_code"]
+    assert actions(owner).count("passkey.created") == 2
+
+
+def test_a_passkey_signs_in_without_a_password(client: Caller, owner: Member, key: Authenticator):
+    add(owner, key)
+    answer = prove(client, key)
+    assert answer.status_code == 200, answer.text
+    session = browser(client, answer).get("/v1/account/sessions").json()["items"][0]
+    assert (session["method"], session["second_factor"]) == ("passkey", True)
+
+
+def test_a_passkey_is_the_second_factor(client: Caller, owner: Member, key: Authenticator):
+    key.verifies = False
+    add(owner, key)
+    assert attempt(client, owner.email).json() == {"factors": ["passkey", "recovery_code"]}
+    step = pending(client, owner.email)
+    asked = options(step)
+    assert [allowed["id"] for allowed in asked["allowCredentials"]] == [key.create(_creation(asked))["id"]]
+    answer = prove(step, key, "/v1/auth/second-factor/passkey")
+    assert answer.status_code == 200, answer.text
+    assert browser(client, answer).get("/v1/meshes").status_code == 200
+
+
+def _creation(asked: dict[str, Any]) -> dict[str, Any]:
+    return {**asked, "user": {"id": ""}, "rp": {"id": asked["rpId"]}}
+
+
+def test_without_a_verified_user_a_passkey_does_not_replace_the_password(
+    client: Caller, owner: Member, key: Authenticator
+):
+    add(owner, key)
+    key.verifies = False
+    answer = prove(client, key)
+    assert (answer.status_code, answer.json()["code"]) == (401, "passkey_refused")
+
+
+def test_a_proof_is_valid_once(client: Caller, owner: Member, key: Authenticator):
+    add(owner, key)
+    proof = key.use(options(client))
+    assert client.post("/v1/auth/passkey", json={"credential": proof}).status_code == 200
+    assert client.post("/v1/auth/passkey", json={"credential": proof}).json()["code"] == "passkey_refused"
+
+
+def test_a_challenge_ends_after_five_minutes(client: Caller, owner: Member, key: Authenticator):
+    add(owner, key)
+    proof = key.use(options(client))
+    with system_session() as session:
+        session.execute(text("UPDATE one_time_tokens SET expires_at = expires_at - interval '5 min'"))
+    assert client.post("/v1/auth/passkey", json={"credential": proof}).status_code == 401
+
+
+def test_a_page_of_another_origin_gets_nowhere(client: Caller, owner: Member, key: Authenticator):
+    add(owner, key)
+    key.origin = "https://sinemora.example.com.evil.example"
+    assert prove(client, key).status_code == 401
+    assert add(owner, Authenticator("https://evil.example")).json()["code"] == "passkey_refused"
+
+
+def test_another_key_with_the_same_id_is_refused(client: Caller, owner: Member, key: Authenticator):
+    add(owner, key)
+    forged = Authenticator(ORIGIN, id=key.id, user_handle=key.user_handle, count=key.count)
+    assert prove(client, forged).status_code == 401
+
+
+def test_a_copied_authenticator_is_noticed_by_its_counter(client: Caller, owner: Member, key: Authenticator):
+    add(owner, key)
+    assert prove(client, key).status_code == 200
+    key.count -= 1
+    assert prove(client, key).status_code == 401
+
+
+def test_the_passkey_of_another_person_is_no_second_factor(
+    client: Caller, owner: Member, other_owner: Member, key: Authenticator
+):
+    add(owner, key)
+    theirs = Authenticator(ORIGIN)
+    add(other_owner, theirs)
+    answer = prove(pending(client, owner.email), theirs, "/v1/auth/second-factor/passkey")
+    assert (answer.status_code, answer.json()["code"]) == (401, "passkey_refused")
+
+
+def test_the_challenge_of_a_sign_in_creates_no_passkey(client: Caller, owner: Member, key: Authenticator):
+    credential = key.create(_creation(options(client)))
+    answer = owner.post("/v1/account/passkeys", json={"name": "Laptop", "credential": credential})
+    assert (answer.status_code, answer.json()["code"]) == (409, "passkey_refused")
+
+
+def test_a_passkey_belongs_to_one_account(owner: Member, other_owner: Member, key: Authenticator):
+    assert add(owner, key).status_code == 201
+    assert add(other_owner, key).json()["code"] == "passkey_refused"
+
+
+def test_a_passkey_is_removed(client: Caller, owner: Member, other_owner: Member, key: Authenticator):
+    id = add(owner, key).json()["passkey"]["id"]
+    assert other_owner.delete(f"/v1/account/passkeys/{id}").json()["code"] == "passkey_unknown"
+    assert owner.delete(f"/v1/account/passkeys/{id}").status_code == 204
+    assert prove(client, key).status_code == 401
+    assert attempt(client, owner.email).status_code == 200
+    assert "passkey.deleted" in actions(owner)
+
+
+def test_a_passkey_confirms_sensitive_changes(owner: Member, key: Authenticator):
+    add(owner, key)
+    with system_session() as session:
+        session.execute(text("UPDATE sessions SET authenticated_at = now() - interval '11 min'"))
+    assert owner.post("/v1/account/recovery-codes", json={}).json()["code"] == "confirmation_required"
+    proof = key.use(options(owner, "/v1/account/confirmation-options"))
+    assert owner.post("/v1/account/confirmations", json={"credential": proof}).status_code == 204
+    assert owner.post("/v1/account/recovery-codes", json={}).status_code == 201
+    again = owner.post("/v1/account/confirmations", json={"credential": proof})
+    assert (again.status_code, again.json()["code"]) == (403, "confirmation_refused")
+
+
+@pytest.mark.parametrize(
+    "credential",
+    [
+        {},
+        {"id": 1, "rawId": 2, "response": 3},
+        {"rawId": "é", "response": {"clientDataJSON": "é"}},
+        {"rawId": "AAAA", "response": {"clientDataJSON": "AAAA"}},
+        {"rawId": "AAAA", "response": {"clientDataJSON": "e30"}},
+        {"rawId": "AAAA", "response": {"clientDataJSON": "WzFd"}},
+        {"rawId": ["AAAA"], "response": [{}]},
+        {"rawId": "AAAA", "response": {"clientDataJSON": "eyJjaGFsbGVuZ2UiOiAiw6kifQ"}},
+    ],
+)
+def test_malformed_credentials_are_refused(client: Caller, owner: Member, credential: dict[str, Any]):
+    assert client.post("/v1/auth/passkey", json={"credential": credential}).status_code == 401
+    answer = owner.post("/v1/account/passkeys", json={"name": "x", "credential": credential})
+    assert (answer.status_code, answer.json()["code"]) == (409, "passkey_refused")
+
+
+@pytest.mark.parametrize("broken", ["authenticatorData", "signature", "clientDataJSON"])
+@pytest.mark.parametrize("value", ["", "AAAA", 7, None, ["x"]])
+def test_a_proof_with_a_broken_part_is_refused(
+    client: Caller, owner: Member, key: Authenticator, broken: str, value: Any
+):
+    add(owner, key)
+    proof = key.use(options(client))
+    proof["response"][broken] = value
+    assert client.post("/v1/auth/passkey", json={"credential": proof}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("url", "rp_id"),
+    [
+        ("http://127.0.0.1:8420", "localhost"),
+        ("http://[::1]:8420", "localhost"),
+        ("http://localhost:8420", "localhost"),
+        ("https://noc.example", "noc.example"),
+    ],
+)
+def test_the_relying_party_is_the_host_of_the_installation(
+    client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch, url: str, rp_id: str
+):
+    monkeypatch.setattr(config.settings(), "public_url", url)
+    assert options(client)["rpId"] == rp_id
+
+
+def test_an_address_has_no_passkeys(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "public_url", "http://192.0.2.7:8420")
+    answer = client.post("/v1/auth/passkey-options")
+    assert (answer.status_code, answer.json()["code"]) == (409, "passkeys_unavailable")

@@ -1,0 +1,191 @@
+"""A password is changed with the present one and reset by a link; other browsers are then signed out."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from httpx2 import Response
+from sqlalchemy import text
+
+from sinemora.access.signin import passwords
+from sinemora.access.signin.operator import reset_link
+from sinemora.access.signin.tasks import sweep
+from sinemora.cli import main
+from sinemora.kit import config
+from sinemora.kit.db import system_session
+from tests.access.signin.conftest import actions, attempt, browser, mails
+from tests.callers import PASSWORD, Caller, Member
+from tests.mailbox import Mailbox
+
+NEW = "seven orbit lamp crane"
+
+
+def change(member: Member, new: str = NEW, current: str = PASSWORD) -> Response:
+    return member.put("/v1/account/password", json={"current_password": current, "new_password": new})
+
+
+def link_of(mail_text: str) -> str:
+    link = next(line for line in mail_text.splitlines() if "/reset-password#" in line)
+    return link.partition("#")[2].strip()
+
+
+def redeem(client: Caller, token: str, password: str = NEW) -> Response:
+    return client.post("/v1/auth/password-resets/redeem", json={"token": token, "password": password})
+
+
+def test_a_changed_password_ends_other_sessions(client: Caller, owner: Member):
+    other = browser(client, attempt(client, owner.email))
+    answer = change(owner)
+    assert answer.status_code == 204, answer.text
+    assert owner.get("/v1/account").status_code == 200
+    assert other.get("/v1/account").status_code == 401
+    assert attempt(client, owner.email).status_code == 401
+    assert attempt(client, owner.email, NEW).status_code == 200
+    assert "password.changed" in actions(owner)
+
+
+def test_the_present_password_is_asked_for(client: Caller, owner: Member):
+    answer = change(owner, current="not the present one")
+    assert (answer.status_code, answer.json()["code"]) == (403, "password_wrong")
+    assert answer.json()["errors"][0]["pointer"] == "#/current_password"
+    assert attempt(client, owner.email).status_code == 200
+    assert "password.refused" in actions(owner)
+
+
+def test_guessing_the_present_password_is_limited(owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+    statuses = [change(owner, current=f"guess number {n}").status_code for n in range(4)]
+    assert statuses == [403, 403, 429, 429]
+
+
+@pytest.mark.parametrize(
+    ("new", "status", "code"),
+    [
+        ("short", 422, "password_weak"),
+        ("aaaaaaaaaaaaaaa", 422, "password_weak"),
+        ("Password123!", 422, "password_weak"),
+        ("{email}", 422, "password_weak"),
+        (PASSWORD, 409, "password_unchanged"),
+    ],
+)
+def test_weak_passwords_are_refused_at_their_field(owner: Member, new: str, status: int, code: str):
+    answer = change(owner, new.format(email=owner.email))
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    if code == "password_weak":
+        assert answer.json()["errors"][0]["pointer"] == "#/new_password"
+
+
+def test_spaces_belong_to_a_password(client: Caller, owner: Member):
+    assert change(owner, f" {NEW} ").status_code == 204
+    assert attempt(client, owner.email, NEW).status_code == 401
+    assert attempt(client, owner.email, f" {NEW} ").status_code == 200
+
+
+def test_an_owner_is_not_created_with_a_weak_password(servers, monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setenv("SINEMORA_OWNER_PASSWORD", "aaaaaaaaaaaa")
+    config.settings.cache_clear()
+    assert main(["owner", "create", "--tenant", "Weak", "--email", "weak@sinemora.example"]) == 1
+    assert "Easy to guess" in capsys.readouterr().err
+    monkeypatch.undo()
+    config.settings.cache_clear()
+
+
+def test_a_link_sets_a_new_password_once(client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox):
+    answer = client.post("/v1/auth/password-resets", json={"email": owner.email.upper()})
+    assert answer.status_code == 204
+    passwords.send_reset(owner.email)
+    letter = mails(mailbox)[-1]
+    assert letter["To"] == owner.email
+    token = link_of(letter.get_content())
+    weak = redeem(client, token, "aaaaaaaaaa")
+    assert (weak.status_code, weak.json()["code"]) == (422, "password_weak")  # and the link stays valid
+    assert redeem(client, token).status_code == 204
+    again = redeem(client, token)
+    assert (again.status_code, again.json()["code"]) == (409, "reset_link_invalid")
+    assert owner.get("/v1/account").status_code == 401
+    fresh = browser(client, attempt(client, owner.email, NEW))
+    assert "password.reset" in actions(fresh)
+    assert any("password was changed" in mail["Subject"] for mail in mails(mailbox))
+
+
+def test_a_link_ends_after_30_minutes(client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox):
+    passwords.send_reset(owner.email)
+    token = link_of(mails(mailbox)[-1].get_content())
+    with system_session() as session:
+        session.execute(text("UPDATE one_time_tokens SET expires_at = expires_at - interval '30 min'"))
+    assert redeem(client, token).json()["code"] == "reset_link_invalid"
+
+
+def test_parallel_requests_redeem_a_link_once(client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox):
+    token = reset_link(owner.email).partition("#")[2]
+    with ThreadPoolExecutor(4) as pool:
+        statuses = [answer.status_code for answer in pool.map(lambda n: redeem(client, token, f"{NEW} {n}"), range(4))]
+    assert sorted(statuses) == [204, 409, 409, 409]
+
+
+def test_a_person_gets_at_most_three_links_an_hour(owner: Member, mail_settings: None, mailbox: Mailbox):
+    before = len(mails(mailbox))
+    for _ in range(5):
+        passwords.send_reset(owner.email)
+    assert len(mails(mailbox)) - before == 3
+
+
+def test_nothing_tells_whether_an_address_is_known(
+    client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox
+):
+    answers = [
+        client.post("/v1/auth/password-resets", json={"email": email}) for email in (owner.email, "nobody@noc.example")
+    ]
+    assert [(answer.status_code, answer.content) for answer in answers] == [(204, b"")] * 2
+    passwords.send_reset("nobody@noc.example")
+    assert "nobody@noc.example" not in [mail["To"] for mail in mails(mailbox)]
+
+
+def test_the_request_looks_nobody_up(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    """The route does the same for every address: a worker looks it up, so no time tells."""
+    monkeypatch.setattr(passwords.tenant_queries, "user_by_email", lambda *_: pytest.fail("looked up"))
+    assert client.post("/v1/auth/password-resets", json={"email": owner.email}).status_code == 204
+
+
+def test_without_a_mail_server_an_operator_creates_the_link(client: Caller, owner: Member, capsys):
+    assert main(["owner", "reset-link", owner.email]) == 0
+    token = link_of(capsys.readouterr().out)
+    assert redeem(client, token).status_code == 204
+    assert attempt(client, owner.email, NEW).status_code == 200
+    assert main(["owner", "reset-link", "nobody@noc.example"]) == 1
+    assert "no user" in capsys.readouterr().err
+
+
+def test_requests_for_links_are_limited(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1)
+    statuses = [
+        client.post("/v1/auth/password-resets", json={"email": f"p{n}@noc.example"}).status_code for n in range(11)
+    ]
+    assert statuses == [204] * 10 + [429]
+
+
+def test_only_digests_of_links_are_stored_and_old_ones_are_swept(owner: Member):
+    token = reset_link(owner.email).partition("#")[2]
+    with system_session() as session:
+        rows = "".join(session.scalars(text("SELECT t::text FROM one_time_tokens t")))
+        assert token not in rows
+        session.execute(text("UPDATE one_time_tokens SET expires_at = now() - interval '2 h'"))
+    sweep()
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM one_time_tokens")) == 0
+
+
+def test_a_new_browser_is_noticed_by_mail_and_a_known_one_is_not(
+    client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox
+):
+    cookie = f"sinemora_device={owner.cookies['sinemora_device']}"
+    before = len(mails(mailbox))
+    attempt(client, owner.email, Cookie=cookie)
+    assert len(mails(mailbox)) == before
+    attempt(client, owner.email)
+    assert len(mails(mailbox)) == before  # a new account: its owner knows who signs in
+    with system_session() as session:
+        session.execute(text("UPDATE users SET created_at = now() - interval '2 h'"))
+    attempt(client, owner.email, **{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0"})
+    letter = mails(mailbox)[-1]
+    assert (letter["To"], letter["Subject"]) == (owner.email, "New sign-in to Sinemora")
+    assert "Firefox on Linux" in letter.get_content()

@@ -1,0 +1,261 @@
+"""Signing in and out as a browser does."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
+
+import pytest
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+from redis import Redis
+from sqlalchemy import Engine, text
+
+from sinemora.access.signin import throttle
+from sinemora.access.tenants.access import DEVICE_COOKIE
+from sinemora.access.tenants.tasks import sweep
+from sinemora.kit import config, security
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
+from tests.callers import PASSWORD, Caller, Member
+from tests.patience import PATIENCE_S, until
+
+
+def attempt(client: Caller, email: str, password: str):
+    return client.post("/v1/auth/sign-in", json={"email": email, "password": password})
+
+
+def test_signing_in_opens_a_session(client: Caller, owner: Member):
+    answer = attempt(client, owner.email.upper(), PASSWORD)
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["user"]["email"] == owner.email
+    assert body["role"] == "owner"
+    session, csrf = (
+        next(c for c in answer.headers.get_list("set-cookie") if c.startswith(name))
+        for name in ("sinemora_session", "sinemora_csrf")
+    )
+    assert "HttpOnly" in session
+    assert "SameSite=lax" in session
+    assert "HttpOnly" not in csrf
+    assert body["csrf_token"] in csrf
+    assert owner.get("/v1/auth/session").json()["tenant"]["id"] == str(owner.tenant_id)
+
+
+def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "cookie_secure", True)
+    opened = attempt(client, owner.email, PASSWORD)
+    lines = {line.partition("=")[0]: line for line in opened.headers.get_list("set-cookie")}
+    for name in ("__Host-sinemora_session", "__Host-sinemora_csrf"):
+        assert "Path=/;" in lines[name] + ";"
+        assert "Secure" in lines[name]
+        assert "Domain" not in lines[name]
+    assert "__Secure-sinemora_device" in lines
+    secret = lines["__Host-sinemora_session"].partition("=")[2].partition(";")[0]
+    account = [
+        Caller(client.http, cookies={name: secret}).get("/v1/account").status_code
+        for name in ("__Host-sinemora_session", "sinemora_session")
+    ]
+    assert account == [200, 401]
+
+
+def test_cookies_are_for_https_only_behind_https(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "cookie_secure", True)
+    cookies = attempt(client, owner.email, PASSWORD).headers.get_list("set-cookie")
+    assert all("Secure" in cookie for cookie in cookies)
+
+
+@pytest.mark.parametrize(("email", "password"), [("{owner}", "wrong password"), ("nobody@sinemora.example", PASSWORD)])
+def test_wrong_credentials_look_alike(client: Caller, owner: Member, email: str, password: str):
+    answer = attempt(client, email.format(owner=owner.email), password)
+    assert (answer.status_code, answer.json()["code"]) == (401, "bad_credentials")
+    assert "set-cookie" not in answer.headers
+
+
+def test_an_unknown_user_costs_a_hash_too(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    hashed: list[str] = []
+
+    class Watched(PasswordHasher):
+        def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+            hashed.append(str(hash).rsplit("$", 2)[0])  # the parameters, which decide the time
+            return super().verify(hash, password)
+
+    monkeypatch.setattr(security, "_hasher", Watched())
+    attempt(client, owner.email, "wrong password")
+    attempt(client, "nobody@sinemora.example", "wrong password")
+    assert len(hashed) == 2
+    assert hashed[0] == hashed[1]
+
+
+def test_attempts_are_counted_per_account(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 3)
+    codes = [attempt(client, owner.email, "wrong password").status_code for _ in range(3)]
+    assert codes == [401] * 3
+    refused = attempt(client, owner.email, PASSWORD)
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_attempts")
+    assert int(refused.headers["Retry-After"]) > 0
+
+
+def test_success_is_not_counted(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1)
+    assert [attempt(client, owner.email, PASSWORD).status_code for _ in range(12)] == [200] * 12
+
+
+def test_who_guesses_locks_himself_out_and_not_the_owner(database: Engine, redis: Redis):
+    counted = [throttle.begin("owner@sinemora.example", "203.0.113.9") for _ in range(settings().sign_in_attempts)]
+    assert len(counted) == settings().sign_in_attempts
+    with pytest.raises(ProductError, match="Too many"):
+        throttle.begin("owner@sinemora.example", "203.0.113.9")
+    throttle.begin("owner@sinemora.example", "198.51.100.7")
+
+
+def test_guessing_from_everywhere_is_throttled_too(database: Engine, redis: Redis):
+    for n in range(settings().sign_in_attempts * 10):
+        throttle.begin("owner@sinemora.example", f"198.51.{n // 250}.{n % 250}")
+    with pytest.raises(ProductError, match="Too many"):
+        throttle.begin("owner@sinemora.example", "203.0.113.9")
+
+
+def test_an_account_under_attack_leaves_the_address_in_peace(client: Caller, owner: Member, other_owner: Member):
+    for _ in range(settings().sign_in_attempts + 1):
+        attempt(client, owner.email, "wrong password")
+    assert attempt(client, owner.email, PASSWORD).status_code == 429
+    assert attempt(client, other_owner.email, PASSWORD).status_code == 200
+
+
+def test_the_status_of_a_browser_is_its_session_or_nothing(client: Caller, owner: Member):
+    answer = client.get("/v1/auth/status")
+    assert (answer.status_code, answer.json()) == (200, {"session": None})
+    assert owner.get("/v1/auth/status").json()["session"] == owner.get("/v1/auth/session").json()
+    owner.post("/v1/auth/sign-out")
+    assert owner.get("/v1/auth/status").json() == {"session": None}
+
+
+def test_the_status_refuses_a_made_up_key(client: Caller, servers: Any):
+    answer = client.get("/v1/auth/status", headers={"Authorization": "Bearer sm_made-up"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "bad_credentials")
+
+
+def test_signing_out_ends_the_session(owner: Member):
+    assert owner.post("/v1/auth/sign-out").status_code == 204
+    answer = owner.get("/v1/auth/session")
+    assert (answer.status_code, answer.json()["code"]) == (401, "sign_in_required")
+
+
+@pytest.mark.whole_store
+def test_a_session_ends_by_itself(owner: Member):
+    with system_session() as session:
+        session.execute(text("UPDATE sessions SET expires_at = now() - interval '1 s'"))
+    assert owner.get("/v1/auth/session").status_code == 401
+    sweep()
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM sessions")) == 0
+
+
+def test_a_session_ends_with_the_membership(owner: Member):
+    with system_session() as session:
+        session.execute(text("DELETE FROM memberships"))
+    assert owner.get("/v1/auth/session").status_code == 401
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])
+@pytest.mark.parametrize("token", [None, "", "made-up"])
+def test_unsafe_requests_need_the_csrf_token(owner: Member, method: str, token: str | None):
+    del owner.headers["X-CSRF-Token"]
+    headers = {} if token is None else {"X-CSRF-Token": token}
+    answer = owner.request(method, "/v1/meshes" if method == "POST" else "/v1/zones/0", headers=headers, json={})
+    if method == "PUT":
+        answer = owner.request(method, f"/v1/meshes/{owner.tenant_id}/vms/{owner.tenant_id}", headers=headers, json={})
+    assert (answer.status_code, answer.json()["code"]) == (403, "csrf_token_invalid")
+
+
+def test_a_csrf_token_of_another_session_does_not_fit(owner: Member, other_owner: Member):
+    owner.headers["X-CSRF-Token"] = other_owner.headers["X-CSRF-Token"]
+    assert owner.post("/v1/meshes", json={"name": "m"}).status_code == 403
+
+
+def test_neither_passwords_nor_cookies_are_kept(owner: Member):
+    with system_session() as session:
+        users = session.scalars(text("SELECT password_hash FROM users")).all()
+        sessions = session.scalars(text("SELECT row_to_json(s)::text FROM sessions s")).all()
+    assert all(user.startswith("$argon2id$") for user in users)
+    secret = owner.cookies["sinemora_session"]
+    assert all(secret not in row and secret.encode().hex() not in row for row in sessions)
+
+
+def test_a_known_browser_is_not_locked_out_by_others(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    opened = attempt(client, owner.email, PASSWORD)
+    cookie = f"{DEVICE_COOKIE}={opened.cookies[DEVICE_COOKIE]}"
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+    while attempt(client, owner.email, "wrong password").status_code != 429:
+        pass
+    body = {"email": owner.email, "password": PASSWORD}
+    known = client.post("/v1/auth/sign-in", json=body, headers={"Cookie": cookie})
+    assert known.status_code == 200
+    assert attempt(client, owner.email, PASSWORD).status_code == 429
+
+
+def test_a_made_up_device_counts_as_a_stranger(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+    body = {"email": owner.email, "password": "wrong password"}
+    statuses = [
+        client.post("/v1/auth/sign-in", json=body, headers={"Cookie": f"{DEVICE_COOKIE}=n{n}.00"}).status_code
+        for n in range(4)
+    ]
+    assert statuses == [401, 401, 429, 429]
+
+
+def test_addresses_of_one_ipv6_network_count_together(database: Engine, redis: Redis):
+    for n in range(settings().sign_in_attempts):
+        throttle.begin("v6@sinemora.example", f"2001:db8:1:2::{n:x}")
+    with pytest.raises(ProductError, match="Too many"):
+        throttle.begin("v6@sinemora.example", "2001:db8:1:2:ffff::1")
+    throttle.begin("v6@sinemora.example", "2001:db8:1:3::1")
+
+
+def test_the_audit_log_has_sign_ins(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+    for _ in range(4):
+        attempt(client, owner.email, "wrong password")
+    entries = owner.get("/v1/audit-entries", params={"action": "session."}).json()["items"]
+    actions = [entry["action"] for entry in entries]
+    assert actions.count("session.refused") == 2
+    assert actions.count("session.locked") == 1
+    assert all(entry["detail"]["address"] and entry["actor_name"] == owner.email for entry in entries)
+    assert owner.get("/v1/audit-entries", params={"action": "mesh.created"}).json()["items"] == []
+    assert owner.post("/v1/auth/sign-out").status_code == 204
+
+
+def test_the_audit_log_is_filtered(owner: Member):
+    owner.created("/v1/meshes", {"name": "m"})
+    entry = owner.get("/v1/audit-entries", params={"action": "mesh.created"}).json()["items"][0]
+    same = {"actor_name": owner.email, "from": entry["created_at"]}
+    assert owner.get("/v1/audit-entries", params=same).json()["items"][0]["id"] == entry["id"]
+    assert owner.get("/v1/audit-entries", params={"to": entry["created_at"], "action": "mesh."}).json()["items"] == []
+    assert owner.get("/v1/audit-entries", params={"actor_name": "someone@else"}).json()["items"] == []
+
+
+def test_200_waiting_sign_ins_keep_no_thread_from_other_requests(
+    client: Caller, owner: Member, redis: Redis, monkeypatch: pytest.MonkeyPatch
+):
+    """Hashing is held up here until a reader has its answer; 200 sign-ins wait for it meanwhile."""
+    answered, hashing = threading.Event(), threading.Semaphore(0)
+
+    class Held(PasswordHasher):
+        def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+            hashing.release()
+            answered.wait(PATIENCE_S)
+            raise VerifyMismatchError
+
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1000)
+    monkeypatch.setattr(security, "_hasher", Held())
+    with ThreadPoolExecutor(201) as pool:
+        waiting = [pool.submit(attempt, client, f"p{n}@noc.example", "wrong password") for n in range(200)]
+        try:
+            assert all(hashing.acquire(timeout=PATIENCE_S) for _ in range(security._AT_ONCE))
+            # Each has been counted, so it waits for its turn.
+            until(lambda: len(redis.keys("sign-in:*")) >= 401, "200 sign-ins that wait")
+            assert pool.submit(owner.get, "/v1/meshes").result(timeout=PATIENCE_S).status_code == 200
+        finally:
+            answered.set()
+        assert {answer.result(PATIENCE_S).status_code for answer in waiting} == {401}

@@ -1,0 +1,302 @@
+"""Sign-in through a real OpenID provider: code flow with PKCE, checks of the answer, groups, membership."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+from uuid import uuid4
+
+import pytest
+from httpx2 import Response
+from joserfc import jwt
+from joserfc.jwk import KeySet, RSAKey
+from pydantic import SecretStr
+from sqlalchemy import text
+
+from sinemora.access.signin import group_roles, openid, passwords, single_sign_on
+from sinemora.access.signin.openid import Client, OpenIdError
+from sinemora.access.tenants.models import Role
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
+from tests.access.signin.conftest import actions, add_app, browser
+from tests.access.signin.provider import SECRET, Provider, running
+from tests.callers import Caller, Member
+
+REDIRECT = "http://127.0.0.1:8420" + single_sign_on.CALLBACK
+STEP = "sinemora_sign_in"
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Provider]:
+    """One provider for all tests of this file."""
+    with running(REDIRECT, {}) as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(process: Provider, owner: Member, monkeypatch: pytest.MonkeyPatch) -> Provider:
+    """The provider in the settings, for the tenant of `owner`."""
+    values = {
+        "public_url": "http://127.0.0.1:8420",
+        "oidc_issuer": process.issuer,
+        "oidc_client_id": "sinemora",
+        "oidc_client_secret": SecretStr(SECRET),
+        "oidc_name": "Northwind",
+        "oidc_tenant": f"Tenant {owner.email.partition('@')[0]}",
+        "oidc_roles": "leads=admin sre=editor",
+        "oidc_scopes": "openid email profile groups",
+    }
+    for name, value in values.items():
+        monkeypatch.setattr(settings(), name, value)
+    return process
+
+
+def person(**claims: Any) -> dict[str, Any]:
+    email = f"{uuid4().hex[:8]}@noc.example"
+    return {"email": email, "email_verified": True, "groups": ["sre"], **claims}
+
+
+def start(client: Caller, next_path: str = "/vms") -> tuple[str, Caller]:
+    """Begin a sign-in; return the URL at the provider, and the browser with its cookie."""
+    answer = client.get("/v1/auth/provider/start", params={"next": next_path}, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"], Caller(client.http, cookies=dict(answer.cookies))
+
+
+def callback(caller: Caller, query: dict[str, str]) -> Response:
+    return caller.get(single_sign_on.CALLBACK, params=query, follow_redirects=False)
+
+
+def failure(answer: Response) -> str:
+    assert answer.status_code == 303, answer.text
+    return parse_qs(urlsplit(answer.headers["location"]).query)["failed"][0]
+
+
+def sign_in(client: Caller, provider: Provider, claims: dict[str, Any], login: str = "ana") -> Response:
+    provider.people({login: claims})
+    url, caller = start(client)
+    return callback(caller, provider.sign_in(url, login))
+
+
+def inside(client: Caller, answer: Response) -> Member:
+    """Return the browser of a finished sign-in."""
+    assert answer.headers["location"] == "/vms", answer.headers["location"]
+    member = Caller(client.http, cookies=dict(answer.cookies))
+    session = member.get("/v1/auth/session").json()
+    return Member(
+        client.http,
+        headers={"X-CSRF-Token": session["csrf_token"]},
+        cookies=member.cookies,
+        email=session["user"]["email"],
+    )
+
+
+def test_the_sign_in_page_shows_the_provider(client: Caller, provider: Provider, monkeypatch: pytest.MonkeyPatch):
+    assert client.get("/v1/auth/provider").json() == {"name": "Northwind"}
+    monkeypatch.setattr(settings(), "oidc_issuer", "")
+    assert client.get("/v1/auth/provider").json() == {"name": None}
+    assert client.get("/v1/auth/provider/start").json()["code"] == "provider_unknown"
+
+
+def test_a_new_person_becomes_a_member_with_the_role_of_the_groups(client: Caller, owner: Member, provider: Provider):
+    claims = person(groups=["sre", "leads", "others"])
+    member = inside(client, sign_in(client, provider, claims))
+    session = member.get("/v1/auth/session").json()
+    assert (session["user"]["email"], session["role"]) == (claims["email"], "admin")
+    assert session["tenant"]["id"] == str(owner.tenant_id)
+    listed = member.get("/v1/account/sessions").json()["items"][0]
+    assert (listed["method"], listed["second_factor"]) == ("provider", False)
+    assert member.get("/v1/account").json()["password_changed_at"] is None
+    assert {"member.joined", "session.created"} <= set(actions(owner))
+
+
+def test_the_role_follows_the_groups_except_of_an_owner(client: Caller, owner: Member, provider: Provider):
+    claims = person()
+    assert inside(client, sign_in(client, provider, claims)).get("/v1/auth/session").json()["role"] == "editor"
+    claims["groups"] = ["leads"]
+    assert inside(client, sign_in(client, provider, claims)).get("/v1/auth/session").json()["role"] == "admin"
+    assert "member.role_changed" in actions(owner)
+    claims = person(email=owner.email)
+    own = inside(client, sign_in(client, provider, claims, "the-owner"))
+    assert own.get("/v1/auth/session").json()["role"] == "owner"
+
+
+def test_without_a_group_nobody_gets_in(client: Caller, owner: Member, provider: Provider):
+    claims = person(groups=["others"])
+    assert failure(sign_in(client, provider, claims)) == "provider_no_role"
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM users WHERE email = :email"), claims) == 0
+    claims = person()
+    inside(client, sign_in(client, provider, claims, "leaver"))
+    claims["groups"] = []
+    assert failure(sign_in(client, provider, claims, "leaver")) == "provider_no_role"
+    assert "session.refused" in actions(owner)
+
+
+def test_an_unverified_address_takes_over_no_account(client: Caller, owner: Member, provider: Provider):
+    for verified in (False, None, "true"):
+        claims = person(email=owner.email, email_verified=verified)
+        assert failure(sign_in(client, provider, claims, f"thief-{verified}")) == "provider_email_unverified"
+
+
+def test_a_person_without_a_password_gets_no_link_to_a_new_one(
+    client: Caller, provider: Provider, monkeypatch: pytest.MonkeyPatch
+):
+    claims = person()
+    inside(client, sign_in(client, provider, claims, "passwordless"))
+    monkeypatch.setattr(passwords.mail, "is_configured", lambda: True)
+    passwords.send_reset(claims["email"])
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM one_time_tokens WHERE purpose = 'password_reset'")) == 0
+
+
+def test_a_person_is_known_by_subject_when_the_address_changes(client: Caller, provider: Provider):
+    first = inside(client, sign_in(client, provider, person(), "bo"))
+    again = inside(client, sign_in(client, provider, person(), "bo"))
+    assert first.get("/v1/account").json()["user"]["id"] == again.get("/v1/account").json()["user"]["id"]
+
+
+def test_a_person_with_a_second_factor_is_asked_for_it(client: Caller, provider: Provider, secret_key: None):
+    claims = person()
+    member = inside(client, sign_in(client, provider, claims, "careful"))
+    app, _ = add_app(member)
+    answer = sign_in(client, provider, claims, "careful")
+    assert answer.headers["location"] == "/sign-in?factors=totp,recovery_code&next=%2Fvms"
+    step = Caller(client.http, cookies=dict(answer.cookies))
+    opened = step.post("/v1/auth/second-factor", json={"code": app.unused()})
+    assert opened.status_code == 200, opened.text
+    assert browser(client, opened).get("/v1/account/sessions").json()["items"][0]["second_factor"]
+
+
+def test_factors_of_the_provider_count(client: Caller, provider: Provider, secret_key: None):
+    claims = person(amr=["pwd", "mfa"])
+    member = inside(client, sign_in(client, provider, claims, "strong"))
+    assert member.get("/v1/account/sessions").json()["items"][0]["second_factor"]
+
+
+def test_the_request_has_state_nonce_and_a_challenge(client: Caller, provider: Provider):
+    first, _ = start(client)
+    second, _ = start(client)
+    one, other = (dict(parse_qsl(urlsplit(url).query)) for url in (first, second))
+    assert (one["code_challenge_method"], one["response_type"], one["redirect_uri"]) == ("S256", "code", REDIRECT)
+    for name in ("state", "nonce", "code_challenge"):
+        assert len(one[name]) >= 43
+        assert one[name] != other[name]
+
+
+def test_the_answer_belongs_to_the_browser_that_asked(client: Caller, provider: Provider):
+    provider.people({"ana": person()})
+    url, _ = start(client)
+    query = provider.sign_in(url, "ana")
+    assert failure(callback(client, query)) == "sign_in_expired"  # a browser without the cookie
+    _, other = start(client)
+    assert failure(callback(other, query)) == "sign_in_expired"  # the cookie of another attempt
+
+
+def test_an_answer_is_taken_once(client: Caller, provider: Provider):
+    provider.people({"ana": person()})
+    url, caller = start(client)
+    query = provider.sign_in(url, "ana")
+    assert callback(caller, query).headers["location"] == "/vms"
+    assert failure(callback(caller, query)) == "sign_in_expired"
+
+
+def test_the_provider_refuses_a_code_without_the_verifier(provider: Provider):
+    """PKCE holds: a stolen code is worth nothing (RFC 7636, section 1)."""
+    provider.people({"ana": person()})
+    client = Client(provider.issuer, "sinemora", SECRET, REDIRECT, "openid email")
+    request = client.authorization()
+    code = provider.sign_in(request.url, "ana")["code"]
+    with pytest.raises(OpenIdError, match="400"):
+        client.claims(code, request.nonce, "another verifier, as long as a verifier has to be")
+
+
+def test_a_refusal_of_the_provider_is_reported(client: Caller, provider: Provider):
+    _, caller = start(client)
+    assert failure(callback(caller, {"error": "access_denied", "state": "x"})) == "provider_refused"
+
+
+def test_rotated_keys_are_fetched(client: Caller, provider: Provider):
+    inside(client, sign_in(client, provider, person(), "before"))
+    provider.rotate()
+    inside(client, sign_in(client, provider, person(), "after"))
+
+
+def test_a_provider_away_is_an_answer(client: Caller, provider: Provider, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(settings(), "oidc_issuer", "http://127.0.0.1:1")
+    assert failure(client.get("/v1/auth/provider/start", follow_redirects=False)) == "provider_failed"
+
+
+@pytest.mark.parametrize("next_path", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:1", ""])
+def test_the_way_back_stays_here(client: Caller, provider: Provider, next_path: str):
+    provider.people({"ana": person()})
+    url, caller = start(client, next_path)
+    assert callback(caller, provider.sign_in(url, "ana")).headers["location"] == "/"
+
+
+@pytest.fixture
+def forger(monkeypatch: pytest.MonkeyPatch) -> tuple[Client, RSAKey]:
+    """A client whose provider answers what the test wants, and the provider's key."""
+    key = RSAKey.generate_key(2048, {"kid": "k", "alg": "RS256", "use": "sig"})
+    client = Client("https://id.example", "sinemora", "s", REDIRECT, "openid")
+    metadata = {"issuer": "https://id.example", "jwks_uri": "https://id.example/jwks"}
+    keys = KeySet([key]).as_dict()
+    monkeypatch.setattr(openid, "_fetch", lambda url, *_: dict(keys if url.endswith("/jwks") else metadata))
+    return client, key
+
+
+def token(key: RSAKey, header: dict[str, Any] | None = None, **claims: Any) -> str:
+    now = int(time.time())
+    usual = {"iss": "https://id.example", "aud": "sinemora", "sub": "1", "nonce": "n", "iat": now, "exp": now + 300}
+    return jwt.encode({"alg": "RS256", "kid": "k", **(header or {})}, {**usual, **claims}, key)
+
+
+def test_a_good_token_is_taken(forger: tuple[Client, RSAKey]):
+    client, key = forger
+    assert client._verified(token(key), "n")["sub"] == "1"
+    assert client._verified(token(key, aud=["sinemora", "other"], azp="sinemora"), "n")["sub"] == "1"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "another"},
+        {"aud": ["sinemora", "other"]},
+        {"nonce": "another"},
+        {"nonce": None},
+        {"exp": 1},
+        {"exp": "soon"},
+        {"iat": 99999999999},
+        {"sub": ""},
+        {"sub": 7},
+    ],
+)
+def test_tokens_that_say_something_else_are_refused(forger: tuple[Client, RSAKey], claims: dict[str, Any]):
+    client, key = forger
+    with pytest.raises(OpenIdError):
+        client._verified(token(key, **claims), "n")
+
+
+def test_tokens_of_other_keys_and_without_signature_are_refused(forger: tuple[Client, RSAKey]):
+    client, key = forger
+    another = RSAKey.generate_key(2048, {"kid": "k"})
+    unsigned = "eyJhbGciOiJub25lIn0." + token(key).split(".")[1] + "."
+    for forged in (token(another), unsigned, token(key)[:-6] + "AAAAAA", "", "a.b.c"):
+        with pytest.raises(OpenIdError):
+            client._verified(forged, "n")
+
+
+@pytest.mark.parametrize(
+    ("groups", "role"),
+    [({"sre"}, Role.editor), ({"sre", "leads"}, Role.admin), (set(), Role.viewer), ({"x"}, Role.viewer)],
+)
+def test_the_highest_role_of_the_groups_counts(groups: set[str], role: Role):
+    assert group_roles.role_of(groups, group_roles.parse("leads=admin sre=editor *=viewer")) == role
+    assert group_roles.role_of({"x"}, group_roles.parse("leads=admin")) is None
+
+
+@pytest.mark.parametrize("mapping", ["sre", "sre=root", "=viewer", "sre=viewer leads"])
+def test_a_wrong_mapping_names_its_entry(mapping: str):
+    with pytest.raises(ValueError, match="should look like GROUP=ROLE"):
+        group_roles.parse(mapping)

@@ -1,0 +1,139 @@
+"""API keys, roles, and the record of changes."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Engine, text
+
+from sinemora.access.tenants.service import create_owner
+from sinemora.kit.db import system_session
+from tests.callers import PASSWORD, Caller, Member, sign_in
+
+SOON = (datetime.now(UTC) + timedelta(days=30)).isoformat()
+
+
+def key_of(owner: Member, *scopes: str, name: str = "ci") -> Caller:
+    created = owner.created("/v1/api-keys", {"name": name, "scopes": list(scopes), "expires_at": SOON})
+    return Caller(owner.http, headers={"Authorization": f"Bearer {created['secret']}"})
+
+
+def test_a_key_may_what_its_scopes_say(owner: Member):
+    reader, writer = key_of(owner, "read"), key_of(owner, "write", name="deploy")
+    assert reader.get("/v1/meshes").status_code == 200
+    assert reader.post("/v1/meshes", json={"name": "m"}).json()["code"] == "scope_missing"
+    assert writer.post("/v1/meshes", json={"name": "m"}).status_code == 201  # no CSRF token: there is no cookie
+    assert writer.post("/v1/api-keys", json={"name": "k", "scopes": ["read"], "expires_at": SOON}).status_code == 403
+    assert reader.get("/v1/auth/session").json()["user"]["email"] == "ci"
+
+
+def test_a_key_ends_when_deleted_and_when_over(owner: Member):
+    first, second = key_of(owner, "read"), key_of(owner, "read", name="other")
+    listed = owner.get("/v1/api-keys").json()["items"]
+    assert [key["name"] for key in listed] == ["ci", "other"]
+    assert all("secret" not in key for key in listed)
+    assert owner.delete(f"/v1/api-keys/{listed[0]['id']}").status_code == 204
+    assert first.get("/v1/meshes").json()["code"] == "bad_credentials"
+    with system_session() as session:
+        session.execute(text("UPDATE api_keys SET expires_at = now()"))
+    assert second.get("/v1/meshes").status_code == 401
+
+
+@pytest.mark.parametrize("token", ["sm_made-up", "made-up", "sma_made-up"])
+def test_a_made_up_key_is_refused(client: Caller, token: str):
+    answer = client.get("/v1/meshes", headers={"Authorization": f"Bearer {token}"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "bad_credentials")
+    assert "invalid_token" in answer.headers["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize("end", ["2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
+def test_a_key_lives_a_year_at_most(owner: Member, end: str):
+    answer = owner.post("/v1/api-keys", json={"name": "k", "scopes": ["read"], "expires_at": end})
+    assert (answer.status_code, answer.json()["code"]) == (409, "api_key_life_invalid")
+
+
+def test_key_names_are_unique(owner: Member):
+    key_of(owner, "read")
+    answer = owner.post("/v1/api-keys", json={"name": "ci", "scopes": ["read"], "expires_at": SOON})
+    assert (answer.status_code, answer.json()["code"]) == (409, "api_key_name_taken")
+
+
+def test_a_key_is_kept_as_a_digest(owner: Member):
+    created = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
+    with system_session() as session:
+        row = session.scalar(text("SELECT row_to_json(k)::text FROM api_keys k WHERE id = :id"), {"id": created["id"]})
+    assert row is not None
+    assert created["secret"] not in row
+    assert created["secret"].startswith(created["prefix"])
+
+
+@pytest.mark.parametrize(
+    ("role", "reads", "writes", "owns"),
+    [("viewer", 200, 403, 403), ("editor", 200, 201, 403), ("owner", 200, 201, 201)],
+)
+def test_roles(owner: Member, role: str, reads: int, writes: int, owns: int):
+    with system_session() as session:
+        session.execute(text("UPDATE memberships SET role = :role"), {"role": role})
+    assert owner.get("/v1/zones").status_code == reads
+    assert owner.post("/v1/zones", json={"provider": "p", "region": "r", "name": "a"}).status_code == writes
+    body = {"name": "k", "scopes": ["read"], "expires_at": SOON}
+    assert owner.post("/v1/api-keys", json=body).status_code == owns
+
+
+def test_members_are_those_of_the_tenant(owner: Member, other_owner: Member):
+    assert [member["email"] for member in owner.get("/v1/members").json()["items"]] == [owner.email]
+
+
+def test_changes_are_on_record(owner: Member, other_owner: Member):
+    key = key_of(owner, "write")
+    mesh = key.created("/v1/meshes", {"name": "m"})
+    owner.patch(f"/v1/meshes/{mesh['id']}", json={"rate_hz": 16})
+    owner.delete(f"/v1/meshes/{mesh['id']}")
+    items = [entry for entry in owner.get("/v1/audit-entries").json()["items"] if entry["action"] != "session.created"]
+    assert [(entry["action"], entry["actor_kind"], entry["actor_name"]) for entry in items] == [
+        ("mesh.deleted", "user", owner.email),
+        ("mesh.updated", "user", owner.email),
+        ("mesh.created", "api_key", "ci"),
+        ("api_key.created", "user", owner.email),
+    ]
+    assert items[1]["detail"] == {"fields": ["rate_hz"], "changes": {"rate_hz": {"before": 8, "after": 16}}}
+    assert {entry["address"] for entry in items} == {"127.0.0.1"}
+    others = other_owner.get("/v1/audit-entries").json()["items"]
+    assert [entry["action"] for entry in others] == ["session.created"]
+
+
+@pytest.mark.whole_store
+def test_creating_the_owner_again_changes_nothing(http, database: Engine):
+    first = create_owner("T", "A@sinemora.example", PASSWORD)
+    again = create_owner("T", "a@sinemora.example", "another password")
+    assert (first.created, again.created) == (True, False)
+    assert (first.tenant_id, first.user_id) == (again.tenant_id, again.user_id)
+    assert again.password is None
+    sign_in(http, "a@sinemora.example")
+
+
+@pytest.mark.whole_store
+def test_a_generated_password_works(http, database: Engine):
+    result = create_owner("T", "a@sinemora.example")
+    assert result.password
+    assert sign_in(http, "a@sinemora.example", result.password).tenant_id == result.tenant_id
+
+
+@pytest.mark.whole_store
+@pytest.mark.parametrize(
+    ("email", "password", "why"), [("nobody", PASSWORD, "address"), ("a@sinemora.example", "short", "characters")]
+)
+def test_a_bad_owner_is_refused(database: Engine, email: str, password: str, why: str):
+    with pytest.raises(ValueError, match=why):
+        create_owner("T", email, password)
+
+
+@pytest.mark.whole_store
+def test_the_same_person_may_own_two_tenants(http, database: Engine):
+    create_owner("T1", "a@sinemora.example", PASSWORD)
+    create_owner("T2", "a@sinemora.example", None)
+    assert sign_in(http, "a@sinemora.example").get("/v1/auth/session").json()["tenant"]["name"] == "T1"
+
+
+def test_unknown_key_is_unknown(owner: Member):
+    assert owner.delete(f"/v1/api-keys/{uuid4()}").json()["code"] == "api_key_unknown"

@@ -1,0 +1,247 @@
+"""A VM joins by a token."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import text
+
+from sinemora.access.tenants import quotas
+from sinemora.fleet.inventory.agents import ReportNote, note_reports
+from sinemora.fleet.meshes import queries
+from sinemora.kit import config
+from sinemora.kit.db import system_session, tenant_session
+from tests.callers import Caller, Member, MeshWorld, enrol
+from tests.patience import PATIENCE_S, until
+
+
+@pytest.fixture
+def mesh(owner: Member) -> dict[str, Any]:
+    return owner.created("/v1/meshes", {"name": "demo"})
+
+
+def token(owner: Member, mesh: dict[str, Any], **options: Any) -> str:
+    return str(owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"], **options})["token"])
+
+
+def body(token: str, name: str = "a-1", **changes: Any) -> dict[str, Any]:
+    return {
+        "token": token,
+        "hostname": name,
+        "zone": {"provider": "p", "region": "r", "name": "a"},
+        "probe_address": "10.0.0.1",
+        "event_port": 319,
+        "general_port": 320,
+        "agent_version": "0.1.0",
+        "description": {},
+    } | changes
+
+
+@pytest.mark.parametrize(
+    ("public_url", "shown"),
+    [
+        ("https://net.example", "https://net.example --token {token}"),
+        ("http://10.0.0.9:8420", "http://10.0.0.9:8420 --token {token} --insecure-http"),
+        ("http://[::1]:8420", "http://[::1]:8420 --token {token}"),
+        ("http://localhost:8420", "http://localhost:8420 --token {token}"),
+        # Not configured: the way the page was opened.
+        ("http://127.0.0.1:8420", "http://testserver --token {token} --insecure-http"),
+    ],
+)
+def test_the_command_is_the_one_to_paste(
+    owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch, public_url: str, shown: str
+):
+    monkeypatch.setattr(config.settings(), "public_url", public_url)
+    created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+    assert created["token"].startswith("sme_")
+    assert created["command"] == "sinemora-agent run --backend " + shown.format(token=created["token"])
+
+
+def test_the_install_line_is_there_when_there_are_packages(
+    owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(config.settings(), "public_url", "https://net.example")
+    monkeypatch.setattr(config.settings(), "packages_dir", tmp_path)
+    assert owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["install_command"] is None
+    (tmp_path / "install.sh").write_text("")
+    created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+    assert created["install_command"] == (
+        "curl -fsSL https://net.example/packages/install.sh"
+        f" | sudo sh -s -- --backend https://net.example --token {created['token']}"
+    )
+
+
+def test_enrolling_makes_vm_zone_and_membership(owner: Member, mesh: dict[str, Any], http: TestClient):
+    agent = enrol(http, token(owner, mesh), "a-1", "west", "10.0.0.7")
+    vm = owner.get(f"/v1/vms/{agent.vm_id}").json()
+    assert (vm["name"], vm["zone"]["name"], vm["probe_address"], vm["key"]) == ("a-1", "west", "10.0.0.7", agent.vm_key)
+    assert vm["agent"]["status"] == "enrolled"
+    assert [entry["name"] for entry in owner.get(f"/v1/meshes/{mesh['id']}/roster").json()["vms"]] == ["a-1"]
+    plan = agent.get("/v1/agents/self/plan").json()
+    assert (plan["vm_key"], plan["agent_id"]) == (agent.vm_key, str(agent.agent_id))
+
+
+def test_a_token_is_used_once(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secret = token(owner, mesh)
+    assert client.post("/v1/agents/enrol", json=body(secret)).status_code == 201
+    answer = client.post("/v1/agents/enrol", json=body(secret, "b-1"))
+    assert (answer.status_code, answer.json()["code"]) == (401, "enrolment_token_used")
+    assert [vm["name"] for vm in owner.get("/v1/vms").json()["items"]] == ["a-1"]  # all or nothing
+
+
+def test_many_at_once_use_a_token_as_often_as_it_says(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secret = token(owner, mesh, max_uses=4)
+
+    def join(n: int) -> int:
+        return client.post("/v1/agents/enrol", json=body(secret, f"vm-{n}")).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = sorted(pool.map(join, range(8)))
+    assert answers == [201] * 4 + [401] * 4
+    assert owner.get("/v1/enrolment-tokens").json()["items"][0]["uses"] == 4
+    assert owner.get(f"/v1/meshes/{mesh['id']}").json()["vm_count"] == 4
+
+
+def test_many_tokens_at_once_share_a_new_zone(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secrets = [token(owner, mesh) for _ in range(6)]
+
+    def join(n: int) -> int:
+        return client.post("/v1/agents/enrol", json=body(secrets[n], f"vm-{n}")).status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(join, range(6))) == [201] * 6
+    assert len(owner.get("/v1/zones").json()["items"]) == 1
+
+
+def test_the_provider_s_name_of_a_place_decides_which_zone_it_is(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secret = token(owner, mesh, max_uses=5)
+
+    def zone_of(vm: str, name: str, physical_id: str | None) -> tuple[str, str | None]:
+        zone_body = {"provider": "aws", "region": "eu-west-1", "name": name, "physical_id": physical_id}
+        result = client.post("/v1/agents/enrol", json=body(secret, vm, zone=zone_body))
+        zone = owner.get(f"/v1/vms/{result.json()['vm_id']}").json()["zone"]
+        return zone["name"], zone["physical_id"]
+
+    assert zone_of("vm-1", "eu-west-1a", None) == ("eu-west-1a", None)
+    assert zone_of("vm-2", "eu-west-1a", "euw1-az3") == ("eu-west-1a", "euw1-az3")  # and is told so from now on
+    # Another account calls that place b, and another place a.
+    assert zone_of("vm-3", "eu-west-1b", "euw1-az3") == ("eu-west-1a", "euw1-az3")
+    assert zone_of("vm-4", "eu-west-1a", "euw1-az1") == ("eu-west-1a (euw1-az1)", "euw1-az1")
+    assert zone_of("vm-5", "eu-west-1a", "euw1-az1") == ("eu-west-1a (euw1-az1)", "euw1-az1")
+    assert len(owner.get("/v1/zones").json()["items"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("UPDATE enrolment_tokens SET expires_at = now()", "enrolment_token_expired"),
+        ("DELETE FROM enrolment_tokens", "enrolment_token_unknown"),
+    ],
+)
+def test_tokens_end(client: Caller, owner: Member, mesh: dict[str, Any], sql: str, code: str):
+    secret = token(owner, mesh)
+    with system_session() as session:
+        session.execute(text(sql))
+    answer = client.post("/v1/agents/enrol", json=body(secret))
+    assert (answer.status_code, answer.json()["code"]) == (401, code)
+
+
+def test_a_withdrawn_token_is_unknown(client: Caller, owner: Member, mesh: dict[str, Any]):
+    created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+    assert owner.delete(f"/v1/enrolment-tokens/{created['id']}").status_code == 204
+    assert client.post("/v1/agents/enrol", json=body(created["token"])).json()["code"] == "enrolment_token_unknown"
+
+
+def test_a_vm_has_one_agent(client: Caller, owner: Member, mesh: dict[str, Any]):
+    first = client.post("/v1/agents/enrol", json=body(token(owner, mesh))).json()
+    second = token(owner, mesh)
+    answer = client.post("/v1/agents/enrol", json=body(second))
+    assert (answer.status_code, answer.json()["code"]) == (409, "vm_has_agent")
+    owner.post(f"/v1/agents/{first['agent_id']}/revoke")
+    again = client.post("/v1/agents/enrol", json=body(second)).json()
+    assert (again["vm_id"], again["vm_key"]) == (first["vm_id"], first["vm_key"])
+    assert again["agent_id"] != first["agent_id"]
+
+
+def test_a_lost_answer_costs_no_token(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secret = token(owner, mesh)
+    lost = client.post("/v1/agents/enrol", json=body(secret)).json()
+    again = client.post("/v1/agents/enrol", json=body(secret))
+    assert again.status_code == 201
+    assert again.json()["credential"] != lost["credential"]
+    headers = {"Authorization": f"Bearer {lost['credential']}"}
+    assert client.get("/v1/agents/self/plan", headers=headers).json()["code"] == "agent_revoked"
+    with system_session() as session:
+        note_reports(session, [ReportNote(again.json()["agent_id"], datetime.now(UTC), None, "0.1.0", 10)])
+    assert client.post("/v1/agents/enrol", json=body(secret)).status_code in (401, 409)  # no longer a lost answer
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"probe_address": "0.0.0.0"}, "#/probe_address"),
+        ({"probe_address": "255.255.255.255"}, "#/probe_address"),
+        ({"event_port": 320}, "#"),
+        ({"hostname": ""}, "#/hostname"),
+        ({"zone": {"provider": "p", "region": "r"}}, "#/zone/name"),
+    ],
+)
+def test_nonsense_is_refused(
+    client: Caller, owner: Member, mesh: dict[str, Any], changes: dict[str, Any], pointer: str
+):
+    answer = client.post("/v1/agents/enrol", json=body(token(owner, mesh), **changes))
+    assert answer.status_code == 422
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
+def test_what_a_newer_agent_adds_is_left_aside(client: Caller, owner: Member, mesh: dict[str, Any]):
+    newer = body(token(owner, mesh), something_newer={"a": 1})
+    newer["zone"]["placement_group"] = "x"
+    assert client.post("/v1/agents/enrol", json=newer).status_code == 201
+
+
+def test_secrets_are_kept_as_digests(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    agent = make_mesh(owner, 1).agents[0]
+    with tenant_session(owner.tenant_id) as session:
+        rows = session.scalars(
+            text(
+                "SELECT row_to_json(a)::text FROM agents a"
+                " UNION ALL SELECT row_to_json(t)::text FROM enrolment_tokens t"
+            )
+        ).all()
+    credential = agent.headers["Authorization"].removeprefix("Bearer ")
+    assert len(rows) == 2
+    assert all(credential not in row and credential.encode().hex() not in row for row in rows)
+
+
+def test_a_token_for_an_unknown_mesh_is_not_made(owner: Member, other_owner: Member, mesh: dict[str, Any]):
+    for caller, mesh_id in ((owner, str(uuid4())), (other_owner, mesh["id"])):
+        answer = caller.post("/v1/enrolment-tokens", json={"mesh_id": mesh_id})
+        assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
+
+
+def test_a_mesh_that_is_changed_while_it_grows_is_changed_after_that(owner: Member, mesh: dict[str, Any]):
+    """An enrolment takes the lock for growth, then changes the mesh: a PATCH may not hold the mesh by then."""
+    agent = enrol(owner.http, token(owner, mesh), "a-1", "a", "10.0.0.1")
+    other = owner.created("/v1/meshes", {"name": "other"})
+    with system_session() as session:
+        tenant_id = session.scalar(text("SELECT id FROM tenants WHERE key = :key"), {"key": owner.tenant_key})
+    with ThreadPoolExecutor(1) as pool:
+        with tenant_session(tenant_id) as session:
+            quotas.lock(session)
+            changed = pool.submit(owner.patch, f"/v1/meshes/{other['id']}", json={"window_s": 2})
+            until(_waits_for_growth, "the PATCH waits")
+            assert queries.join_mesh(session, UUID(other["id"]), agent.vm_id)
+            session.flush()
+        assert changed.result(PATIENCE_S).status_code == 200
+
+
+def _waits_for_growth() -> bool:
+    with system_session() as session:
+        waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory'"
+        return bool(session.scalar(text(f"{waiting} AND NOT granted AND d.datname = current_database()")))

@@ -1,0 +1,180 @@
+"""Meshes, members and rosters over HTTP."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sinemora.fleet.meshes import service
+from sinemora.kit.db import tenant_session
+from tests.callers import Member, MeshWorld
+
+
+def test_a_mesh_from_birth_to_death(owner: Member):
+    mesh = owner.created("/v1/meshes", {"name": "demo"})
+    assert (mesh["window_s"], mesh["rate_hz"], mesh["flows"], mesh["vm_count"]) == (10, 8, 1, 0)
+    path = f"/v1/meshes/{mesh['id']}"
+    changed = owner.patch(path, json={"rate_hz": 32, "window_s": 5}).json()
+    assert (changed["rate_hz"], changed["window_s"], changed["version"]) == (32, 5, 2)
+    assert owner.get(path).headers["ETag"] == '"2"'
+    assert owner.delete(path).status_code == 204
+    assert owner.get(path).json()["code"] == "mesh_unknown"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"rate_hz": 3},
+        {"rate_hz": 256},
+        {"window_s": 0},
+        {"window_s": 61},
+        {"flows": 0},
+        {"flows": 17},
+        {"spike_threshold_ns": 9_999},
+        {"spike_threshold_ns": 1_000_000_001},
+        {"loss_deadline_ms": 99},
+        {"loss_deadline_ms": 2_001},
+        {"name": " "},
+    ],
+)
+def test_nonsense_is_refused(owner: Member, body: dict[str, Any]):
+    answer = owner.post("/v1/meshes", json={"name": "m"} | body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+
+
+def test_agents_get_the_spike_threshold_and_loss_deadline_of_their_mesh(owner: Member, make_mesh: Callable[..., Any]):
+    world: MeshWorld = make_mesh(owner, 2)
+    before = world.agents[0].get("/v1/agents/self/plan")
+    assert (before.json()["spike_threshold_ns"], before.json()["meshes"][0]["loss_deadline_ms"]) == (500_000, 1_000)
+    changes = {"spike_threshold_ns": 50_000, "loss_deadline_ms": 400}
+    assert owner.patch(f"/v1/meshes/{world.id}", json=changes).json().items() >= changes.items()
+    after = world.agents[0].get("/v1/agents/self/plan", headers={"If-None-Match": before.headers["ETag"]})
+    assert after.status_code == 200
+    assert (after.json()["spike_threshold_ns"], after.json()["meshes"][0]["loss_deadline_ms"]) == (50_000, 400)
+
+
+def test_names_are_unique_in_a_tenant(owner: Member, other_owner: Member):
+    owner.created("/v1/meshes", {"name": "demo"})
+    other = owner.created("/v1/meshes", {"name": "other"})
+    assert owner.post("/v1/meshes", json={"name": "demo"}).json()["code"] == "mesh_name_taken"
+    assert owner.patch(f"/v1/meshes/{other['id']}", json={"name": "demo"}).json()["code"] == "mesh_name_taken"
+    other_owner.created("/v1/meshes", {"name": "demo"})
+
+
+def test_the_roster_is_ordered_by_zone_then_name(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 5)
+    roster = owner.get(f"/v1/meshes/{world.id}/roster").json()
+    assert [vm["name"] for vm in roster["vms"]] == ["a-1", "a-2", "b-1", "b-2", "c-1"]
+    assert [(zone["name"], zone["first"], zone["count"]) for zone in roster["zones"]] == [
+        ("a", 0, 2),
+        ("b", 2, 2),
+        ("c", 4, 1),
+    ]
+    assert roster["revision"] == owner.get(f"/v1/meshes/{world.id}").json()["revision"]
+
+
+def test_zones_of_one_name_stay_apart(owner: Member):
+    mesh = owner.created("/v1/meshes", {"name": "m"})
+    zones = [
+        owner.created("/v1/zones", {"provider": provider, "region": "r", "name": "a"}) for provider in ("aws", "gcp")
+    ]
+    for n in range(4):
+        vm = owner.created("/v1/vms", {"name": f"vm-{n}", "zone_id": zones[n % 2]["id"]})
+        assert owner.put(f"/v1/meshes/{mesh['id']}/vms/{vm['id']}").status_code == 204
+    roster = owner.get(f"/v1/meshes/{mesh['id']}/roster").json()
+    assert [zone["count"] for zone in roster["zones"]] == [2, 2]
+    assert len({zone["id"] for zone in roster["zones"]}) == 2
+
+
+def test_joining_and_leaving_by_hand(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 2)
+    other = owner.created("/v1/meshes", {"name": "other"})
+    path = f"/v1/meshes/{other['id']}/vms/{world.agents[0].vm_id}"
+    assert [owner.put(path).status_code for _ in range(2)] == [204, 204]
+    assert owner.get(f"/v1/meshes/{other['id']}").json()["vm_count"] == 1
+    assert len(world.agents[0].get("/v1/agents/self/plan").json()["meshes"]) == 2
+    assert [owner.delete(path).status_code for _ in range(2)] == [204, 404]
+    assert owner.put(f"/v1/meshes/{other['id']}/vms/{uuid4()}").json()["code"] == "vm_unknown"
+    assert owner.put(f"/v1/meshes/{uuid4()}/vms/{world.agents[0].vm_id}").json()["code"] == "mesh_unknown"
+
+
+def test_another_tenants_vm_cannot_join(owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]):
+    mine, theirs = make_mesh(owner, 1), make_mesh(other_owner, 1)
+    answer = owner.put(f"/v1/meshes/{mine.id}/vms/{theirs.agents[0].vm_id}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "vm_unknown")
+
+
+def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
+    """Change something a plan or a roster depends on, or (last) something it does not."""
+    agent = world.agents[0]
+    vm = owner.get(f"/v1/vms/{agent.vm_id}").json()
+    if change == "vm renamed":
+        owner.patch(f"/v1/vms/{agent.vm_id}", json={"name": "z"})
+    elif change == "zone renamed":
+        owner.patch(f"/v1/zones/{vm['zone']['id']}", json={"name": "z"})
+    elif change == "vm moved":
+        zone = owner.created("/v1/zones", {"provider": "p", "region": "r", "name": "new"})
+        owner.patch(f"/v1/vms/{agent.vm_id}", json={"zone_id": zone["id"]})
+    elif change == "address":
+        agent.request("PATCH", "/v1/agents/self", json={"probe_address": "10.1.1.1"})
+    elif change == "responder":
+        owner.post(f"/v1/agents/{agent.agent_id}/revoke")
+        owner.patch(f"/v1/vms/{agent.vm_id}", json={"responder": "ieee1588"})
+    elif change == "rate":
+        owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 64})
+    elif change == "agent revoked":
+        owner.post(f"/v1/agents/{agent.agent_id}/revoke")
+    elif change == "vm removed":
+        owner.delete(f"/v1/meshes/{world.id}/vms/{agent.vm_id}")
+    elif change == "vm deleted":
+        owner.delete(f"/v1/vms/{agent.vm_id}")
+    elif change == "labels":
+        owner.patch(f"/v1/vms/{agent.vm_id}", json={"labels": {"a": "b"}})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "vm renamed",
+        "zone renamed",
+        "vm moved",
+        "address",
+        "responder",
+        "rate",
+        "agent revoked",
+        "vm removed",
+        "vm deleted",
+    ],
+)
+def test_whatever_the_plan_depends_on_raises_the_revision(
+    owner: Member, make_mesh: Callable[..., MeshWorld], change: str
+):
+    world = make_mesh(owner, 3)
+    untouched = make_mesh(owner, 2, name="other")
+    before = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
+    other_before = owner.get(f"/v1/meshes/{untouched.id}").json()["revision"]
+    raise_by(change, owner, world)
+    assert owner.get(f"/v1/meshes/{world.id}").json()["revision"] > before
+    if change != "zone renamed":  # both meshes have VMs in it
+        assert owner.get(f"/v1/meshes/{untouched.id}").json()["revision"] == other_before
+
+
+def test_what_the_plan_does_not_depend_on_leaves_it(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 2)
+    before = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
+    raise_by("labels", owner, world)
+    assert owner.get(f"/v1/meshes/{world.id}").json()["revision"] == before
+
+
+def test_the_state_of_a_mesh_for_other_features(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 3)
+    owner.post(f"/v1/agents/{world.agents[1].agent_id}/revoke")
+    with tenant_session(owner.tenant_id) as session:
+        state = service.mesh_state(session, world.id)
+    assert (state.key, state.window_s) == (world.key, 10)
+    assert [(member.name, member.key, member.can_probe) for member in state.members] == [
+        ("a-1", world.agents[0].vm_key, True),
+        ("b-1", world.agents[1].vm_key, False),
+        ("c-1", world.agents[2].vm_key, True),
+    ]

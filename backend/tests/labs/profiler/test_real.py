@@ -1,0 +1,179 @@
+"""A real profile: Valkey in one namespace, a closed-loop client in the other, delaybox between them."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sinemora.applications.curves.core.upload import parse
+from sinemora.labs.profiler.interference import QUIET_BELOW
+from sinemora.labs.profiler.recipes import RECIPES, resolved
+
+PROFILE = (sys.executable, "-m", "sinemora.labs.profiler")
+CLIENT = """
+import json, socket, sys, time
+address, port, load, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+sockets = [socket.create_connection((address, port)) for _ in range(load)]
+for one in sockets:
+    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+done, began = 0, time.monotonic()
+while time.monotonic() - began < seconds:
+    for one in sockets:
+        one.sendall(b"PING\\r\\n")
+    for one in sockets:
+        assert one.recv(64) == b"+PONG\\r\\n"
+    done += load
+print(json.dumps({"rate": done / (time.monotonic() - began)}))
+"""
+
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    client = tmp_path / "client.py"
+    client.write_text(CLIENT)
+    server = resolved(RECIPES["redis"]).server
+    assert server is not None
+    benchmark = shlex.join([sys.executable, str(client), "{address}", "{port}", "{load}", "{seconds}"])
+    return [
+        *(*PROFILE, "--out", str(tmp_path / "out"), "--port", "6379"),
+        *("--command", benchmark, "--pointer", "/rate"),
+        *("--server", shlex.join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
+        *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2", "--patience", "0"),
+    ]
+
+
+def wait_for_runs(profile: "subprocess.Popen[str]", journal: Path, lines: int) -> None:
+    """Wait until the journal has `lines` lines; fail at once when the profile ends before."""
+    until = time.monotonic() + 180
+    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= lines):
+        if profile.poll() is not None:
+            assert profile.stderr is not None
+            pytest.fail(f"the profile ended with {profile.returncode}: {profile.stderr.read()}")
+        time.sleep(0.05)
+
+
+def test_a_killed_profile_resumes_and_measures_a_closed_loop(command: list[str], tmp_path: Path):
+    journal = tmp_path / "out" / "journal.jsonl"
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
+        wait_for_runs(first, journal, 3)
+        first.kill()
+    before = journal.read_text()
+    assert before.count("\n") >= 3
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "resuming after" in done.stderr
+    assert journal.read_text().startswith(before[: before.rindex("\n") + 1])
+
+    result = json.loads((tmp_path / "out" / "profile.json").read_text())
+    points = {point["added_us"]: point for point in result["points"]}
+    assert list(points) == [0, 2000, 8000]
+    assert all(len(point["runs"]) == 2 for point in points.values())
+    # One request under way per connection: the round trip is load / rate, and grows by what was added.
+    round_trips_us = {us: 2 / point["mean"] * 1e6 for us, point in points.items()}
+    for us in (2000, 8000):
+        assert us <= points[us]["achieved_us"] < us + 2000
+        # No upper limit: client and server wait for a processor on a busy machine, but no answer comes early.
+        assert us * 0.95 < round_trips_us[us] - round_trips_us[0]
+    samples = parse((tmp_path / "out" / "measurements.csv").read_bytes()).samples()
+    assert samples.rows == 6
+    assert "<svg" in (tmp_path / "out" / "curve.svg").read_text()
+
+
+@pytest.fixture
+def neighbour() -> Iterator[None]:
+    """Run a busy loop per processor, detached from this process."""
+    loops = "for _ in $(seq $(nproc)); do timeout 600 yes >/dev/null 2>&1 & echo $!; done"
+    started = subprocess.run(["setsid", "sh", "-c", loops], capture_output=True, text=True, timeout=60, check=True)
+    yield
+    for pid in started.stdout.split():
+        os.kill(int(pid), signal.SIGTERM)  # `timeout` hands it on to its loop
+
+
+@pytest.mark.usefixtures("neighbour")
+def test_disturbed_runs_are_repeated_and_reported(command: list[str], tmp_path: Path):
+    done = subprocess.run([*command, "--patience", "3"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("run repeated when") >= 1
+    assert done.stderr.count("does not become quiet") == 1
+    assert "of 6 runs; measure on a quiet machine" in done.stdout
+    result = json.loads((tmp_path / "out" / "profile.json").read_text())
+    assert all(point["others"] > QUIET_BELOW for point in result["points"])
+
+
+def family(pid: int) -> set[tuple[str, str]]:
+    """Return a process and its descendants as ids with start times (ids are reused)."""
+    processes, ask = set(), [str(pid)]
+    while ask:
+        one = ask.pop()
+        try:
+            began = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[19]
+            for children in Path(f"/proc/{one}/task").glob("*/children"):
+                ask += children.read_text().split()
+        except OSError:
+            continue
+        processes.add((one, began))
+    return processes
+
+
+def alive(one: tuple[str, str]) -> bool:
+    try:
+        state, *rest = Path(f"/proc/{one[0]}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return rest[18] == one[1] and state != "Z"
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp_path: Path):
+    journal = tmp_path / "out" / "journal.jsonl"
+    # A benchmark that would go on by itself, and a server that would too and does not mind being asked to end.
+    server = tmp_path / "server.sh"
+    server.write_text('trap "" TERM\nsetsid sleep 3600 &\n"$@" &\nwait\nsleep 3600\n')
+    at = command.index("--server") + 1
+    command = [*command[:at], f"sh {shlex.quote(str(server))} {command[at]}", *command[at + 1 :], "--seconds", "2"]
+    # Whoever runs the tests may have this signal ignored, as shells do for what they start in the background.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    profile = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
+    wait_for_runs(profile, journal, 2)
+    started = family(profile.pid)
+    words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid, _ in started if alive((pid, _))]
+    assert any(b"delaybox" in one for one in words)
+    assert any(b"sleep\x003600" in one for one in words)
+    profile.send_signal(end)
+    code = profile.wait(180)
+    assert code == (-9 if end == signal.SIGKILL else 130)
+    until = time.monotonic() + 180
+    while time.monotonic() < until and any(alive(process) for process in started):
+        time.sleep(0.05)
+    assert not [process for process in started if alive(process)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "recipe or --command"),
+        (["--command", "true"], 2, "--pattern or --pointer"),
+        (["memcached", "--repeats", "3"], 2, "invalid list of numbers"),
+        (["memcached", "--at", "5"], 2, "at least two latencies"),
+        (["memcached", "--upload", "https://x.example"], 2, "SINEMORA_API_KEY"),
+        (["--command", "no-such-program", "--pattern", "(.)"], 1, "cannot be found"),
+        (["--command", "false", "--server", "ls /no-such-file", "--pattern", "(.)"], 1, "No such file or directory"),
+    ],
+)
+def test_errors_of_a_profile_are_reported(arguments: list[str], code: int, message: str, tmp_path: Path):
+    command = [*PROFILE, "--out", str(tmp_path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr

@@ -1,0 +1,159 @@
+"""Roles, variance and recipes: real profiles with several client hosts, delaybox on the links of one role."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinemora.labs.profiler.recipes import RECIPES, resolved
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+
+SHORT = ("--seconds", "1", "--warm-up", "0", "--repeats", "1,1", "--patience", "0")
+# One request at a time in each client, so that latency shows in the rate of exactly the clients that have it.
+PING = """
+import json, socket, sys, time
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+done, began = 0, time.monotonic()
+while time.monotonic() - began < 0.5:
+    connection.sendall(b"PING\\r\\n")
+    assert connection.recv(64) == b"+PONG\\r\\n"
+    done += 1
+took = time.monotonic() - began
+print(json.dumps({"rate": done / took, "mean_ms": 1e3 * took / done}))
+"""
+
+
+def profile(*arguments: str, out: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "sinemora.labs.profiler", "--out", str(out), *SHORT, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads((out / "profile.json").read_text()) | {"printed": done.stdout}
+
+
+def server() -> str:
+    words = resolved(RECIPES["redis"]).server
+    assert words is not None
+    return " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("role", "late"), [("server", [True, True]), ("one-client", [True, False]), ("clients", [True, True])]
+)
+def test_latency_is_that_of_the_delayed_role(role: str, late: list[bool], tmp_path: Path):
+    program = tmp_path / "ping.py"
+    program.write_text(PING)
+    result = profile(
+        *("--command", f"{sys.executable} {program} {{address}} {{port}}", "--server", server(), "--port", "6379"),
+        *("--pointer", "/rate", "--latency", "mean=/mean_ms", "--latency-unit", "ms", "--loads", "1"),
+        *("--at", "20000,40000", "--clients", "2", "--delay-at", role),
+        out=tmp_path / "out",
+    )
+    assert (result["clients"], result["delayed"]) == (2, role)
+    first, *_, last = result["points"]
+    assert first["mean"] == pytest.approx(sum(client["mean"] for client in first["clients"]), rel=1e-6)
+    added_us = [
+        after["latency_us"]["mean"] - before["latency_us"]["mean"]
+        for before, after in zip(first["clients"], last["clients"], strict=True)
+    ]
+    assert [us > 38_000 for us in added_us] == late
+    assert all(us < 20_000 for us, delayed in zip(added_us, late, strict=True) if not delayed)
+    # The slowest client's.
+    assert last["latency_us"]["mean"] == pytest.approx(max(c["latency_us"]["mean"] for c in last["clients"]))
+
+
+def test_synchronous_workers_wait_for_the_one_with_latency(tmp_path: Path):
+    result = profile(
+        *("training", "--loads", "1", "--at", "10000,20000", "--clients", "2", "--delay-at", "one-client"),
+        out=tmp_path,
+    )
+    last = result["points"][-1]
+    assert last["mean"] < 1 / 0.020
+    # Unlike independent clients, the worker without latency is as slow as the other.
+    assert last["clients"][1]["latency_us"]["p50"] > 20_000
+
+
+def test_variance_is_measured_beside_the_curve(tmp_path: Path):
+    result = profile(
+        *("training", "--at", "20000,40000,80000", "--shape", "uniform", "--around", "40000", "--magnitudes", "19000"),
+        out=tmp_path,
+    )
+    assert [point["added_us"] for point in result["points"]] == [0, 20000, 40000, 80000]
+    variance = result["variance"]
+    assert variance["shape"] == "uniform"
+    (point,) = variance["points"]
+    assert (point["added_us"], point["magnitude_us"]) == (40000, 19000)
+    # The slowest of six round trips is some 20 ms above their median.
+    assert point["factor"] < 0.95  # 0.6 where nothing else runs: what a busy machine adds is in both
+    assert point["latency_us"]["p50"] > result["points"][2]["latency_us"]["p50"] + 4000
+    assert variance["waits"] > 1.5
+    assert "Variance (uniform)" in result["printed"]
+    rows = (tmp_path / "measurements.csv").read_text().splitlines()
+    assert sum(not row.startswith("#") for row in rows) == 1 + 4
+    assert any("Variance (uniform), relative to none" in row for row in rows)
+
+
+def test_measured_delays_are_replayed(tmp_path: Path):
+    table = tmp_path / "path.csv"
+    table.write_text("cumulative,delay_us\n0,3000\n0.5,4000\n0.9,5000\n1,12000\n")
+    result = profile("training", "--at", "2000,16000", "--replay", str(table), out=tmp_path / "out")
+    (point,) = result["variance"]["points"]
+    assert (point["added_us"], result["variance"]["shape"]) == (8000, "table")
+    # Half of the rounds have at least one of twelve delays above the 94th percentile, 8.5 ms.
+    assert point["latency_us"]["p50"] > 10_000
+
+
+def test_dns_is_profiled_with_the_latency_of_its_queries(tmp_path: Path):
+    result = profile("dns", "--loads", "4", "--at", "4000,8000", out=tmp_path)
+    first, *_, last = result["points"]
+    assert first["mean"] > 2 * last["mean"]
+    # At most four queries are under way (Little's law), each for 8 ms at least; a busy machine sends the next one late.
+    assert 2 < last["mean"] * last["latency_us"]["mean"] / 1e6 < 4.4
+    assert last["latency_us"]["mean"] > 8_000
+    assert last["latency_us"]["max"] >= last["latency_us"]["mean"]
+    assert "mean µs" in result["printed"]
+
+
+def test_redis_reports_quantiles(tmp_path: Path):
+    result = profile("redis", "--loads", "2", "--at", "4000,8000", out=tmp_path)
+    latency_us = result["points"][-1]["latency_us"]
+    assert 8_000 < latency_us["p50"] <= latency_us["p95"] <= latency_us["p99"] <= latency_us["max"]
+
+
+def test_a_benchmark_begins_when_the_server_has_its_port(tmp_path: Path):
+    """As redis-benchmark does, this one hangs when its connection is refused."""
+    program = tmp_path / "ping.py"
+    program.write_text(f"""
+import time
+try:{PING.replace(chr(10), chr(10) + "    ")}
+except ConnectionRefusedError:
+    time.sleep(600)
+""")
+    profile(
+        *("--command", f"{sys.executable} {program} {{address}} {{port}}", "--pointer", "/rate", "--loads", "1"),
+        *("--server", f"sh -c 'sleep 1; exec {server()}'", "--port", "6379", "--at", "1000,2000"),
+        out=tmp_path / "out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["redis", "--shape", "uniform"], "needs --around and --magnitudes"),
+        (["redis", "--magnitudes", "5"], "need --shape or --replay"),
+        (["redis", "--shape", "uniform", "--around", "100", "--magnitudes", "80"], "Negative latency"),
+        (["redis", "--latency", "p50=/x"], "for --command"),
+        (["--command", "true", "--pattern", "(.)", "--latency", "p50"], "NAME=REGEX"),
+        (["--command", "true", "--pattern", "(.)", "--latency", "p50=x"], "one group"),
+        (["--command", "true", "--pattern", "(.)", "--clients", "99"], "1 … 16"),
+        (["redis", "--replay", "no-such-file.csv"], "Cannot read"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(arguments: list[str], message: str, tmp_path: Path):
+    command = [sys.executable, "-m", "sinemora.labs.profiler", "--out", str(tmp_path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr

@@ -1,0 +1,389 @@
+"""The simulator: its parts by hand, the trace's importer on a few lines, and the order of policies on a small world."""
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinemora.cli import main
+from sinemora.labs.simulation.core import arrival, network, schemes, series, trace
+from sinemora.labs.simulation.core.delays import RoundTrip
+from sinemora.labs.simulation.core.inputs import drawn_jobs
+from sinemora.labs.simulation.core.report import SOURCE
+from sinemora.labs.simulation.core.schemes import Scheme
+from sinemora.labs.simulation.core.simulate import World, simulate
+from sinemora.labs.simulation.core.state import State, StateError
+from sinemora.labs.simulation.core.workload import Workload, curves
+from sinemora.recommendations.placement.policies import nomora
+from sinemora.recommendations.placement.policies.nomora import Parameters
+from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Jobs, Machines, Problem
+from tests.recommendations.placement.problems import random_problem, true_costs
+
+WORLD = World(machines=192, seconds=1_200, round_s=300)
+DAY = Workload.drawn(WORLD.machines, WORLD.slots, WORLD.seconds * 50, np.random.default_rng(1))
+# Most of a day in twenty minutes.
+JOBS = replace(DAY, comes_s=DAY.comes_s / 50, end_s=DAY.end_s / 50)
+LATENCY = series.drawn(series.PUBLISHED, np.random.default_rng(1), WORLD.covered_s, 600).round_trips()
+
+
+def test_the_emptiest_machines_fill_first() -> None:
+    taken = arrival.emptiest(np.array([5, 3, 1, 0]), 4, np.random.default_rng(1))
+    assert taken.sum() == 4
+    assert sorted((np.array([5, 3, 1, 0]) - taken).tolist()) == [0, 1, 2, 2]
+
+
+def several_jobs(rng: np.random.Generator) -> tuple[Problem, Parameters]:
+    """Return arriving jobs with fixed roots that compete for slots, and thresholds that leave them few machines."""
+    problem = random_problem(rng, jobs=4)
+    return problem, Parameters(p_m=int(rng.integers(100, 160)), p_r=int(rng.integers(100, 400)), aggregate=True)
+
+
+def test_jobs_of_a_round_are_placed_by_the_published_network_together() -> None:
+    better = 0
+    for seed in range(40):
+        problem, parameters = several_jobs(np.random.default_rng(seed))
+        root, placed = schemes.arrive(problem, Scheme.nomora, np.random.default_rng(seed), parameters)
+        assert (root == problem.jobs.roots).all()
+        network_cost = literal_cost(problem, parameters)
+        assert cost_in_network(problem, parameters, placed) == network_cost
+        one_by_one = Assignment.nothing()
+        for job in range(len(problem.jobs)):
+            used = one_by_one.on_machines(len(problem.machines))
+            left = replace(problem.machines, slots=problem.machines.slots - used)
+            size = np.where(np.arange(len(problem.jobs)) == job, problem.jobs.size, 0)
+            alone = replace(problem, machines=left, jobs=replace(problem.jobs, size=size))
+            one_by_one = one_by_one.plus(nomora.solve(alone, parameters).assignment)
+        better += cost_in_network(problem, parameters, one_by_one) > network_cost
+    # Job after job, as a greedy policy does, is worse in some of these.
+    assert better > 0
+
+
+def literal_cost(problem: Problem, parameters: Parameters) -> int:
+    """Return the optimum of the published network with one node per task."""
+    certificate = nomora.solve(problem, replace(parameters, aggregate=False)).certificate
+    assert certificate is not None
+    return certificate.primal
+
+
+def cost_in_network(problem: Problem, parameters: Parameters, placed: Assignment) -> int:
+    """Return the cost of a placement on the cheapest arcs of the published network, waiting tasks included."""
+    costs = true_costs(problem)
+    rack = problem.machines.rack
+    worst = np.stack([costs[:, rack == rack[machine]].max(axis=1) for machine in range(len(rack))], axis=1)
+    arc = np.broadcast_to(worst.max(axis=1, keepdims=True), costs.shape)
+    arc = np.where(worst <= parameters.p_r, np.minimum(arc, worst), arc)
+    arc = np.where(costs <= parameters.p_m, np.minimum(arc, costs), arc)
+    waiting = int(problem.jobs.size.sum() - placed.count.sum())
+    return int((arc[placed.job, placed.machine] * placed.count).sum()) + waiting * parameters.gamma
+
+
+def test_slots_of_equal_cost_are_taken_at_random() -> None:
+    """The solver's own order would leave the last racks empty, and later tasks would find room beside their root."""
+    machines = Machines.regular(960, 4)
+    latency = network.ClusterLatency(machines, np.full((3, 6), 900_000), 1)
+    jobs = Jobs.of([1_000], [ANYWHERE], [0])
+    problem = Problem(jobs, machines, latency, curves())
+    _, placed = schemes.arrive(problem, Scheme.nomora_105_110, np.random.default_rng(1))
+    by_rack = np.bincount(machines.rack[placed.machine], placed.count, 20)
+    assert by_rack.max() <= 48 * 4 * 3 / 4
+
+
+def test_latency_is_the_same_both_ways_and_noise_stays_within_its_width() -> None:
+    machines = Machines.regular(200, 2)
+    base = (network.bases(np.random.default_rng(1)) * 1000).astype(np.int64)
+    true = network.ClusterLatency(machines, base, 3).rows(np.arange(200))
+    noisy = network.ClusterLatency(machines, base, 3, noise=0.15, draw=4).rows(np.arange(200))
+    assert (true == true.T).all()
+    assert (noisy == noisy.T).all()
+    off = ~np.eye(200, dtype=bool)
+    assert 0.14 < np.abs(noisy[off] / true[off] - 1).max() <= 0.1501
+    assert set(true[0, 1:48].tolist()) <= set(base[0].tolist())
+
+
+def write_trace(folder: Path, lines: list[str]) -> Path:
+    (folder / "task_events").mkdir()
+    with gzip.open(folder / "task_events" / "part-00000-of-00500.csv.gz", "wt") as part:
+        part.write("\n".join(lines) + "\n")
+    return folder
+
+
+def test_the_trace_is_read(tmp_path: Path) -> None:
+    fields = "user,0,0,0.1,0.1,0,0"
+    lines = [f"0,,7,{task},5,{kind},{fields}" for task in range(3) for kind in (0, 1)]
+    lines += [f"0,,8,0,5,1,{fields}", f"601000000,,9,0,,0,{fields}", f"602000000,,9,1,,0,{fields}"]
+    lines += [f"700000000,,9,1,5,2,{fields}", f"701000000,,9,1,5,1,{fields}", f"800000000,,7,0,5,4,{fields}"]
+    folder = write_trace(tmp_path, lines)
+    assert trace.sizes_at_start(folder).tolist() == [3]
+    by_number = {job.job: job for job in trace.jobs(folder, 1_000)}
+    assert sorted(by_number) == [7, 9]
+    assert by_number[7].ends_s == {0: 200.0, 1: np.inf, 2: np.inf}
+    assert (by_number[9].submitted_s, by_number[9].ends_s) == (1.0, {0: np.inf, 1: np.inf})
+
+
+def test_an_invalid_trace_is_named(tmp_path: Path) -> None:
+    with pytest.raises(trace.TraceError, match=r"no task_events/part-\*\.csv\.gz"):
+        trace.sizes_at_start(tmp_path)
+    with pytest.raises(trace.TraceError, match=r"part-00000-of-00500\.csv\.gz, line 2"):
+        trace.sizes_at_start(write_trace(tmp_path, ["0,,7,0,5,1,u", "what is this"]))
+
+
+def test_tasks_without_an_end_take_that_of_their_job(tmp_path: Path) -> None:
+    rest = "user,0,0,0.1,0.1,0,0"
+    write_trace(tmp_path, [f"601000000,,9,{task},5,1,{rest}" for task in range(2)])
+    (tmp_path / "job_events").mkdir()
+    with gzip.open(tmp_path / "job_events" / "part-00000-of-00500.csv.gz", "wt") as part:
+        part.write("601000000,,9,0,u,0,n,l\n700000000,,9,4,u,0,n,l\n")
+    assert [job.ends_s for job in trace.jobs(tmp_path, 1_000)] == [{0: 100.0, 1: 100.0}]
+    assert [job.ends_s for job in trace.jobs(tmp_path, 50)] == [{0: np.inf, 1: np.inf}]
+
+
+def test_drawn_traces_have_the_published_medians_and_tails() -> None:
+    drawn = series.drawn(series.PUBLISHED, np.random.default_rng(1), 6_000).delay_ns / 1e3
+    for kind, name in enumerate(series.CLASSES):
+        for path, (p50, p99, p999, largest) in enumerate(series.PUBLISHED[name]):
+            week = drawn[kind, path * series.DAYS : (path + 1) * series.DAYS].ravel()
+            assert np.quantile(week, (0.5, 0.99, 0.999, 1.0)) == pytest.approx([p50, p99, p999, largest], rel=0.1)
+            # Seconds that follow one another are alike, those far apart are not.
+            ranks = week.argsort().argsort()
+            assert np.corrcoef(ranks[1:], ranks[:-1])[0, 1] > 0.3
+            assert abs(np.corrcoef(ranks[4_000:], ranks[:-4_000])[0, 1]) < 0.25
+
+
+def test_days_of_a_trace_follow_one_another_with_their_history() -> None:
+    drawn = series.drawn(series.PUBLISHED, np.random.default_rng(1), 300, 100).delay_ns
+    assert drawn.shape == (3, 6 * series.DAYS, 400)
+    # The history of a day is the end of the day before; no day begins again.
+    assert (drawn[:, 1, :100] == drawn[:, 0, 300:]).all()
+    assert all((drawn[kind, 0, :300] != drawn[kind, 0, 100:]).mean() > 0.9 for kind in range(3))
+
+
+def test_a_round_trip_is_twice_the_one_way_delay() -> None:
+    one_way = series.drawn(series.PUBLISHED, np.random.default_rng(1), 300, 100)
+    round_trip = one_way.round_trips()
+    assert (round_trip.delay_ns == 2 * one_way.delay_ns).all()
+    assert (round_trip.before_s, round_trip.seconds) == (100, 300)
+    assert (round_trip.at(0) == round_trip.delay_ns[:, :, 100]).all()
+
+
+def past(values: list[int], before_s: int = 0) -> RoundTrip:
+    return RoundTrip(np.broadcast_to(np.array(values, np.int32), (3, 1, len(values))).copy(), before_s)
+
+
+def test_a_measured_value_is_the_mean_of_the_seconds_before() -> None:
+    values = [0] * 100
+    values[50] = 1_000
+    seen = past(values).averaged(10).delay_ns[0, 0]
+    assert np.flatnonzero(seen).tolist() == list(range(51, 61))
+    assert set(seen[51:61].tolist()) == {100}
+
+
+def test_no_measured_value_depends_on_the_future() -> None:
+    rng = np.random.default_rng(3)
+    known, other = (rng.integers(1, 1_000, 400) for _ in range(2))
+    for at in (0, 1, 59, 60, 61, 200, 399):
+        changed = np.concatenate((known[: at + (at == 0)], other[at + (at == 0) :]))
+        for measured in (lambda trace: trace.averaged(70), lambda trace: trace.high_of_minutes()):
+            here, there = (measured(past(list(values))).delay_ns[0, 0, at] for values in (known, changed))
+            assert here == there
+    # With fewer seconds than asked for, the mean is of those there are.
+    assert past(list(known)).averaged(70).delay_ns[0, 0, 3] == np.rint(known[:3].mean())
+
+
+def test_a_high_percentile_is_that_of_the_last_whole_minute() -> None:
+    values = list(range(200))
+    high = past(values).high_of_minutes(100).delay_ns[0, 0]
+    assert (high[60], high[119], high[120], high[199]) == (59, 59, 119, 179)
+
+
+def test_rows_and_single_pairs_of_traced_latency_agree() -> None:
+    machines = Machines.regular(300, 2, rack_size=10, pod_racks=4)
+    result = network.TracedLatency(machines, LATENCY, 1_100, 3, noise=0.1, draw=5)
+    rows = result.rows(np.arange(300))
+    one, other = np.divmod(np.arange(300 * 300), 300)
+    assert (result.pairs(one, other) == rows.ravel()).all()
+    assert (rows == rows.T).all()
+    true = network.TracedLatency(machines, LATENCY, 1_100, 3).rows(np.arange(300))
+    assert np.abs(rows / true - 1).max() <= 0.101
+    # A rack is nearer than a pod, and both have as many values as there are pairs.
+    assert np.median(true[0, 1:10]) < np.median(true[0, 10:40])
+    assert len(np.unique(true[0, 40:])) > 200
+    # Round trips: within a rack from half of twice the fastest trace to twice the slowest.
+    now = LATENCY.at(1_100)[0]
+    assert 0.5 * now.min() - 1 <= true[0, 1:10].min() <= true[0, 1:10].max() <= now.max()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("trace,messages_per_second,p50_us\nGCE-1,1,9\n", "line 2.*p99_us"),
+        ("trace,messages_per_second,p50_us,p99_us,p999_us,max_us\nGCE-1,1,9,8,10,11\n", "line 2.*must ascend"),
+        ("trace,messages_per_second,p50_us,p99_us,p999_us,max_us\nGCE-1,1,7,8,10,11\n", "of Azure, EC2"),
+    ],
+)
+def test_statistics_that_are_none_are_told(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(series.SeriesError, match=message):
+        series.read_statistics(path)
+
+
+def test_measured_traces_are_read(tmp_path: Path) -> None:
+    for name, value in (("rack-1", 80), ("rack-2", 90), ("pod-1", 300), ("cluster-1", 250)):
+        (tmp_path / f"{name}.csv").write_text(f"{value}\n" * 60)
+    result = series.read_traces(tmp_path, 50, 20)
+    assert (result.seconds, result.before_s) == (50, 10)
+    result = result.delay_ns
+    assert result.shape == (3, 2, 60)
+    assert result[:, :, 0].tolist() == [[80_000, 90_000], [300_000, 300_000], [250_000, 250_000]]
+    (tmp_path / "pod-1.csv").write_text("300\n" * 60 + "slow\n")
+    with pytest.raises(series.SeriesError, match=r"pod-1\.csv, line 61: 'slow'"):
+        series.read_traces(tmp_path, 50)
+    (tmp_path / "pod-1.csv").write_text("300\n" * 40)
+    with pytest.raises(series.SeriesError, match=r"pod-1\.csv has 40 lines; the simulation needs 50"):
+        series.read_traces(tmp_path, 50)
+
+
+@pytest.mark.thorough
+def test_areas_are_those_of_the_source_within_tolerance() -> None:
+    """A fifth of the cluster for an hour: policies whose rounds start from nothing, within 4 to 6 percentage points.
+
+    Curves read at one-way delay give 58 % at random placement: a unit mistaken by a factor of two fails here.
+    """
+    world = World(machines=2_500, seconds=3_600)
+    rng = np.random.default_rng(2)
+    jobs = Workload.drawn(world.machines, world.slots, world.seconds, rng)
+    one_way = series.drawn(series.PUBLISHED, rng, world.covered_s, world.lookback_s)
+    for scheme, within in ((Scheme.random, 4), (Scheme.load_spreading, 4), (Scheme.nomora_preempt_beta0, 6)):
+        area = simulate(world, scheme, jobs, one_way.round_trips()).area
+        assert area == pytest.approx(SOURCE[scheme], abs=within), scheme
+    mistaken = RoundTrip(one_way.delay_ns, one_way.before_s)
+    assert simulate(world, Scheme.random, jobs, mistaken).area > SOURCE[Scheme.random] + 4
+
+
+def test_jobs_of_the_start_can_be_placed_at_random() -> None:
+    """Under a policy that moves nothing they stay where they are, so it gains only on later arrivals."""
+    world = replace(WORLD, start_at_random=True)
+    area = {scheme: simulate(world, scheme, JOBS, LATENCY).area for scheme in (Scheme.random, Scheme.never_move)}
+    assert area[Scheme.random] == simulate(WORLD, Scheme.random, JOBS, LATENCY).area
+    assert area[Scheme.random] < area[Scheme.never_move] < simulate(WORLD, Scheme.never_move, JOBS, LATENCY).area
+
+
+def test_the_order_of_a_mix_changes_nothing() -> None:
+    """JSON in the database sorts keys by length: a run on the server would differ from one of the command."""
+    mix = {"tensorflow-mnist": 0.2, "dns": 0.5, "spark-glm": 0.3}
+    areas = set()
+    for keys in (list(mix), sorted(mix, key=len)):
+        world = replace(WORLD, mix={key: mix[key] for key in keys})
+        areas.add(simulate(world, Scheme.random, drawn_jobs(world), LATENCY).area)
+    assert len(areas) == 1
+
+
+def test_parameters_of_the_published_policy_are_used() -> None:
+    same = simulate(WORLD, Scheme.nomora, JOBS, LATENCY)
+    assert same.area == simulate(WORLD, Scheme.nomora_105_110, JOBS, LATENCY).area
+    assert len(same.moved_share) == 0
+    free = replace(WORLD, preemption=True)
+    moved = [
+        float(simulate(replace(free, nomora=Parameters(beta=beta, aggregate=True)), Scheme.nomora, JOBS, LATENCY)
+              .moved_share.sum())
+        for beta in (0.0, 1.0)
+    ]  # fmt: skip
+    assert moved[0] > 5 * moved[1]
+
+
+def test_larger_racks_hold_more_of_a_job() -> None:
+    """The topology of Facebook: 192 machines per rack; the source reports very high performance for it (6.3)."""
+    area = [
+        simulate(replace(WORLD, rack_size=size, pod_racks=48), Scheme.nomora_105_110, JOBS, LATENCY).area
+        for size in (24, 192)
+    ]
+    assert area[1] > area[0] + 3
+
+
+def test_policies_come_in_their_order_on_a_small_world() -> None:
+    world = replace(WORLD, history_s=600)
+    result = {scheme: simulate(world, scheme, JOBS, LATENCY) for scheme in Scheme}
+    area = {scheme: outcome.area for scheme, outcome in result.items()}
+    assert area[Scheme.random] < area[Scheme.nomora_105_110] < area[Scheme.never_move] < area[Scheme.gang]
+    assert area[Scheme.nomora_105_110] < area[Scheme.nomora_preempt_beta0]
+    assert area[Scheme.gang_budget] > area[Scheme.nomora_preempt_beta0]
+    assert all(0 < value <= 100 for value in area.values())
+    moved = {
+        scheme: float(outcome.moved_share.mean()) for scheme, outcome in result.items() if len(outcome.moved_share)
+    }
+    assert set(moved) == schemes.MOVING
+    assert moved[Scheme.gang_budget] < moved[Scheme.exact] / 3
+
+
+def test_every_task_is_somewhere_and_no_machine_has_more_than_its_slots() -> None:
+    seen = []
+
+    def look(state: State) -> None:
+        there = state.root[:, 0] != ANYWHERE
+        used = state.placed.on_machines(WORLD.machines) + np.bincount(state.root[there, 0], minlength=WORLD.machines)
+        assert used.max() <= WORLD.slots
+        assert (state.placed.of_jobs(len(JOBS)) == np.where(there, state.left - 1, 0)).all()
+        come = JOBS.comes_s < state.step * WORLD.step_s
+        ended = np.bincount(JOBS.end_job[JOBS.end_s < state.step * WORLD.step_s], minlength=len(JOBS))
+        assert (state.left <= JOBS.size).all()
+        assert (state.left[come] >= JOBS.size[come] - ended[come]).all()
+        seen.append(int(state.left.sum()))
+
+    simulate(WORLD, Scheme.budget, JOBS, LATENCY, after_step=look)
+    assert len(seen) == WORLD.steps
+    assert len(set(seen)) > 3
+
+
+def test_a_full_cluster_lets_wait_and_says_how_long() -> None:
+    size = np.array([9, 9])
+    ends = np.repeat([300.0, np.inf], 9)
+    jobs = Workload(np.array([0.0, 0.0]), size, np.array([0, 0]), np.zeros(9, np.int64), ends[:9])
+    result = simulate(World(machines=2, slots=6, seconds=600), Scheme.never_move, jobs, LATENCY)
+    # Twelve slots: the second job gets three at once and the rest when the first has ended.
+    assert sorted(round(at) for at in result.latency_s) == [0, 0, 300]
+
+
+@pytest.mark.parametrize("scheme", [Scheme.random, Scheme.nomora_preempt, Scheme.gang_budget])
+def test_a_stopped_simulation_goes_on_as_if_it_had_not_been(scheme: Scheme, tmp_path: Path) -> None:
+    path, of = tmp_path / "state.npz", {"seed": 1}
+
+    def keep(state: State) -> None:
+        if state.step == 7:
+            state.write(path, of)
+
+    whole = simulate(WORLD, scheme, JOBS, LATENCY, after_step=keep)
+    rest = simulate(WORLD, scheme, JOBS, LATENCY, state=State.read(path, of))
+    assert (rest.scores == whole.scores).all()
+    assert (rest.moved_share == whole.moved_share).all()
+    assert len(rest.solver_s) == len(whole.solver_s)
+    with pytest.raises(StateError, match="differs in seed"):
+        State.read(path, {"seed": 2})
+    path.write_bytes(b"x")
+    with pytest.raises(StateError, match="not a simulation state"):
+        State.read(path, of)
+
+
+def test_the_command_keeps_states_and_writes_figures_picture_and_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    small = ["simulate", "--machines", "96", "--hours", "0.2", "--kept", str(tmp_path / "kept")]
+    both = [*small, "--policy", "random", "--policy", "gang_budget", "--report", str(tmp_path)]
+    assert main(both) == 0
+    first = capsys.readouterr().out
+    lines = [json.loads(line) for line in first.splitlines()]
+    assert [line["policy"] for line in lines] == ["random", "gang_budget"]
+    assert all(len(line["scores"]) == 101 and line["scores"] == sorted(line["scores"]) for line in lines)
+    # All of it has been done: it is only told again.
+    assert main(both) == 0
+    assert capsys.readouterr().out == first
+    whole = json.loads((tmp_path / "simulation.json").read_text())
+    assert (whole["policies"], whole["world"]["machines"], whole["world"]["trace"]) == (lines, 96, None)
+    assert (tmp_path / "scores.svg").read_text().count("<polyline") == 2
+    assert "96 machines" in (tmp_path / "report.html").read_text()
+    assert main([*small, "--policy", "random", "--seed", "2"]) == 1
+    assert "differs in input, seed" in capsys.readouterr().err
+    assert main(["simulate", "--hours", "0"]) == 2
+    assert main(["simulate", "--trace", str(tmp_path)]) == 1

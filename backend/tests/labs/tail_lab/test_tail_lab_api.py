@@ -1,0 +1,162 @@
+"""The tail lab over the API: a study as a job, its output, and refusals."""
+
+import threading
+import time
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from sinemora.jobs import executor
+from sinemora.labs.tail_lab import job as jobs
+from sinemora.labs.tail_lab.core.study import Question, Report, Study, run
+from tests.callers import Member
+from tests.patience import PATIENCE_S, until
+
+SMALL = {"name": "Hadoop", "workload": "w4", "flows": 2_000, "evaluations": 5, "policies": ["ps", "d_tail_blind"]}
+
+
+def start(owner: Member, **changes: object) -> UUID:
+    response = owner.post("/v1/advisors/tail-studies", json=SMALL | changes)
+    assert response.status_code == 202, response.text
+    return UUID(response.json()["id"])
+
+
+def test_a_study_is_run_as_a_job_and_read(owner: Member) -> None:
+    job_id = start(owner, classes=4)
+    assert owner.get(f"/v1/advisors/tail-studies/{job_id}").json()["code"] == "job_not_done"
+    executor.run(owner.tenant_id, job_id)
+    job = owner.get(f"/v1/jobs/{job_id}").json()
+    assert (job["state"], job["result_href"]) == ("succeeded", f"/v1/advisors/tail-studies/{job_id}")
+    study = owner.get(job["result_href"]).json()
+    assert (study["name"], study["workload_name"], study["flows"]) == ("Hadoop", "W4 Facebook Hadoop", 2_000)
+    rows = {(row["policy"], row["classes"]): row for row in study["outcomes"]}
+    assert list(rows) == [("ps", None), ("las", None), ("d_tail_blind", None), ("d_tail_blind", 4)]
+    blind, las = rows["d_tail_blind", None], rows["las", None]
+    gains = {each["against"]: each["gains"] for each in blind["gains"]}
+    assert set(gains) == {"ps", "las"}
+    assert gains["las"]["p99"] == pytest.approx(100 * (1 - blind["figures"]["p99"] / las["figures"]["p99"]))
+    assert len(blind["slowdown"]) == 101
+    assert blind["slowdown"][0] >= 1
+    assert sum(bucket["flows"] for bucket in blind["buckets"]) == 2_000
+    assert sum(rows["d_tail_blind", 4]["class_shares"]) == pytest.approx(1)
+    (search,) = study["searches"]
+    assert len(search["evaluations"]) == 5
+    assert search["best"]["alpha"] == blind["alpha"]
+    assert {row["verdict"] for row in study["beside_source"]} <= {"agrees", "lower", "cannot"}
+    # The same as in this process, which knows nothing of jobs.
+    again = run(jobs.asked(job["params"])[1])
+    assert [outcome.summary.figures.p99 for outcome in again.outcomes] == [
+        row["figures"]["p99"] for row in study["outcomes"]
+    ]
+
+
+def test_a_study_of_a_leaf_spine_network_is_run_and_read(owner: Member) -> None:
+    job_id = start(owner, topology="leaf_spine", policies=["tcp", "dctcp_d_tail_blind", "pfabric_d_tail_aware"])
+    executor.run(owner.tenant_id, job_id)
+    study = owner.get(f"/v1/advisors/tail-studies/{job_id}").json()
+    assert study["topology"] == "leaf_spine"
+    rows = {row["policy"]: row for row in study["outcomes"]}
+    assert list(rows) == ["tcp", "dctcp", "pfabric", "dctcp_d_tail_blind", "pfabric_d_tail_aware"]
+    for row in rows.values():
+        assert min(row["slowdown"]) >= 1
+        # A packet takes four links; acknowledgements as many.
+        assert row["packets"]["hops"] >= 4 * study["packets"]
+    blind = rows["dctcp_d_tail_blind"]
+    assert (blind["classes"], len(blind["boundaries"]), len(blind["class_shares"])) == (8, 7, 8)
+    assert rows["dctcp"]["packets"]["marked"] > 0
+    assert rows["tcp"]["packets"]["marked"] == 0
+    assert rows["pfabric_d_tail_aware"]["classes"] is None
+    assert {search["against"] for search in study["searches"]} == {"dctcp", "pfabric"}
+    beside = {(row["protocol"], row["policy"], row["against"]) for row in study["beside_source"]}
+    assert ("pFabric", "pfabric_d_tail_aware", "pfabric") in beside
+
+
+def test_the_usual_policies_are_those_of_the_topology(owner: Member) -> None:
+    job_id = start(owner, topology="leaf_spine", policies=None, alpha=1, flows=1_000)
+    executor.run(owner.tenant_id, job_id)
+    study = owner.get(f"/v1/advisors/tail-studies/{job_id}").json()
+    policies = ["dctcp", "pfabric", "homa", "dctcp_d_tail_aware", "pfabric_d_tail_aware", "homa_d_tail_aware"]
+    assert [row["policy"] for row in study["outcomes"]] == policies
+
+
+def test_own_flow_sizes_are_kept_as_points(owner: Member) -> None:
+    job_id = start(owner, workload="own", sizes_csv="bytes,count\n500,90\n200000,10\n", alpha=2)
+    executor.run(owner.tenant_id, job_id)
+    study = owner.get(f"/v1/advisors/tail-studies/{job_id}").json()
+    assert study["workload_name"] == "Own flow sizes"
+    assert study["beside_source"] == []
+    assert study["mean_bytes"] == pytest.approx(20_450, rel=0.1)
+    assert "sizes_csv" not in owner.get(f"/v1/jobs/{job_id}").json()["params"]["study"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "words"),
+    [
+        (
+            {"workload": "own", "sizes_csv": "bytes\n12\nmany\n"},
+            "table_invalid",
+            "line 3: bytes must be a whole number",
+        ),
+        ({"workload": "own"}, "request_invalid", "`sizes_csv` belongs to the workload `own`"),
+        ({"sizes_csv": "12"}, "request_invalid", "`sizes_csv` belongs to the workload `own`"),
+        ({"policies": ["ps", "ps"]}, "request_invalid", "each may occur once; repeated: ps"),
+        ({"policies": ["ps"], "classes": 4}, "request_invalid", "`classes` need d_tail_blind or d_tail_aware"),
+        ({"workload": "w5", "flows": 1_000_000}, "study_too_long", "at most 100,000,000 are possible"),
+        (
+            {"flows": 1_000_000, "evaluations": 96, "policies": ["pbs", "d_tail_blind"]},
+            "study_too_long",
+            "196 simulations would send",
+        ),
+        ({"topology": "leaf_spine"}, "request_invalid", "`policies` of leaf_spine are tcp"),
+        ({"topology": "leaf_spine", "policies": None, "classes": 4}, "request_invalid", "leaf_spine always has 8"),
+        ({"topology": "leaf_spine", "policies": None, "packet_bytes": 512}, "request_invalid", "`packet_bytes` 1460"),
+        ({"topology": "leaf_spine", "policies": None, "against": "ps"}, "request_invalid", "is one of tcp, dctcp"),
+        ({"against": "homa"}, "request_invalid", "`against` in single_link is one of fcfs"),
+        (
+            {"topology": "leaf_spine", "policies": None, "workload": "w5", "flows": 9_000},
+            "study_too_long",
+            "at most 10,000,000 are possible",
+        ),
+        ({"load": 1.0}, "request_invalid", ""),
+        ({"alpha": -1}, "request_invalid", ""),
+    ],
+)
+def test_bad_questions_are_refused(owner: Member, changes: dict[str, Any], code: str, words: str) -> None:
+    response = owner.post("/v1/advisors/tail-studies", json=SMALL | changes)
+    assert response.status_code == 422
+    assert response.json()["code"] == code
+    assert words in response.text
+
+
+def test_another_job_is_no_study_and_another_tenants_study_is_unknown(owner: Member, other_owner: Member) -> None:
+    job_id = start(owner)
+    response = other_owner.get(f"/v1/advisors/tail-studies/{job_id}")
+    assert (response.status_code, response.json()["code"]) == (404, "job_unknown")
+    other = owner.post("/v1/simulations/runs", json={"name": "x", "machines": 96, "hours": 0.2, "policies": ["random"]})
+    response = owner.get(f"/v1/advisors/tail-studies/{other.json()['id']}")
+    assert (response.status_code, response.json()["code"]) == (404, "tail_study_unknown")
+
+
+def test_a_study_can_be_cancelled(owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = start(owner)
+
+    def endless(question: Question, report: Report) -> Study:
+        report(0.1, "PS")
+        time.sleep(3600)
+        raise AssertionError
+
+    monkeypatch.setattr(jobs, "run", endless)
+    worker = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
+    worker.start()
+    until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["note"] == "PS", "the note of the job")
+    assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
+    worker.join(PATIENCE_S)
+    assert not worker.is_alive()
+    assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
+
+
+def test_workloads_have_their_points(owner: Member) -> None:
+    found = owner.get("/v1/advisors/tail-workloads").json()
+    assert [workload["key"] for workload in found] == ["w1", "w2", "w3", "w4", "w5"]
+    assert all(workload["points"][-1][1] == 1 for workload in found)

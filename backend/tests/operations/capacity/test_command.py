@@ -1,0 +1,84 @@
+"""`sinemora capacity`: what it prints, as text and as JSON, wrong options, and the tables of the documentation."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sinemora.operations.capacity.command import app
+
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "capacity.md"
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def test_every_strategy_has_a_row() -> None:
+    printed = run("--vms", "1000", "--zones", "10").splitlines()
+    assert [line.split()[:2] for line in printed[1:5]] == [
+        ["1,000", kind] for kind in ("full", "zones", "sparse", "event")
+    ]
+    assert printed[5].startswith("Measured on ")
+    assert "in meshes of 100 to 10,000 VMs with 25 to 499 pairs in a report" in printed[5]
+
+
+def test_money_has_its_currency_and_its_source() -> None:
+    listed = run("--vms", "100", "--provider", "aws").splitlines()[-2:]
+    assert listed[0].startswith("Machines: 27 USD a month for a processor, 2 for a GiB of memory, 0.08 for a GiB")
+    assert "list prices of 2025-01-01 where none is given, https://" in listed[0]
+    assert listed[1].startswith("Probing: 0.02 USD for a GiB between zones, 0.02 between regions; list prices of 20")
+    own = run("--vms", "100", "--core-month", "30", "--memory-gib-month", "3", "--disk-gib-month", "0.1").splitlines()
+    assert own[-1] == "Machines: 30 USD a month for a processor, 3 for a GiB of memory, 0.1 for a GiB of disk."
+    document = json.loads(run("--vms", "100", "--core-month", "30", "--json"))
+    assert document["usd"] == {"core_month": 30, "memory_gib_month": 2, "disk_gib_month": 0.08, "egress": None}
+    assert document["measured"]["vms_max"] == 10_000
+
+
+def test_json_has_all_figures() -> None:
+    document = json.loads(run("--vms", "500", "--vms", "5000", "--strategy", "sparse", "--provider", "aws", "--json"))
+    assert [(item["vms"], item["strategy"]) for item in document["items"]] == [(500, "sparse"), (5000, "sparse")]
+    small, large = document["items"]
+    assert large["rates"]["reports_per_s"] == pytest.approx(500)
+    assert large["processors"]["busy"] > small["processors"]["busy"] > 0
+    assert set(small["disk_bytes"]) == {"windows", "minutes", "quarters", "hours", "days"}
+    assert small["usd_per_month"]["probing"] > 0
+    assert set(document["error_percent"]) == {"processor", "disk", "memory"}
+
+
+def test_the_period_and_the_window_count() -> None:
+    short = json.loads(run("--vms", "600", "--strategy", "sparse", "--period", "5", "--json"))["items"][0]
+    long = json.loads(run("--vms", "600", "--strategy", "sparse", "--period", "10", "--json"))["items"][0]
+    assert short["rates"]["packets_per_s"] == pytest.approx(2 * long["rates"]["packets_per_s"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ((), "--vms"),
+        (("--vms", "1"), "'--vms': Input should be greater than or equal to 2"),
+        (("--vms", "100", "--strategy", "dense"), "'dense' is not one of"),
+        (("--vms", "100", "--period", "61"), "'--period': Input should be less than or equal to 60"),
+        (("--vms", "100", "--zones", "2", "--regions", "3"), "3 regions with 2 zones"),
+        (("--vms", "100", "--core-month", "inf"), "'--core-month': Input should be less than or equal to 1000000"),
+        (("--vms", "100", "--disk-gib-month", "1e400"), "less than or equal to 1000000"),
+        (("--vms", "100", "--memory-gib-month", "nan"), "'--memory-gib-month'"),
+        (("--vms", "100", "--provider", "acme"), "There is no list price of 'acme'. Known: aws"),
+    ],
+)
+def test_wrong_options_are_named(arguments: tuple[str, ...], part: str) -> None:
+    done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200", "TERM": "dumb"})
+    assert done.exit_code == 2
+    assert part in done.output + (done.stderr or "")
+
+
+def test_the_page_shows_what_the_command_prints() -> None:
+    """The table of the documentation is the output of the command that stands above it."""
+    _, block, _ = PAGE.read_text().split("```", 2)
+    command, *lines = block.strip().splitlines()
+    name, _, options = command.removeprefix("$ ").partition(" capacity ")
+    assert name == "sinemora"
+    assert [line.rstrip() for line in run(*options.split()).splitlines()] == lines

@@ -1,0 +1,192 @@
+"""kill -9 of every process in turn while agents measure, a restart of the database, and a thousand bodies that are no
+reports: all come back, nothing acknowledged is lost, nothing is stored twice. `replace` refuses no connection. What
+happened is counted and printed.
+"""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import httpx2
+import psycopg
+import pytest
+from fastapi.testclient import TestClient
+
+from lab.embedded_product import EMAIL, PASSWORD, EmbeddedProduct, running
+from sinemora.operations.embedded.data_folder import checkout
+from sinemora.operations.embedded.replacing import program_of
+from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
+from tests import callers
+from tests.callers import AgentCaller, Member
+from tests.patience import PATIENCE_S
+from tests.reporter import REPORTERS, Reporter
+
+AGENTS = 3
+WINDOW_S = 2
+REPLACED = ("api", "watcher", "worker", "solver", "beat")
+VICTIMS = ("api", "worker", "postgres", "valkey")
+BODIES = 1000
+_AGENT = (checkout() or Path()) / "agent" / "target" / "debug" / "sinemora-agent"
+
+pytestmark = pytest.mark.skipif(not _AGENT.is_file(), reason="the agent is not built (make setup)")
+
+
+@pytest.fixture
+def product() -> Iterator[EmbeddedProduct]:
+    with running("durability", AGENTS) as product:
+        yield product
+
+
+@pytest.fixture
+def http(product: EmbeddedProduct) -> Iterator[TestClient]:
+    product.until_up()
+    with httpx2.Client(base_url=product.address, trust_env=False) as client:
+        yield cast(TestClient, client)  # the callers use what the two have in common
+
+
+@pytest.fixture
+def owner(http: TestClient) -> Member:
+    return callers.sign_in(http, EMAIL, PASSWORD)
+
+
+def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
+    product: EmbeddedProduct, http: TestClient, owner: Member, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demo = next(mesh for mesh in owner.get("/v1/meshes").json()["items"] if mesh["name"] == "demo")
+    assert owner.patch(f"/v1/meshes/{demo['id']}", json={"window_s": WINDOW_S}).status_code == 200
+    assert "complete" in product.do("wait")
+    world = callers.make_mesh(owner, 2, "reporting", window_s=1)
+    reporters = [Reporter(world.agents[0], world.agents[1].vm_key, world.key, n) for n in range(REPORTERS)]
+    for reporter in reporters:
+        reporter.start()
+    product.until(lambda: bool(_short_windows(product, demo["key"])), "the agents follow the changed plan")
+    time.sleep(2 * WINDOW_S)
+    began_at = time.time()
+    refused = _send_what_is_no_report(product, world.agents[1])
+    _replace(product, reporters)
+    for victim in VICTIMS:
+        _reports_go_on(product, reporters)
+        _kill(product, victim)
+    _reports_go_on(product, reporters)
+    _kill(product, "postgres", signal.SIGINT)  # as an operator restarts it
+    _reports_go_on(product, reporters)
+    for reporter in reporters:
+        reporter.end()
+    assert "complete" in product.do("wait")
+    time.sleep(2 * WINDOW_S)
+    stored = _all_acknowledged_windows_are_stored_once(product, reporters)
+    with capsys.disabled():
+        print(
+            f"\nkilled {', '.join(VICTIMS)}, database restarted:"
+            f" {sum(len(entry.acknowledged) for entry in reporters)} windows acknowledged,"
+            f" {sum(entry.sent_again for entry in reporters)} of them sent again,"
+            f" {sum(entry.failures for entry in reporters)} attempts failed, {stored} windows stored, 0 lost, 0 twice;"
+            f" of {BODIES} malformed bodies {refused}, no process died of them"
+        )
+    _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
+    product.do("down")
+    assert product.process.wait(PATIENCE_S) == 0
+    assert not _processes_of(product.folder.path)
+
+
+def _reports_go_on(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
+    seen = [len(reporter.acknowledged) for reporter in reporters]
+    product.until(
+        lambda: all(len(entry.acknowledged) > before + 10 for entry, before in zip(reporters, seen, strict=True)),
+        "reports are acknowledged",
+    )
+
+
+def _send_what_is_no_report(product: EmbeddedProduct, agent: AgentCaller) -> dict[str, int]:
+    """Send bodies a fuzzer made; how often each status came. Every one is refused with a problem document."""
+    chance = random.Random(1)
+    before = {name: product.child(name)["pid"] for name in VICTIMS}
+    statuses: dict[str, int] = {}
+    for _ in range(BODIES):
+        body = chance.randbytes(chance.randrange(1, 600))
+        kind = chance.choice(["application/x-protobuf", "application/json", "text/plain", "application/x-protobuf"])
+        headers = {"Content-Type": kind, "Content-Encoding": chance.choice(["identity", "zstd", "gzip"])}
+        if chance.random() < 0.3:
+            body = b"\x28\xb5\x2f\xfd" + body  # begins like zstd
+        answer = agent.post("/v1/agents/self/reports", content=body, headers=headers, timeout=60)
+        assert 400 <= answer.status_code < 500, (answer.status_code, body)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["code"]
+        statuses[str(answer.status_code)] = statuses.get(str(answer.status_code), 0) + 1
+    assert {name: product.child(name)["pid"] for name in VICTIMS} == before
+    return statuses
+
+
+def _replace(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
+    """Replace the programs, as after an upgrade, while reports go on: each begins again, no connection is refused."""
+    _reports_go_on(product, reporters)
+    programs = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in REPLACED}
+    printed = product.do("replace")
+    assert [line.split()[0] for line in printed.splitlines()] == ["schema", *REPLACED]
+    after = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in REPLACED}
+    assert not [name for name in REPLACED if after[name] == programs[name]]
+    assert after["api"][0] == programs["api"][0], "the API keeps its process, which holds the listening socket"
+    _reports_go_on(product, reporters)
+    assert sum(reporter.refused for reporter in reporters) == 0
+
+
+def _kill(product: EmbeddedProduct, name: str, how: signal.Signals = signal.SIGKILL) -> None:
+    restarts = product.child(name)["restarts"] + 1
+    product.kill(name, how)
+    product.until(lambda: product.child(name).get("restarts", 0) >= restarts, f"{name} is started again")
+    product.until(lambda: product.child(name)["state"] == "up", f"{name} is up again")
+    product.until(product.is_ready, "the API is ready")
+
+
+def _all_acknowledged_windows_are_stored_once(product: EmbeddedProduct, reporters: list[Reporter]) -> int:
+    """Check that every acknowledged window is stored once. Return the number of stored windows."""
+    acknowledged = {window for reporter in reporters for window in reporter.acknowledged}
+    assert len(acknowledged) > 100
+    assert sum(reporter.sent_again for reporter in reporters) > 20
+    with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
+        rows = connection.execute(
+            "SELECT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = %s",
+            [reporters[0].mesh_key],
+        ).fetchall()
+    stored = [at for (at,) in rows]
+    assert acknowledged - set(stored) == set()
+    assert len(stored) == len(set(stored))
+    return len(stored)
+
+
+def _no_window_of_the_agents_is_missing(product: EmbeddedProduct, mesh_key: int, began_at: float) -> None:
+    """Check that no stored window of the agents is missing: they continued to measure, spooled, and sent again."""
+    rows = _short_windows(product, mesh_key)
+    for vm_key in {vm_key for vm_key, _ in rows}:
+        windows = sorted(at for key, at in rows if key == vm_key)
+        assert windows == list(range(windows[0], windows[-1] + 1, WINDOW_S)), f"gaps of VM {vm_key}"
+        assert windows[0] <= began_at
+        assert windows[-1] > began_at + WINDOW_S
+
+
+def _short_windows(product: EmbeddedProduct, mesh_key: int) -> list[tuple[int, int]]:
+    """Client and start (Unix seconds) of every stored window of the changed length."""
+    with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
+        return connection.execute(
+            "SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames"
+            " WHERE mesh_key = %s AND window_s = %s",
+            [mesh_key, WINDOW_S],
+        ).fetchall()
+
+
+def _processes_of(folder: Path) -> list[str]:
+    """Command lines and folders of processes that have to do with `folder`."""
+    collected = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal():
+            try:
+                text = (process / "cmdline").read_text() + os.readlink(process / "cwd")
+            except OSError:
+                continue
+            if str(folder) in text:
+                collected.append(text.replace("\0", " "))
+    return collected

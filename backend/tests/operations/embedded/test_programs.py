@@ -1,0 +1,93 @@
+"""How soon a program that dies comes back, in which order programs stop, how logs are kept short."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sinemora.operations.embedded import programs
+from sinemora.operations.embedded.programs import Child, Program, delay_s
+from sinemora.operations.embedded.supervisor import stoppable
+
+KILLED = 9
+FAILED = 1 << 8
+
+
+def program(name: str, *, needs: tuple[str, ...] = (), command: tuple[str, ...] = ("true",)) -> Program:
+    return Program(name, name.title(), list(command), Path("/"), {}, needs=needs)
+
+
+def child(name: str = "api", needs: tuple[str, ...] = ()) -> Child:
+    return Child(program(name, needs=needs), Path(os.devnull))
+
+
+def test_first_restart_is_immediate_then_it_waits_longer_up_to_a_limit() -> None:
+    delays = [delay_s(failures) for failures in range(1, 12)]
+    assert delays[0] == 0
+    assert delays == sorted(delays)
+    assert delays[-1] == programs.LONGEST_DELAY_S
+
+
+@pytest.mark.parametrize(
+    ("lived_s", "was_up", "failures"),
+    [
+        pytest.param(1.0, False, 4, id="never came up"),
+        pytest.param(1.0, True, 4, id="came up and died"),
+        pytest.param(programs.STABLE_S, True, 1, id="ran well for a while"),
+        pytest.param(programs.STABLE_S, False, 4, id="long, but never came up"),
+    ],
+)
+def test_a_program_that_ran_well_starts_counting_anew(lived_s: float, was_up: bool, failures: int) -> None:
+    running = child()
+    running.failures, running.is_up, running.started_at = 3, was_up, 100.0
+    running.ended(FAILED, 100.0 + lived_s)
+    assert running.failures == failures
+    assert running.due_at == 100.0 + lived_s + delay_s(failures)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(KILLED, "killed by SIGKILL"), (FAILED, "ended with 1"), (0, "ended with 0")]
+)
+def test_the_end_is_told_in_words(status: int, said: str) -> None:
+    running = child()
+    running.ended(status, 0.0)
+    assert running.last_end == said
+
+
+def test_programs_stop_before_what_they_need() -> None:
+    engines = ("postgres", "valkey")
+    started = [
+        child("postgres"),
+        child("valkey"),
+        child("api", engines),
+        child("worker", engines),
+        child("agent-1", ("api",)),
+        child("agent-2", ("api",)),
+    ]
+    for number, entry in enumerate(started):
+        entry.pid = number + 1
+    order: list[set[str]] = []
+    while ready := stoppable(started):
+        order.append({entry.program.name for entry in ready})
+        for entry in ready:
+            entry.pid = None
+    assert order == [{"agent-1", "agent-2", "worker"}, {"api"}, {"postgres", "valkey"}]
+
+
+def test_a_long_log_is_set_aside_and_goes_on_in_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "LOG_LIMIT_BYTES", 10)
+    running = Child(program("api"), tmp_path / "api.log")
+    with running.log.open("ab") as held_by_the_process:
+        for number in range(programs.LOG_KEPT + 2):
+            held_by_the_process.write(b"%d: twelve bytes\n" % number)
+            held_by_the_process.flush()
+            running.rotate_log()
+        held_by_the_process.write(b"fresh\n")
+    assert running.log.read_text() == "fresh\n"
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert kept == ["api.log", *(f"api.log.{number}" for number in range(1, programs.LOG_KEPT + 1))]
+    assert (tmp_path / "api.log.1").read_text().startswith(f"{programs.LOG_KEPT + 1}:")
+
+
+def test_a_process_that_has_not_started_has_no_age(tmp_path: Path) -> None:
+    assert Child(program("api"), tmp_path / "api.log").state()["since"] is None

@@ -1,0 +1,220 @@
+"""The supervisor with small real processes: restarted, stopped in order, never left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinemora.operations.embedded.data_folder import DataFolder
+from sinemora.operations.embedded.programs import Pulse
+from tests.patience import PATIENCE_S, until
+
+
+class Product:
+    """Separate process with a supervisor of `programs`; the line `first` runs before they are added."""
+
+    def __init__(self, folder: Path, programs: str, first: str = "") -> None:
+        self.folder = DataFolder(folder)
+        self.out = folder / "out.txt"
+        script = f"""
+        import sys
+        from pathlib import Path
+        from sinemora.operations.embedded.data_folder import DataFolder
+        from sinemora.operations.embedded.programs import Program
+        from sinemora.operations.embedded.servers.service_user import ServiceUser
+        from sinemora.operations.embedded.supervisor import StopRequestedError, Supervisor
+        import os, subprocess, time
+        from sinemora.operations.embedded import programs
+        programs.PROBE_EVERY_S = 0.5
+        folder = DataFolder(Path(sys.argv[1]))
+        me = ServiceUser("me", os.geteuid(), os.getegid())
+        folder.claim(me)
+        def sh(name, line, **more):
+            return Program(name, name, ["/bin/sh", "-c", line], folder.path, dict(os.environ), **more)
+        with folder.held():
+            supervisor = Supervisor(folder, "nowhere", lambda text: print(text, flush=True))
+            supervisor.install()
+            {first}
+            supervisor.add([{programs}])
+            try:
+                supervisor.run()
+            finally:
+                supervisor.stop()
+        """
+        with self.out.with_suffix(".err").open("w") as err, self.out.open("w") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", textwrap.dedent(script), str(folder / "data")], stdout=out, stderr=err
+            )
+        self.folder = DataFolder(folder / "data")
+
+    def state(self, name: str) -> dict[str, Any]:
+        result: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
+        return result
+
+    def until(self, true: Callable[[], bool], what: str) -> None:
+        until(true, lambda: f"{what}: {json.dumps(self.folder.read_state())} {self.out.read_text()}")
+
+    def until_up(self, *names: str) -> None:
+        self.until(lambda: all(self.state(name).get("state") == "up" for name in names), f"{names} come up")
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE_S)
+
+
+Start = Callable[..., Product]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    collected: list[Product] = []
+
+    def run(programs: str, first: str = "") -> Product:
+        collected.append(Product(tmp_path, programs, first))
+        return collected[-1]
+
+    yield run
+    for product in collected:
+        product.stop()
+
+
+def alive(pid: int) -> bool:
+    """Return whether the process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_killed_program_is_started_again_and_its_group_goes_with_it(start: Start) -> None:
+    product = start("sh('one', 'sleep 1000 & echo $! > helper; wait')")
+    product.until_up("one")
+    first = product.state("one")["pid"]
+    helper = int((product.folder.path / "helper").read_text())
+    os.kill(first, signal.SIGKILL)
+    product.until(lambda: product.state("one").get("restarts") == 1, "it is started again")
+    assert product.state("one")["last_end"] == "killed by SIGKILL"
+    product.until(lambda: not alive(helper), "the helper of the killed program is gone")
+    second = product.state("one")["pid"]
+    assert second != first
+    assert product.stop() == 0
+    assert not alive(second)
+
+
+def test_what_needs_another_waits_for_it(start: Start) -> None:
+    product = start(
+        "sh('base', 'sleep 0.5; touch ready; exec sleep 1000', ready=lambda: (folder.path / 'ready').exists()),"
+        "sh('top', 'test -e ready && exec sleep 1000', needs=('base',))"
+    )
+    product.until_up("base", "top")
+    assert product.state("top")["restarts"] == 0
+
+
+def test_one_that_ignores_the_signal_is_killed_within_its_patience(start: Start) -> None:
+    product = start("sh('deaf', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_timeout_s=0.5)")
+    product.until_up("deaf")
+    pid = product.state("deaf")["pid"]
+    assert product.stop() == 0
+    assert not alive(pid)
+    assert "killed" in product.out.read_text()
+
+
+def test_a_second_signal_forces(start: Start) -> None:
+    product = start("sh('slow', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_timeout_s=3600)")
+    product.until_up("slow")
+    product.process.send_signal(signal.SIGINT)
+    product.until(lambda: product.folder.read_state()["phase"] == "stopping", "it stops")
+    time.sleep(0.3)
+    product.process.send_signal(signal.SIGINT)
+    assert product.process.wait(PATIENCE_S) == 0
+
+
+def test_nothing_outlives_a_supervisor_that_was_killed(start: Start) -> None:
+    product = start("sh('one', 'exec sleep 1000'), sh('two', 'exec sleep 1000')")
+    product.until_up("one", "two")
+    pids = [product.state(name)["pid"] for name in ("one", "two")]
+    product.process.kill()
+    product.process.wait()
+    product.until(lambda: not any(alive(pid) for pid in pids), "the children are gone")
+    assert product.folder.running() is None  # the lock went with it
+
+
+def test_a_folder_has_one_supervisor(start: Start, tmp_path: Path) -> None:
+    product = start("sh('one', 'exec sleep 1000')")
+    product.until_up("one")
+    assert (product.folder.running() or {})["pid"] == product.process.pid
+    again = Product(tmp_path, "sh('two', 'exec sleep 1000')")
+    assert again.process.wait(PATIENCE_S) != 0
+    assert "runs already" in again.out.with_suffix(".err").read_text()
+    assert product.state("one")["state"] == "up"
+
+
+def test_one_that_hangs_is_killed_and_started_again(start: Start) -> None:
+    # It responds unless it is stopped (state T): by SIGSTOP, after which it lives on.
+    state = "Path('/proc', (folder.path / 'pid').read_text().strip(), 'stat').read_text().rsplit(')', 1)[1].split()[0]"
+    product = start(
+        "sh('one', 'echo $$ > new; mv new pid; exec sleep 1000', ready=lambda: (folder.path / 'pid').exists(),"
+        f" responds=lambda: {state} != 'T', hung_s=2.0),"
+        "sh('calm', 'exec sleep 1000', responds=lambda: True, hung_s=2.0)"
+    )
+    product.until_up("one", "calm")
+    first = product.state("one")["pid"]
+    time.sleep(4)
+    assert product.state("one")["pid"] == first
+    os.killpg(first, signal.SIGSTOP)
+    product.until(lambda: product.state("one").get("restarts") == 1, "it is started again")
+    assert product.state("one")["last_end"] == "killed by SIGKILL"
+    assert "has not responded for 2 s" in product.out.read_text()
+    assert not alive(first)
+    assert product.state("calm")["restarts"] == 0
+
+
+def test_a_supervisor_that_was_busy_itself_takes_nobody_for_hung() -> None:
+    pulse = Pulse(lambda: True, 0.0)
+    assert pulse.silent_s(100.0) == 0  # not asked for 100 s, as during a long migration
+    pulse = Pulse(lambda: False, 0.0)
+    for now in (10.0, 20.0):  # one or two questions without an answer may be bad luck
+        assert pulse.silent_s(now) == 0
+        assert pulse._check is not None
+        pulse._check.join()
+    pulse.silent_s(30.0)
+    assert pulse._check is not None
+    pulse._check.join()
+    assert pulse.silent_s(30.0) == 20.0
+
+
+def test_what_needs_a_build_starts_when_the_build_is_done(start: Start) -> None:
+    product = start('sh("build", "sleep 1", once=True), sh("agent", "exec sleep 100", needs=("build",))')
+    product.until(lambda: "build: done" in product.out.read_text(), "the build is done")
+    product.until_up("agent")
+    assert product.state("build") == {}
+
+
+def test_a_build_that_fails_is_reported_and_not_tried_again(start: Start) -> None:
+    product = start('sh("build", "exit 3", once=True), sh("agent", "exec sleep 100", needs=("build",))')
+    product.until(lambda: product.state("build").get("state") == "failed", "the failure is shown")
+    time.sleep(0.5)
+    assert product.out.read_text().count("build ended with 3; its log:") == 1
+    assert product.state("agent")["pid"] is None
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_build_may_end_before_it_is_adopted(start: Start, code: int) -> None:
+    build = f'subprocess.Popen(["/bin/sh", "-c", "exit {code}"], process_group=0)'
+    adopt = 'supervisor.adopt(sh("build", "", once=True), build.pid, folder.path / "build.log")'
+    product = start('sh("agent", "exec sleep 100", needs=("build",))', f"build = {build}; supervisor.pause(1); {adopt}")
+    if code == 0:
+        product.until_up("agent")
+        assert product.out.read_text().count("build: done") == 1
+    else:
+        product.until(lambda: product.state("build").get("state") == "failed", "the failure is shown")
+        assert "build ended with 3; its log:" in product.out.read_text()

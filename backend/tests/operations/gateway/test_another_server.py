@@ -1,0 +1,85 @@
+"""Another server at the address of the backend: a page of a proxy stores no report, and readiness names it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from tests.measurements.reports import window_starts
+from tests.operations.gateway.conftest import Gateways
+from tests.operations.gateway.processes import HTTP, Server
+from tests.operations.gateway.test_gateway import body_of, send, stored
+from tests.patience import until
+
+PAGES = {
+    "maintenance": (200, "application/json", b'{"status": "maintenance"}'),
+    "not found": (404, "application/json", b'{"code": 404, "message": "no such route"}'),
+    "signed out": (401, "application/json", b'{"code": "token_invalid"}'),
+    "page": (200, "text/html", b"<h1>We are back soon</h1>"),
+}
+
+
+@contextmanager
+def another_server(address: str, page: tuple[int, str, bytes]) -> Iterator[list[str]]:
+    """Answer every request at an address with one page; yield the methods of the requests."""
+    status, media_type, content = page
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            seen.append(self.command)
+            self.send_response(status)
+            self.send_header("Content-Type", media_type)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_POST = do_GET
+
+        def log_message(self, *_arguments: object) -> None:
+            """Log nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", int(address.rpartition(":")[2])), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_queued_report_waits_for_the_backend_itself(
+    api: Server, gateway: Gateways, owner, make_mesh, name: str
+) -> None:
+    mesh, front = make_mesh(owner, 2), gateway("queued")
+    first, second = window_starts([1, 2])
+    assert send(front, mesh.agents[0], body_of(mesh, 0, first)).status_code == 204
+    until(lambda: front.metric("sinemora_gateway_queue_reports") == 0, front.output)
+    api.kill()
+    assert send(front, mesh.agents[0], body_of(mesh, 0, second)).status_code == 204
+    with another_server(api.url, PAGES[name]) as seen:
+        until(lambda: seen.count("POST") >= 2, front.output)
+        assert front.metric("sinemora_gateway_queue_reports") == 1
+        assert front.metric("sinemora_gateway_refused_total") == 0
+    api.start()
+    until(lambda: front.metric("sinemora_gateway_queue_reports") == 0, front.output)
+    assert stored(mesh) == Counter({(mesh.agents[0].vm_key, at): 1 for at in (first, second)})
+
+
+def test_readiness_names_another_server(api: Server, gateway: Gateways) -> None:
+    api.stop()
+    with another_server(api.url, PAGES["not found"]):
+        front = gateway("stored")
+        answer = HTTP.get(front.url + "/readyz")
+        assert answer.status_code == 503
+        assert "another server answers" in answer.json()["dependencies"]["backend"]["detail"]
+        assert front.metric("sinemora_gateway_backend_up") == 0
+    api.start()
+    until(lambda: HTTP.get(front.url + "/readyz").status_code == 200, front.output)

@@ -1,0 +1,88 @@
+"""Renewal of a gateway's certificate: new connections get it once its key is there, and open ones stay."""
+
+import asyncio
+import shutil
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import uvicorn
+from structlog.testing import capture_logs
+
+from sinemora.operations.gateway import server
+from sinemora.operations.gateway.options import Tls
+from tests import certificates
+from tests.operations.gateway.processes import free_port
+from tests.operations.gateway.test_tls import certificate
+from tests.patience import PATIENCE_S, until
+
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+
+
+async def hello(scope, receive, send) -> None:
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+        await send({"type": "http.response.body", "body": b"hello"})
+
+
+@pytest.fixture
+def gateway(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[int, Path, Path]]:
+    """Serve with a certificate; yield the port and the files."""
+    monkeypatch.setattr(server, "_LOOK_S", 0.1)
+    chain, key = certificate(tmp_path)
+    config = uvicorn.Config(
+        hello, host="127.0.0.1", port=free_port(), lifespan="off", ssl_certfile=chain, ssl_keyfile=key
+    )
+    running = server.Server(config, Tls(chain, key))
+    thread = threading.Thread(target=lambda: asyncio.run(running.serve()))
+    thread.start()
+    until(lambda: running.started, lambda: "the server does not start")
+    yield config.port, chain, key
+    running.should_exit = True
+    thread.join(PATIENCE_S)
+
+
+def shown(port: int) -> str:
+    return ssl.get_server_certificate(("127.0.0.1", port), timeout=PATIENCE_S)
+
+
+def ask(connection: ssl.SSLSocket) -> bytes:
+    """Return the whole response to a request on an open connection."""
+    connection.sendall(b"GET / HTTP/1.1\r\nHost: gateway\r\n\r\n")
+    received = b""
+    while not received.endswith(b"hello"):
+        received += connection.recv(1000) or pytest.fail(f"closed after {received!r}")
+    return received
+
+
+@pytest.mark.parametrize(("end", "warnings"), [(timedelta(days=1), 0), (timedelta(days=-1), 1)])
+def test_a_certificate_that_has_expired_is_logged(tmp_path: Path, end: timedelta, warnings: int) -> None:
+    made = certificates.certificate(tmp_path, end)
+    with capture_logs() as logs:
+        server.warn_of_validity(made.chain)
+    assert [entry["certificate"] for entry in logs] == [str(made.chain)] * warnings
+
+
+def test_a_renewed_certificate_is_used_once_its_key_is_there(gateway: tuple[int, Path, Path], tmp_path: Path):
+    port, chain, key = gateway
+    before = shown(port)
+    assert before == chain.read_text()
+    (tmp_path / "new").mkdir()
+    new_chain, new_key = certificate(tmp_path / "new")
+    trust = ssl.create_default_context(cafile=str(chain))
+    plain = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+    with trust.wrap_socket(plain, server_hostname="127.0.0.1") as opened:
+        assert ask(opened).startswith(b"HTTP/1.1 200")
+        with capture_logs() as lines:
+            new_chain.replace(chain)
+            until(lambda: any("cannot be used" in line["event"] for line in lines), lambda: str(lines))
+        # The key of the new certificate is not there yet.
+        assert shown(port) == before
+        assert ask(opened).startswith(b"HTTP/1.1 200")
+        new_key.replace(key)
+        until(lambda: shown(port) == chain.read_text(), lambda: "the old certificate stays")
+        assert ask(opened).startswith(b"HTTP/1.1 200")

@@ -1,0 +1,81 @@
+"""TLS on both sides: two gateways in a row, the second as the backend of the first, with one authority."""
+
+import shutil
+import ssl
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.callers import AgentCaller
+from tests.measurements.reports import ZSTD, window_starts
+from tests.operations.gateway.processes import Server, free_port
+from tests.operations.gateway.test_gateway import REPORTS, body_of, stored
+from tests.patience import until
+
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Return the files of a certificate of 127.0.0.1 that is its own authority, and of its key."""
+    chain, key = folder / "chain.pem", folder / "key.pem"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=gateway"
+    options = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(chain)]
+    subprocess.run([*command.split(), *options], check=True, capture_output=True)
+    return chain, key
+
+
+def test_reports_pass_two_gateways_over_tls(api: Server, owner, make_mesh, tmp_path: Path) -> None:
+    chain, key = certificate(tmp_path)
+    tls = ("--tls-certificate", chain, "--tls-key", key)
+    ports = [free_port(), free_port()]
+    addresses = [f"https://127.0.0.1:{port}" for port in ports]
+    backends = [addresses[1], api.url]
+    front, behind = (
+        Server(
+            tmp_path / f"{n}.log",
+            addresses[n],
+            *("gateway", "--listen", f"127.0.0.1:{ports[n]}", "--backend", backends[n], *tls, "--ca-file", chain),
+            *("--directory", tmp_path / f"gateway-{n}", "--acknowledge", "stored" if n == 0 else "queued"),
+        )
+        for n in range(2)
+    )
+    trust = ssl.create_default_context(cafile=str(chain))
+    mesh = make_mesh(owner, 2)
+    agent: AgentCaller = mesh.agents[0]
+    (at,) = window_starts([1])
+    try:
+        for server in (behind, front):
+            server.start(trust)
+        with httpx2.Client(base_url=front.url, verify=trust, headers=agent.headers) as client:
+            assert client.get("/v1/agents/self/plan").status_code == 200
+            answer = client.post(REPORTS, content=body_of(mesh, 0, at), headers=ZSTD)
+            # The first passes on what the second has done.
+            assert (answer.status_code, answer.headers["sinemora-acknowledged"]) == (204, "queued")
+            assert "strict-transport-security" in answer.headers
+        until(lambda: stored(mesh).total() == 1, behind.output)
+        with pytest.raises(httpx2.ConnectError, match="certificate"):
+            httpx2.get(front.url + "/healthz")
+    finally:
+        for server in (front, behind):
+            server.stop()
+
+
+def test_a_gateway_that_is_its_own_backend_says_so(owner, make_mesh, tmp_path: Path) -> None:
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = ("gateway", "--listen", f"127.0.0.1:{port}", "--backend", address, "--acknowledge", "queued")
+    server = Server(tmp_path / "log", address, *command, "--directory", tmp_path / "gateway")
+    mesh = make_mesh(owner, 2)
+    (at,) = window_starts([1])
+    try:
+        server.start()
+        plan = httpx2.get(f"{address}/v1/agents/self/plan", headers=mesh.agents[0].headers)
+        assert (plan.status_code, plan.json()["code"]) == (508, "gateway_loop")
+        report = httpx2.post(
+            address + REPORTS, content=body_of(mesh, 0, at), headers={**mesh.agents[0].headers, **ZSTD}, timeout=60
+        )
+        assert (report.status_code, report.json()["code"]) == (503, "backend_unavailable")
+    finally:
+        server.stop()

@@ -1,0 +1,80 @@
+"""A restore that cannot end, for want of space or because a person stops it, says so and leaves no server running."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sinemora.operations.embedded.servers.postgres import PostgresServer
+from tests.operations.recovery.archiving import Archiver
+from tests.patience import PATIENCE_S, until
+
+pytestmark = pytest.mark.whole_store
+
+DISK_BYTES = 20 << 20
+"""Less than the segments of WAL alone."""
+
+
+@pytest.fixture
+def archive(named: PostgresServer, slot_dropped: None, place: Path) -> Path:
+    """A whole archive that is kept up no more."""
+    running = Archiver(place / "archive")
+    try:
+        running.wait_for_base()
+    finally:
+        running.kill()
+    return place / "archive"
+
+
+def line(archive: Path, to: Path) -> list[str]:
+    return [sys.executable, "-m", "sinemora.cli", "recover", "--from", str(archive), "--to", str(to)]
+
+
+def test_a_disk_that_is_too_small_is_said_before_anything_is_written(archive: Path, place: Path):
+    disk = place / "disk"
+    disk.mkdir()
+    outer, back = ["unshare", "--mount"], []
+    if os.geteuid() != 0:
+        outer = ["unshare", "-Urm"]
+        back = ["unshare", "--user", f"--map-user={os.geteuid()}", f"--map-group={os.getegid()}"]
+        if subprocess.run([*outer, "true"], capture_output=True, check=False).returncode:
+            pytest.skip(
+                "not run: this machine gives users no namespace to mount a small file system in; run it as root"
+            )
+    script = f'disk=$1; mount -t tmpfs -o size={DISK_BYTES},mode=711 small "$disk"; shift; "$@"; code=$?'
+    script += '; find "$disk" -type f; exit $code'
+    done = subprocess.run(
+        [*outer, "sh", "-c", script, "sh", str(disk), *back, *line(archive, disk / "restored")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Too little space for" in done.stderr
+    assert " GB, 0.02 GB are free" in done.stderr
+    assert not done.stdout, "files that were left"
+
+
+def test_ctrl_c_leaves_no_server_running(archive: Path, place: Path):
+    to = place / "restored"
+    process = subprocess.Popen(line(archive, to), stderr=subprocess.PIPE, text=True)
+    until(lambda: process.poll() is not None or (to / "postgres" / "postmaster.pid").exists(), "the server")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode in (0, 1), said  # 0: it was ready by then
+    assert "Traceback" not in said
+    assert process.returncode == 0 or f"{to} may be deleted" in said
+    assert not (to / "postgres" / "postmaster.pid").exists()
+    assert not [one.pid for one in psutil.process_iter() if str(to) in " ".join(_command(one))]
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []

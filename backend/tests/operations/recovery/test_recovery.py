@@ -1,0 +1,185 @@
+"""Archive, restore to a time and drill, with PostgreSQL's own programs against a server that takes reports."""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
+from sinemora.operations.recovery import programs
+from sinemora.operations.recovery.archive import Archive, Server
+from sinemora.operations.recovery.errors import RecoveryError
+from sinemora.operations.recovery.restore import restore
+from tests.operations.recovery.archiving import Archiver, command, report, windows, windows_in
+from tests.patience import PATIENCE_S, until
+
+pytestmark = pytest.mark.whole_store
+
+
+@pytest.fixture
+def archiver(named: PostgresServer, slot_dropped: None, place: Path) -> Iterator[Archiver]:
+    running = Archiver(place / "archive")
+    try:
+        running.wait_for_base()
+        yield running
+    finally:
+        running.kill()
+
+
+def test_what_was_acknowledged_before_the_archiver_died_is_restored(
+    named: PostgresServer, world, archiver: Archiver, place: Path
+):
+    for ago in (20, 14):
+        report(world, ago)
+    before_last = datetime.now(UTC)
+    report(world, 8)
+    archiver.wait_for_wal(named.dsn(SUPERUSER))
+    archiver.kill()
+    report(world, 6)  # nobody archives it
+    restored = restore(archiver.archive, place / "restored")
+    try:
+        assert windows(restored.dsn(), world) == 3
+        assert restored.recovered_to is not None
+        assert restored.recovered_to >= before_last
+    finally:
+        restored.stop()
+
+
+def test_a_restore_stops_at_a_time(named: PostgresServer, world, archiver: Archiver, place: Path):
+    report(world, 20)
+    with psycopg.connect(named.dsn(SUPERUSER)) as connection:
+        row = connection.execute("SELECT clock_timestamp()").fetchone()
+    assert row is not None
+    report(world, 14)
+    archiver.wait_for_wal(named.dsn(SUPERUSER))
+    done = command(
+        "recover", "--from", archiver.archive.folder, "--to", place / "restored", "--until", row[0].isoformat()
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Restored to " in done.stderr
+    assert windows_in(place / "restored", world) == 1
+
+
+def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiver: Archiver, place: Path):
+    report(world, 20)
+    archiver.wait_for_wal(named.dsn(SUPERUSER))
+    archiver.kill()
+    report(world, 14)  # its slot keeps this
+    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
+        connection.execute("SELECT pg_switch_wal()")
+    report(world, 8)
+    compressed = set(archiver.archive.wal.glob("*.gz"))
+    second = Archiver(archiver.archive.folder)
+    try:
+        until(lambda: set(archiver.archive.wal.glob("*.gz")) > compressed)  # the switched segment arrived
+        second.wait_for_wal(named.dsn(SUPERUSER))
+        second.process.terminate()
+        assert second.process.wait(PATIENCE_S) == 0
+    finally:
+        second.kill()
+    assert len(archiver.archive.bases()) == 1
+    restored = restore(archiver.archive, place / "restored")
+    try:
+        assert windows(restored.dsn(), world) == 3
+    finally:
+        restored.stop()
+
+
+def test_old_base_backups_are_deleted_with_their_wal(named: PostgresServer, place: Path):
+    archive = Archive(place / "archive")
+    archive.create()
+    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
+        server = Server.of(connection)
+        first = archive.take_base(server)
+        connection.execute("SELECT pg_switch_wal()")
+        time.sleep(1.1)  # a base backup is named by its second
+        second = archive.take_base(server)
+    for base in (first, second):
+        (archive.wal / f"{base.first_segment}.gz").write_bytes(b"")
+    (archive.wal / "00000002.history").write_text("")
+    assert archive.forget(timedelta(days=1)) == 0
+    assert archive.forget(timedelta(0)) == 1
+    assert [base.folder for base in archive.bases()] == [second.folder]
+    assert {path.name for path in archive.wal.iterdir()} == {f"{second.first_segment}.gz", "00000002.history"}
+
+
+def test_a_drill_measures_records_and_leaves_nothing(named: PostgresServer, world, place: Path):
+    report(world, 20)
+    done = command("drill", "--json", "--seconds", "2", "--record", place / "drills.jsonl")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert 0 <= result["rpo_s"] <= 30  # below a second where nothing else runs
+    assert result["rto_s"] > 0
+    assert result["frames"]["probe_frames"] == 1
+    assert (result["faults"], result["marks"] > 0) == (0, True)
+    assert json.loads((place / "drills.jsonl").read_text()) == result
+    assert f"RPO {result['rpo_s']:.1f} s" in done.stderr
+    with psycopg.connect(named.dsn(SUPERUSER)) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_replication_slots").fetchone() == (0,)
+
+
+def test_a_drill_of_a_running_archive_leaves_it_alone(world, archiver: Archiver, place: Path):
+    report(world, 20)
+    done = command("drill", "--json", "--seconds", "2", "--archive", archiver.archive.folder, "--record", place / "r")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["frames"]["probe_frames"] == 1
+    assert archiver.process.poll() is None
+    assert len(archiver.archive.bases()) == 1
+
+
+def test_a_drill_finds_what_is_wrong(named: PostgresServer, world, place: Path):
+    report(world, 20)
+    with psycopg.connect(named.dsn(SUPERUSER)) as connection:
+        connection.execute("UPDATE probe_frames SET stats = set_byte(stats, 20, get_byte(stats, 20) # 4)")
+    done = command("drill", "--json", "--seconds", "1", "--record", place / "r")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["faults"] == 1
+    assert "cannot be decoded" in done.stderr
+
+
+def test_a_damaged_or_short_archive_is_refused(archiver: Archiver, place: Path):
+    (base,) = archiver.archive.bases()
+    with pytest.raises(RecoveryError, match=r"begins at .* after"):
+        restore(archiver.archive, place / "a", base.taken_at - timedelta(hours=1))
+    with pytest.raises(RecoveryError, match=r"The archive ends at .*, before .* Omit --until"):
+        restore(archiver.archive, place / "b", datetime.now(UTC) + timedelta(hours=1))
+    (place / "c").mkdir()
+    (place / "c" / "file").touch()
+    with pytest.raises(RecoveryError, match="is not empty"):
+        restore(archiver.archive, place / "c")
+    whole = (base.folder / "base.tar.gz").read_bytes()
+    (base.folder / "base.tar.gz").write_bytes(whole[: len(whole) // 2])
+    for _ in range(2):  # the folder can be named again
+        with pytest.raises(RecoveryError, match="damaged"):
+            restore(archiver.archive, place / "d")
+        assert not list((place / "d").iterdir())
+    with pytest.raises(RecoveryError, match="has no base backup"):
+        restore(Archive(place / "nothing"), place / "e")
+
+
+def test_programs_of_another_version_are_asked_for():
+    with pytest.raises(RecoveryError, match="PostgreSQL 99 is not installed here"):
+        programs.folder(99)
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"PGHOST": ""}, "No server named"),
+        ({"PGHOST": "/nowhere"}, "cannot be reached"),
+        ({"PGUSER": "sinemora_app"}, "need a superuser"),
+    ],
+)
+def test_an_operator_is_told_what_is_missing(
+    variables: dict[str, str], said: str, named: PostgresServer, place: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    done = command("archive", "--to", place / "archive")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

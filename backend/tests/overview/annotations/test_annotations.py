@@ -1,0 +1,214 @@
+"""Annotations over HTTP: ranges, scopes, versions, limits and the boundary of a tenant."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError, ProgrammingError
+
+from sinemora.kit.db import tenant_session
+from sinemora.overview.annotations import service
+from tests.callers import Member, MeshWorld
+
+DEPLOY = {"kind": "deploy", "text": "web 4.2", "starts_at": "2026-11-20T10:00:00Z"}
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
+    return make_mesh(owner, 3)
+
+
+def application(owner: Member, mesh: MeshWorld) -> str:
+    """Create an application with tasks on the first two VMs; return its id."""
+    tasks = [{"name": f"t{n}", "vm": agent.name, "root": n == 0} for n, agent in enumerate(mesh.agents[:2])]
+    body = {"name": "shop", "mesh": mesh.name, "curve": owner.get("/v1/curves").json()["items"][0]["id"]}
+    return str(owner.created("/v1/applications", body | {"tasks": tasks})["id"])
+
+
+def texts(owner: Member, **query: Any) -> list[str]:
+    return [item["text"] for item in owner.get("/v1/annotations", params=query).json()["items"]]
+
+
+def test_a_deploy_begins_ends_and_is_deleted(owner: Member):
+    entry = owner.created("/v1/annotations", DEPLOY | {"url": "https://ci.example/7", "source": "CI"})
+    path = f"/v1/annotations/{entry['id']}"
+    assert (entry["ends_at"], entry["mesh_id"], entry["scope"], entry["source"]) == (None, None, None, "CI")
+    changed = owner.patch(path, json={"ends_at": "2026-11-20T10:05:00Z"}, headers={"If-Match": '"1"'})
+    assert changed.json() == entry | {"ends_at": "2026-11-20T10:05:00Z", "version": 2}
+    assert owner.get(path).headers["ETag"] == '"2"'
+    stale = owner.patch(path, json={"text": "late"}, headers={"If-Match": '"1"'})
+    assert (stale.status_code, stale.json()["code"]) == (412, "version_changed")
+    assert owner.patch(path, json={"ends_at": None}).json()["ends_at"] is None
+    assert owner.get(path).json()["text"] == "web 4.2"
+    assert owner.delete(path).status_code == 204
+    assert owner.get(path).json()["code"] == "annotation_unknown"
+    actions = [(item["action"], item["subject_name"]) for item in owner.get("/v1/audit-entries").json()["items"]]
+    assert [action for action, name in actions if name == "web 4.2"] == [
+        "annotation.deleted",
+        "annotation.updated",
+        "annotation.updated",
+        "annotation.created",
+    ]
+
+
+def test_without_times_and_source_it_is_now_and_the_callers(owner: Member):
+    entry = owner.created("/v1/annotations", {"kind": "note", "text": "n"})
+    assert entry["source"] == owner.email
+    assert abs(_seconds(entry["starts_at"]) - _seconds(entry["created_at"])) < 60
+
+
+def _seconds(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "found"),
+    [
+        ("10:00", "11:00", ["span", "event"]),
+        ("10:30", "10:31", ["span"]),
+        ("11:00", "12:00", []),  # a span ends before its end
+        ("09:00", "10:00", []),
+        ("09:00", "10:01", ["event"]),
+        ("10:00", "10:01", ["event"]),  # an event belongs to the range that begins with it
+    ],
+)
+def test_a_range_finds_what_overlaps_it(owner: Member, start: str, end: str, found: list[str]):
+    owner.created("/v1/annotations", DEPLOY | {"text": "event"})
+    owner.created(
+        "/v1/annotations",
+        DEPLOY | {"text": "span", "starts_at": "2026-11-20T10:15:00Z", "ends_at": "2026-11-20T11:00:00Z"},
+    )
+    assert texts(owner, **{"from": f"2026-11-20T{start}:00Z", "to": f"2026-11-20T{end}:00Z"}) == found
+
+
+def test_a_mesh_has_its_own_and_those_of_all_meshes(owner: Member, mesh: MeshWorld):
+    other = owner.created("/v1/meshes", {"name": "other"})
+    owner.created("/v1/annotations", DEPLOY | {"text": "mine", "mesh_id": str(mesh.id)})
+    owner.created("/v1/annotations", DEPLOY | {"text": "theirs", "mesh_id": other["id"]})
+    owner.created("/v1/annotations", DEPLOY | {"text": "all"})
+    assert sorted(texts(owner, mesh_id=str(mesh.id))) == ["all", "mine"]
+    assert sorted(texts(owner)) == ["all", "mine", "theirs"]
+    assert owner.get("/v1/annotations", params={"mesh_id": str(mesh.id)}).json()["items"][0]["mesh_name"] in (
+        None,
+        "demo",
+    )
+
+
+def test_pages_have_each_annotation_once(owner: Member):
+    for minute in range(5):
+        owner.created("/v1/annotations", DEPLOY | {"text": str(minute), "starts_at": f"2026-11-20T10:0{minute}:00Z"})
+    first = owner.get("/v1/annotations", params={"limit": 3}).json()
+    rest = owner.get("/v1/annotations", params={"limit": 3, "cursor": first["next_cursor"]}).json()
+    assert [item["text"] for item in (*first["items"], *rest["items"])] == ["4", "3", "2", "1", "0"]
+    assert rest["next_cursor"] is None
+
+
+def test_a_scope_names_vms_zones_and_the_vms_of_applications(owner: Member, mesh: MeshWorld):
+    vms = [str(agent.vm_id) for agent in mesh.agents]
+    zone = owner.get("/v1/zones").json()["items"][0]["id"]
+    shop = application(owner, mesh)
+    scope = {"vm_ids": [vms[2], vms[2]], "zone_ids": [zone], "application_ids": [shop]}
+    entry = owner.created("/v1/annotations", DEPLOY | {"scope": scope})
+    assert sorted(entry["scope"].pop("task_vm_ids")) == sorted(vms[:2])
+    assert entry["scope"] == scope | {"vm_ids": [vms[2]]}
+    path = f"/v1/annotations/{entry['id']}"
+    narrowed = owner.patch(path, json={"scope": {"vm_ids": [vms[0]]}}).json()
+    assert (narrowed["scope"]["vm_ids"], narrowed["scope"]["zone_ids"]) == ([vms[0]], [])
+    assert narrowed["version"] == 2
+    assert owner.patch(path, json={"scope": None}).json()["scope"] is None
+
+
+def test_a_scope_whose_objects_are_deleted_is_about_nothing(owner: Member, mesh: MeshWorld):
+    vm = owner.created("/v1/vms", {"name": "old", "zone_id": owner.get("/v1/zones").json()["items"][0]["id"]})
+    entry = owner.created("/v1/annotations", DEPLOY | {"scope": {"vm_ids": [vm["id"]]}})
+    assert owner.delete(f"/v1/vms/{vm['id']}").status_code == 204
+    scope = owner.get(f"/v1/annotations/{entry['id']}").json()["scope"]
+    assert scope == {"vm_ids": [], "zone_ids": [], "application_ids": [], "task_vm_ids": []}
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "pointer"),
+    [
+        ({"ends_at": "2026-11-20T10:00:00Z"}, 422, "range_invalid", "#/ends_at"),
+        ({"starts_at": "2026-11-20T10:00:00"}, 422, "request_invalid", "#/starts_at"),
+        ({"starts_at": "9999-12-31T23:59:59-12:00"}, 422, "request_invalid", "#/starts_at"),
+        ({"kind": "party"}, 422, "request_invalid", "#/kind"),
+        ({"text": ""}, 422, "request_invalid", "#/text"),
+        ({"text": "a\nb"}, 422, "request_invalid", "#/text"),
+        ({"text": "a\u0000b"}, 422, "request_invalid", "#/text"),
+        ({"url": "javascript:alert(1)"}, 422, "request_invalid", "#/url"),
+        ({"scope": {}}, 422, "request_invalid", "#/scope"),
+        ({"scope": {"vm_ids": [str(uuid4())]}}, 404, "vm_unknown", "#/scope/vm_ids/0"),
+        ({"scope": {"zone_ids": [str(uuid4())]}}, 404, "zone_unknown", "#/scope/zone_ids/0"),
+        ({"scope": {"application_ids": [str(uuid4())]}}, 404, "application_unknown", "#/scope/application_ids/0"),
+        ({"mesh_id": str(uuid4())}, 404, "mesh_unknown", "#/mesh_id"),
+    ],
+)
+def test_nonsense_is_refused_beside_its_field(
+    owner: Member, change: dict[str, Any], status: int, code: str, pointer: str
+):
+    entry = owner.created("/v1/annotations", DEPLOY)
+    for answer in (
+        owner.post("/v1/annotations", json=DEPLOY | change),
+        owner.patch(f"/v1/annotations/{entry['id']}", json=change),
+    ):
+        problem = answer.json()
+        assert (answer.status_code, problem["code"]) == (status, code), problem
+        assert [error["pointer"] for error in problem["errors"]] == [pointer]
+    assert owner.get(f"/v1/annotations/{entry['id']}").json() == entry
+
+
+def test_a_range_that_ends_before_it_begins_is_refused(owner: Member):
+    query = {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T10:00:00Z"}
+    problem = owner.get("/v1/annotations", params=query).json()
+    assert (problem["code"], problem["errors"][0]["pointer"]) == ("range_invalid", "#/query/to")
+
+
+def test_a_repeated_request_of_a_pipeline_is_one_annotation(owner: Member):
+    key = {"Idempotency-Key": "pipeline-4711"}
+    first = owner.post("/v1/annotations", json=DEPLOY, headers=key)
+    again = owner.post("/v1/annotations", json=DEPLOY, headers=key)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert texts(owner) == ["web 4.2"]
+
+
+def test_the_number_of_annotations_is_limited(owner: Member, other_owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(service, "ANNOTATIONS_MAX", 2)
+    entry = owner.created("/v1/annotations", DEPLOY)
+    owner.created("/v1/annotations", DEPLOY)
+    refused = owner.post("/v1/annotations", json=DEPLOY)
+    assert (refused.status_code, refused.json()["code"]) == (409, "annotations_too_many")
+    other_owner.created("/v1/annotations", DEPLOY)
+    owner.delete(f"/v1/annotations/{entry['id']}")
+    owner.created("/v1/annotations", DEPLOY)
+
+
+def test_other_tenants_vms_meshes_and_annotations_do_not_exist(owner: Member, other_owner: Member, mesh: MeshWorld):
+    entry = owner.created("/v1/annotations", DEPLOY | {"mesh_id": str(mesh.id)})
+    path = f"/v1/annotations/{entry['id']}"
+    for answer in (
+        other_owner.get(path),
+        other_owner.patch(path, json={"text": "stolen"}),
+        other_owner.delete(path),
+        other_owner.post("/v1/annotations", json=DEPLOY | {"mesh_id": str(mesh.id)}),
+        other_owner.post("/v1/annotations", json=DEPLOY | {"scope": {"vm_ids": [str(mesh.agents[0].vm_id)]}}),
+    ):
+        assert answer.status_code == 404, answer.text
+    assert texts(other_owner) == []
+    assert owner.get(path).json() == entry
+
+
+def test_the_database_itself_keeps_tenants_apart(owner: Member, other_owner: Member, mesh: MeshWorld):
+    entry = owner.created("/v1/annotations", DEPLOY | {"scope": {"vm_ids": [str(mesh.agents[0].vm_id)]}})
+    ids = {"tenant": other_owner.tenant_id, "owner": owner.tenant_id, "id": entry["id"], "vm": mesh.agents[0].vm_id}
+    with tenant_session(other_owner.tenant_id) as session:
+        assert session.scalar(text("SELECT count(*) FROM annotations")) == 0
+        assert session.scalar(text("SELECT count(*) FROM annotation_targets")) == 0
+    insert = "INSERT INTO annotation_targets (tenant_id, annotation_id, vm_id) VALUES ({}, :id, :vm)"
+    for column, error, words in ((":tenant", IntegrityError, "foreign key"), (":owner", ProgrammingError, "row-level")):
+        with pytest.raises(error, match=words), tenant_session(other_owner.tenant_id) as session:
+            session.execute(text(insert.format(column)), ids)

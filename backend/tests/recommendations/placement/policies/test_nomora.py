@@ -1,0 +1,112 @@
+"""The published network, by hand, and with one node per job."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sinemora.applications.curves.core.table import CurveTable
+from sinemora.recommendations.placement.policies import exact, nomora
+from sinemora.recommendations.placement.policies.explain import as_text, explain
+from sinemora.recommendations.placement.policies.nomora import Parameters
+from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Jobs, Machines, Problem, ProblemError
+from tests.recommendations.placement.problems import Dense, random_problem, running
+
+TASKS = Parameters()
+JOBS = Parameters(aggregate=True)
+
+
+def network_cost(problem: Problem, parameters: Parameters) -> int:
+    plan = nomora.solve(problem, parameters)
+    assert plan.certificate is not None
+    assert plan.certificate.gap == 0
+    assert (plan.assignment.on_machines(len(problem.machines)) <= problem.free_slots()).all()
+    assert (plan.assignment.of_jobs(len(problem.jobs)) + plan.waiting == problem.jobs.size).all()
+    return plan.certificate.primal
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_one_node_per_job_costs_the_same(seed: int, beta: float) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    current = running(problem, rng)
+    problem = dataclasses.replace(
+        problem,
+        current=current,
+        running_s=rng.integers(0, 60, len(current.count)),
+        pinned=np.where(rng.random(len(current.count)) < 0.2, current.count, 0),
+        jobs=dataclasses.replace(problem.jobs, waited_s=rng.integers(0, 9, len(problem.jobs))),
+    )
+    options = Parameters(p_m=int(rng.integers(100, 160)), p_r=int(rng.integers(100, 400)), beta=beta, omega=2.0)
+    literal = network_cost(problem, options)
+    assert network_cost(problem, dataclasses.replace(options, aggregate=True)) == literal
+
+
+@pytest.mark.parametrize("parameters", [TASKS, JOBS])
+def test_preferring_everything_is_the_exact_policy(parameters: Parameters) -> None:
+    for seed in range(20):
+        problem = random_problem(np.random.default_rng(seed))
+        everything = dataclasses.replace(parameters, p_m=1000, p_r=0)
+        assert nomora.solve(problem, everything).cost == exact.solve(problem).cost
+
+
+def small() -> Problem:
+    """Two racks of two machines with one free slot each; performance is 1, then 0.8 from 10 µs on."""
+    table = CurveTable(10.0, np.array([[1.0], [0.8], [0.5]]), np.zeros((3, 1)))
+    ns = np.array([[0, 0, 20_000, 10_000]] * 4, np.int32)
+    machines = Machines(np.array([1, 1, 1, 1]), np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0]), ("a", "b", "c", "d"))
+    return Problem(Jobs.of([2], [0], [0], ["web"]), machines, Dense(ns), table)
+
+
+def test_prints_every_arc_of_a_small_example() -> None:
+    one = dataclasses.replace(small(), jobs=Jobs.of([1], [0], [0], ["web"]))
+    expected = """\
+from     to     capacity  cost  flow
+T web/1  U web         1  1001     0
+T web/1  X             1   200     0
+T web/1  M a           1   100     0
+T web/1  M b           1   100     1
+U web    S             1     0     0
+X        R 0           1     0     0
+X        R 1           2     0     0
+R 0      M a           0     0     0
+R 0      M b           1     0     0
+R 1      M c           1     0     0
+R 1      M d           1     0     0
+M a      S             0     0     0
+M b      S             1     0     1
+M c      S             1     0     0
+M d      S             1     0     0
+"""
+    assert as_text(explain(one, Parameters(p_r=99))) == expected
+    with_racks = explain(one)
+    assert [(arc.head, arc.cost) for arc in with_racks if arc.tail == "T web/1"][2] == ("R 0", 100)
+
+
+def test_a_task_that_finds_no_preferred_place_is_charged_the_worst_of_the_cluster() -> None:
+    plan = nomora.solve(small(), TASKS)
+    assert plan.certificate is not None
+    assert plan.certificate.primal == 100 + 200
+
+
+def test_without_beta_a_task_leaves_for_less_and_with_it_stays() -> None:
+    problem = dataclasses.replace(
+        small(), jobs=Jobs.of([1], [0], [0]), current=Assignment.of([(0, 3, 1)]), running_s=np.array([30])
+    )
+    assert nomora.solve(problem, TASKS).assignment.machine.tolist() == [1]
+    assert nomora.solve(problem, Parameters(beta=1.0)).assignment.machine.tolist() == [3]
+
+
+def test_tasks_of_jobs_wait_until_their_root_has_a_place() -> None:
+    problem = dataclasses.replace(small(), jobs=Jobs.of([1, 1], [0, ANYWHERE], [0, 0]))
+    plan = nomora.solve(problem, TASKS)
+    assert plan.root.tolist() == [0, 1]
+    assert plan.waiting.tolist() == [0, 0]
+    full = dataclasses.replace(small(), jobs=Jobs.of([1] * 5, [0, 1, 2, 3, ANYWHERE], [0] * 5))
+    assert nomora.solve(full, TASKS).waiting.tolist() == [1] * 5
+
+
+def test_refuses_limits_it_does_not_know() -> None:
+    with pytest.raises(ProblemError, match="published network"):
+        nomora.solve(dataclasses.replace(small(), allowed={0: np.ones(4, np.bool_)}))

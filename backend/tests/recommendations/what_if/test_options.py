@@ -1,0 +1,113 @@
+"""Options of large applications: as a job that can be watched and cancelled, with bounded work."""
+
+import time
+
+import numpy as np
+import pytest
+
+from lab.benchmarks.recommending.instances import instance_of
+from lab.benchmarks.recommending.tenants import Star, Tenant
+from sinemora.recommendations.core.holdout import performance_series
+from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.what_if import options, options_job
+from tests.callers import Member, MeshWorld
+from tests.recommendations.asking import NEAR, declared
+from tests.recommendations.conftest import mesh, worker
+from tests.recommendations.measured_mesh import measured
+
+assert mesh
+assert worker
+ASYNC = {"Prefer": "respond-async"}
+
+
+def star_of(tasks: int, vms: int) -> Instance:
+    """Return a star with a task on each of the first VMs, under round trips drawn at random."""
+    drawn = np.random.default_rng(tasks).uniform(20, 900, (vms, vms))
+    trips = np.triu(drawn, 1) + np.triu(drawn, 1).T
+    at, nothing = [*range(tasks)], [(1, 0)] * tasks
+    links = [(0, task, 1.0) for task in range(1, tasks)]
+    application = Star(
+        "cache", "memcached-server", True, at, [False] * tasks, nothing, links, (), (None, None), None, None
+    )
+    return instance_of(Tenant([2] * vms, [None] * vms, trips, [application], "loss", 10))
+
+
+def path_of(application: dict) -> str:
+    return f"/v1/applications/{application['id']}/options"
+
+
+def test_a_job_finds_the_options_that_a_request_finds(mesh: MeshWorld, worker) -> None:
+    measured(mesh, NEAR)
+    path = path_of(declared(mesh))
+    at_once = mesh.owner.get(path)
+    assert at_once.status_code == 200
+    accepted = mesh.owner.get(path, headers=ASYNC)
+    assert accepted.status_code == 202
+    again = mesh.owner.get(path, headers=ASYNC)
+    assert again.json()["id"] == accepted.json()["id"]
+    worker()
+    job = mesh.owner.get(accepted.headers["Location"], params={"wait_s": 5}).json()
+    assert (job["state"], job["result"]["options"]) == ("succeeded", len(at_once.json()["options"]))
+    found = mesh.owner.get(job["result_href"]).json()
+    assert found["options"] == at_once.json()["options"]
+    assert found["untried"] == []
+
+
+def test_a_large_application_is_answered_by_a_job(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured(mesh, NEAR)
+    path = path_of(declared(mesh))
+    monkeypatch.setattr(options_job, "AT_ONCE_MOST", 17)  # three tasks, six VMs
+    job = mesh.owner.get(path)
+    assert job.status_code == 202
+    cancelled = mesh.owner.post(f"/v1/jobs/{job.json()['id']}/cancel").json()
+    assert cancelled["state"] == "cancelled"
+    worker()
+    assert mesh.owner.get(f"/v1/jobs/{job.json()['id']}/result").json()["code"] == "job_cancelled"
+    # A new request starts a new job.
+    again = mesh.owner.get(path)
+    assert again.json()["id"] != job.json()["id"]
+    worker()
+    assert mesh.owner.get(again.headers["Location"]).json()["state"] == "succeeded"
+
+
+def test_options_of_another_tenant_are_unknown(mesh: MeshWorld, other_owner: Member) -> None:
+    path = path_of(declared(mesh))
+    for headers in ({}, ASYNC):
+        refused = other_owner.get(path, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (404, "application_unknown")
+
+
+@pytest.mark.parametrize(
+    ("query", "field"), [("extra_max=11", "extra_max"), ("minutes=1", "minutes"), ("statistic=p42", "statistic")]
+)
+def test_absurd_limits_are_refused_at_once(mesh: MeshWorld, query: str, field: str) -> None:
+    refused = mesh.owner.get(f"{path_of(declared(mesh))}?{query}", headers=ASYNC)
+    assert refused.status_code == 422
+    assert field in refused.text
+
+
+def test_links_of_other_tasks_need_not_be_computed_again() -> None:
+    world = star_of(6, 12)
+    application = world.applications[0]
+    touched = (application.links.sources == 2) | (application.links.targets == 2)
+    at = application.at.copy()
+    at[2] = 11
+    rest = options._part(world, application, application.at, ~touched)
+    moved = options._part(world, application, at, touched)
+    assert moved is not None
+    parts = options._sum(rest, moved)
+    whole = performance_series(application.links, at, world.holdout, application.sensitivity)
+    np.testing.assert_allclose(parts.performance, whole.performance, atol=1e-12)
+    np.testing.assert_allclose(parts.draws, whole.draws, atol=1e-12)
+
+
+def test_the_largest_application_takes_bounded_time_and_says_what_is_untried() -> None:
+    world = star_of(1_000, 1_000)
+    (words,) = options.untried(world, 0)
+    assert words == "Of 1000 VMs, only the 50 whose tasks lose most performance were tried elsewhere."
+    reports: list[tuple[float, float]] = []
+    options.options(world, 0, 10, 0.0, lambda share, step: reports.append((share, time.process_time())))
+    shares, times = zip(*reports, strict=True)
+    assert list(shares) == sorted(shares)
+    assert times[-1] - times[0] < 30  # processor seconds; some 3 of them
+    assert max(np.diff(times)) < 4  # from one look at whether to stop to the next
