@@ -173,6 +173,6 @@ bench-scale: ## What a disaster, a rolling restart, a new proxy and aged data co
 soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; VMS=20 AGENTS=2 FAULTS='api killed')
 	$(PREPARE) soak >&2
 	@HOURS="$(HOURS)" MINUTES="$(MINUTES)" VMS="$(VMS)" AGENTS="$(AGENTS)" FAULTS="$(FAULTS)" $(RUN) --in backend python -m lab.soak
-bench-size: ## How large the code is, and how long the last test runs took
+bench-size: ## How much code, pictures and rooms there are, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

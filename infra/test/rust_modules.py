@@ -1,4 +1,4 @@
-"""Refuse import cycles among the modules of Rust crates: `rust_modules.py SOURCE_FOLDER …`.
+"""Find import cycles among the modules of a Rust crate.
 
 A module imports another if it names its path (`crate::a::b`, `super::b`), or an item that a parent re-exports from it.
 Modules are compared with their siblings, folders as a whole. Imports between a module and its own children do not
@@ -6,7 +6,6 @@ count, nor do those of tests.
 """
 
 import re
-import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -17,14 +16,6 @@ _COMMENT = re.compile(r"//[^\n]*")
 _USE = re.compile(r"^[ \t]*(?:pub(?:\([^)]*\))?[ \t]+)?use\s+([^;]+);", re.MULTILINE)
 _PATH = re.compile(r"\b(?:crate|super|self)(?:\s*::\s*\w+)+")
 _REEXPORT = re.compile(r"^[ \t]*pub(?:\([^)]*\))?[ \t]+use\s+([^;]+);", re.MULTILINE)
-
-
-def main(folders: list[str]) -> int:
-    """Print one cycle for each group of siblings that has one; the exit code says whether there is any."""
-    cycles = [(folder, cycle) for folder in folders for cycle in cycles_of(Path(folder))]
-    for folder, cycle in cycles:
-        print(f"import cycle in {folder}: {' → '.join('::'.join(module) for module in cycle)}")
-    return 1 if cycles else 0
 
 
 def cycles_of(folder: Path) -> list[list[Module]]:
@@ -122,7 +113,3 @@ def _cycle(graph: dict[Module, set[Module]]) -> list[Module] | None:
         cycle: list[Module] = error.args[1]
         return cycle[::-1]
     return None
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

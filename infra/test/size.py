@@ -1,164 +1,117 @@
-"""Prints the size of the code and the times of the last whole test runs, a JSON object a figure: `make bench-size`."""
+"""Prints the weight of the repository and of the last whole test runs, a JSON object a figure: `make bench-size`.
+
+Lines are those of Python, Rust, TypeScript and CSS that git keeps. Each counts once, as product, test, benchmark or
+generated code. Product is what users run, with the Python and TypeScript clients; migrations and `infra` but its tests
+count nowhere. Tests of a Rust file (`#[cfg(test)]`) count as tests, and so do the parts of `lab` that `make test` runs
+or starts servers with: soak, conformance, and the servers for tests.
+"""
 
 import json
 import re
 import subprocess
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import grimp
 from lab.benchmarks import figures
 
+import import_cycles
+
 ROOT = Path(__file__).resolve().parents[2]
-PROSE = ROOT / "infra" / "prose" / "prose.py"
 RUNS = ROOT / ".tools" / "test-runs.json"
-_GENERATED = ("_pb2.py", "_pb2.pyi")
-_CODE = {".py", ".rs", ".ts", ".tsx"}
+CODE = {".py", ".pyi", ".rs", ".ts", ".tsx", ".css"}
+PICTURES = {".png", ".jpg", ".webp", ".gif", ".svg"}
+# The first that matches decides.
+KINDS = {
+    "generated": r".*(_pb2\.pyi?|\.gen\.ts)|backend/client/sinemora_client/(models\.py|operations/.*)",
+    "test": (
+        r"backend/tests/.*|backend/lab/((soak|conformance)/.*|\w+\.py)|infra/test/.*"
+        r"|agent/(fuzz|guests|interop)/.*|agent/.*(/tests/.*|/tests\.rs|_tests\.rs)"
+        r"|frontend/.*\.test\.tsx?|frontend/src/testing/.*|e2e/(?!bench/).*"
+    ),
+    "bench": r"backend/lab/.*|agent/bench/.*|e2e/bench/.*",
+    "product": r"(agent|backend|frontend)/.*",
+}
+GENERATED_DATA = re.compile(r"backend/openapi\.json|backend/sinemora/contract/(problem_codes|examples/.*)\.json")
+# To the brace in the first column that closes it.
+_RUST_TESTS = re.compile(rb"^#\[cfg\(test\)\]\nmod \w+ \{\n.*?^\}\n", re.M | re.S)
 
 
 def main() -> None:
-    """Print every figure."""
-    files = [Path(name) for name in _git("ls-files", "-z").split("\0") if name and (ROOT / name).is_file()]
-    backend = [path for path in files if path.parts[:2] == ("backend", "sinemora") and path.suffix == ".py"]
-    agent = [path for path in files if path.parts[0] == "agent" and path.suffix == ".rs" and "tests" not in path.parts]
-    figures.report("size_backend_lines", _lines(path for path in backend if not path.name.endswith(_GENERATED)))
-    figures.report("size_agent_lines", _lines(agent))
-    product = [path for path in files if path.suffix in _CODE and path.parts[0] in ("agent", "backend", "frontend")]
-    folder, count = Counter(path.parent for path in product).most_common(1)[0]
-    figures.report("size_largest_folder_files", count, folder=str(folder))
-    decisions = [path for path in files if path.parts[:2] == ("docs", "decisions") and path.name[:4].isdecimal()]
-    figures.report("size_decisions", len(decisions))
-    if PROSE.exists():
-        printed = subprocess.run(["python3", PROSE], cwd=ROOT, capture_output=True, text=True, check=False).stdout
-        figures.report("size_prose_findings", sum(bool(re.match(r"\S+:\d+", line)) for line in printed.splitlines()))
-    cycles = {"python": python_cycles(), "typescript": typescript_cycles(files), "rust": rust_cycles(files)}
-    found = [sorted(cycle) for group in cycles.values() for cycle in group]
+    """Print every figure; exit with 1 when a bar is missed."""
+    files = [name for name in _git("ls-files", "-z").split("\0") if name and (ROOT / name).is_file()]
+    lines = lines_by_kind(files)
+    for kind in ("product", "test", "bench"):
+        figures.report(f"size_{kind}_lines", lines[kind].total(), packages=dict(lines[kind].most_common()))
+    data = sum(len((ROOT / name).read_bytes().splitlines()) for name in files if GENERATED_DATA.fullmatch(name))
+    figures.report("size_generated_lines_in_git", lines["generated"].total() + data)
+    pictures = [(ROOT / name).stat().st_size for name in files if Path(name).suffix in PICTURES]
+    figures.report("size_pictures_mb", sum(pictures) / 1e6, pictures=len(pictures))
+    found = list(import_cycles.cycles(ROOT))
     figures.report("size_import_cycles", len(found), cycles=found)
-    runs = json.loads(RUNS.read_text("utf-8")) if RUNS.exists() else {}
-    for kind in ("clean", "again"):
-        if run := runs.get(kind):
-            more = {"cores": run.get("cores"), "failed": run.get("failed")}
-            figures.report(f"test_seconds_{kind}", run["seconds"], **more)
-            if "processor_seconds" in run:  # an older run did not count them
-                figures.report(f"test_processor_seconds_{kind}", run["processor_seconds"], suites=run["processor"])
-        else:
-            figures.comment(f"test_seconds_{kind}: no such run yet: make test")
+    layers = layers_of_rooms()
+    arrows = upward_arrows(layers)
+    rooms = [path for path in (ROOT / "backend" / "sinemora").iterdir() if is_room(path)]
+    figures.report("size_rooms", len(rooms))
+    figures.report("size_upward_arrows", len(arrows), arrows=arrows)
+    runs()
     figures.finish()
 
 
-def python_cycles() -> list[set[str]]:
-    """Return the groups of modules of the backend that import one another."""
-    graph = grimp.build_graph("sinemora", exclude_type_checking_imports=True)
-    return cycles({module: graph.find_modules_directly_imported_by(module) for module in graph.modules})
+def lines_by_kind(files: list[str]) -> dict[str, Counter[str]]:
+    """Return the lines of code of each kind, by package: the first two folders, three in the backend and console."""
+    lines: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    for name in files:
+        kind = next((kind for kind, pattern in KINDS.items() if re.fullmatch(pattern, name)), None)
+        if kind is None or Path(name).suffix not in CODE:
+            continue
+        parts = Path(name).parts[:-1]
+        package = "/".join(parts[: 4 if "features" in parts else 3 if parts[0] == "backend" else 2])
+        text = (ROOT / name).read_bytes()
+        tests = sum(len(match[0].splitlines()) for match in _RUST_TESTS.finditer(text)) if name.endswith(".rs") else 0
+        lines["test"][package] += tests
+        lines[kind][package] += len(text.splitlines()) - tests
+    return {kind: +packages for kind, packages in lines.items()}  # without those of no lines
 
 
-def typescript_cycles(files: Iterable[Path]) -> list[set[str]]:
-    """Return the groups of modules of the front end that import one another; imports of types do not count."""
-    modules = {path for path in files if path.parts[:2] == ("frontend", "src") and path.suffix in (".ts", ".tsx")}
-    edges: dict[str, set[str]] = defaultdict(set)
-    for path in modules:
-        text = (ROOT / path).read_text("utf-8")
-        for match in re.finditer(
-            r"""^(?:import|export)(?! type)[^'"]*? from '([.~]/?[^']+)'|^import '([.~]/?[^']+)'""", text, re.M
-        ):
-            name = match[1] or match[2]
-            source = Path("frontend/src", name[2:]) if name.startswith("~/") else path.parent / name
-            target = Path(*_normal(source.parts))
-            ends = ("", ".ts", ".tsx", "/index.ts", "/index.tsx")
-            edges[str(path)] |= {name for end in ends if Path(name := f"{target}{end}") in modules}
-    return cycles(edges)
+def is_room(path: Path) -> bool:
+    """Return whether a path in the folder of the backend is a package or a module."""
+    return (path / "__init__.py").exists() or (path.suffix == ".py" and path.name != "__init__.py")
 
 
-def rust_cycles(files: Iterable[Path]) -> list[set[str]]:
-    """Return the groups of modules of one crate that use one another; a module and its own submodules do not count."""
-    found: list[set[str]] = []
-    crates: dict[Path, list[Path]] = defaultdict(list)
-    for path in files:
-        if path.parts[0] == "agent" and path.suffix == ".rs" and "src" in path.parts:
-            crates[Path(*path.parts[: path.parts.index("src") + 1])].append(path)
-    for source, paths in crates.items():
-        modules = {_rust_module(path.relative_to(source)): path for path in paths}
-        edges: dict[str, set[str]] = defaultdict(set)
-        for module, path in modules.items():
-            text = re.sub(r"//.*", "", (ROOT / path).read_text("utf-8").split("#[cfg(test)]\nmod ")[0])
-            for used in _rust_uses(text, module):
-                target = next((known for known in _prefixes(used) if known in modules), "")
-                related = target.startswith(f"{module}::") or module.startswith(f"{target}::")
-                if target and target != module and not related and "tests" not in module:
-                    edges[module].add(target)
-        found += [{f"{source}: {name}" for name in cycle} for cycle in cycles(edges)]
-    return found
+def layers_of_rooms() -> list[set[str]]:
+    """Return the rooms of each layer of import-linter's first contract, the lowest layer first."""
+    contracts = tomllib.loads((ROOT / "backend" / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    return [set(re.findall(r"\w+", layer)) for layer in reversed(contracts["contracts"][0]["layers"])]
 
 
-def _rust_module(path: Path) -> str:
-    parts = [*path.parts[:-1], *([] if path.stem in ("mod", "lib", "main") else [path.stem])]
-    return "::".join(parts)
+def upward_arrows(layers: list[set[str]]) -> list[str]:
+    """Return the pairs of rooms of which the first imports the second although it is not below it."""
+    height = {room: at for at, rooms in enumerate(layers) for room in rooms}
+    graph = grimp.build_graph("sinemora", cache_dir=None)
+    arrows = set()
+    for importer in graph.modules:
+        for imported in graph.find_modules_directly_imported_by(importer):
+            above, below = (f"{name}..".split(".")[1] for name in (importer, imported))
+            if above and below and above != below and height.get(above, -1) <= height.get(below, -1):
+                arrows.add(f"{above} → {below}")
+    return sorted(arrows)
 
 
-def _rust_uses(text: str, module: str) -> Iterable[str]:
-    """Yield the full paths that `crate::` and `super::` lead to, groups in braces included."""
-    for match in re.finditer(r"\b(crate|super)((?:::\w+)+)(?:::\{([^}]*)\})?", text):
-        base = module.split("::")[:-1] if match[1] == "super" else []
-        path = [*base, *(part for part in match[2].split("::") if part)]
-        for name in (match[3] or "").split(",") if match[3] else [""]:
-            yield "::".join([*path, *([name.strip().split("::")[0]] if name.strip() else [])])
-
-
-def _prefixes(path: str) -> list[str]:
-    parts = path.split("::")
-    return ["::".join(parts[:length]) for length in range(len(parts), 0, -1)]
-
-
-def cycles(edges: Mapping[str, set[str]]) -> list[set[str]]:
-    """Return the strongly connected groups of more than one node (Tarjan)."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[set[str]] = []
-
-    def visit(start: str) -> None:
-        work = [(start, iter(sorted(edges.get(start, ()))))]
-        index[start] = low[start] = len(index)
-        stack.append(start)
-        while work:
-            node, targets = work[-1]
-            for target in targets:
-                if target not in index:
-                    index[target] = low[target] = len(index)
-                    stack.append(target)
-                    work.append((target, iter(sorted(edges.get(target, ())))))
-                    break
-                if target in stack:
-                    low[node] = min(low[node], index[target])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    group = set(stack[stack.index(node) :])
-                    del stack[stack.index(node) :]
-                    if len(group) > 1:
-                        found.append(group)
-
-    for node in sorted(edges):
-        if node not in index:
-            visit(node)
-    return found
-
-
-def _normal(parts: tuple[str, ...]) -> list[str]:
-    done: list[str] = []
-    for part in parts:
-        if part == "..":
-            done.pop()
-        elif part != ".":
-            done.append(part)
-    return done
-
-
-def _lines(paths: Iterable[Path]) -> int:
-    return sum(len((ROOT / path).read_bytes().splitlines()) for path in paths)
+def runs() -> None:
+    """Print how long the last runs of `make test` and `make check` took, and which have not been."""
+    kept: Mapping[str, dict[str, object]] = json.loads(RUNS.read_text("utf-8")) if RUNS.exists() else {}
+    for kind, figure in (("clean", "test_seconds_clean"), ("again", "test_seconds_again"), ("check", "check_seconds")):
+        if run := kept.get(kind):
+            details = {name: run[name] for name in ("cores", "failed", "suites")}
+            figures.report(figure, float(str(run["seconds"])), **details)
+        else:
+            figures.comment(f"{figure}: no such run yet: make {'check' if kind == 'check' else 'test'}")
+    if whole := [run for kind in ("clean", "again") if (run := kept.get(kind))]:
+        worst = max(whole, key=lambda run: float(str(run["processor_seconds"])))
+        figures.report("test_processor_seconds", float(str(worst["processor_seconds"])), suites=worst["processor"])
 
 
 def _git(*arguments: str) -> str:

@@ -126,8 +126,8 @@ SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/o
 def main(goal: str) -> None:
     """Run the steps of `goal`; for `up` continue as the supervisor."""
     use_own_programs()
-    if goal == "test":
-        _note_begin()
+    if goal in ("test", "check"):
+        _note_begin(goal)
     steps = list(GOALS["setup" if goal == "up" else goal])
     after: dict[str, Callable[[], None]] = {}
     build = _AgentBuild()
@@ -147,11 +147,11 @@ def main(goal: str) -> None:
         os.execve(builds.PYTHON, [str(builds.PYTHON), "-m", "sinemora.operations.embedded", "up"], env)
 
 
-def _note_begin() -> None:
-    """Note when `make test` began, and whether anything was built before, for the time that it takes altogether."""
+def _note_begin(goal: str) -> None:
+    """Note when `make test` or `make check` began and whether anything was built before: its time includes set-up."""
     clean = not (TOOLS / "stamps").exists()
     TOOLS.mkdir(exist_ok=True)
-    (TOOLS / "test-began.json").write_text(json.dumps({"at": time.time(), "clean": clean}), "utf-8")
+    (TOOLS / "test-began.json").write_text(json.dumps({"goal": goal, "at": time.time(), "clean": clean}), "utf-8")
 
 
 def _with_packages(steps: list[Step], missing: list[str]) -> list[Step]:

@@ -1,4 +1,4 @@
-"""The check of the Rust crates' modules: import cycles among siblings are refused."""
+"""Import cycles of Python, TypeScript and Rust are refused; in Rust among siblings."""
 
 import subprocess
 import sys
@@ -10,7 +10,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def check(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "infra" / "test" / "rust_modules.py"), str(folder)]
+    """Run the check in a repository with nothing but `folder` and an empty backend."""
+    write(folder, {"backend/sinemora/__init__.py": ""})
+    command = [sys.executable, str(ROOT / "infra" / "test" / "import_cycles.py"), str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -43,10 +45,10 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     ids=["two files", "three files, grouped and inline", "two folders", "by a re-export of the parent"],
 )
 def test_a_cycle_is_refused_and_named(tmp_path: Path, files: dict[str, str], cycle: str) -> None:
-    done = check(write(tmp_path, files))
+    write(tmp_path / "agent" / "ours" / "src", files)
+    done = check(tmp_path)
     assert done.returncode == 1
-    assert "import cycle" in done.stdout
-    assert set(cycle.split(" → ")) <= set(done.stdout.split(": ", 1)[1].split())
+    assert {f"agent/ours/src/{name}" for name in cycle.split(" → ")} <= set(done.stdout.split(": ", 1)[1].split())
 
 
 @pytest.mark.parametrize(
@@ -60,10 +62,28 @@ def test_a_cycle_is_refused_and_named(tmp_path: Path, files: dict[str, str], cyc
     ids=["in a comment", "in tests of the file", "in a file of tests", "between parent and child"],
 )
 def test_what_is_no_cycle_of_siblings_passes(tmp_path: Path, files: dict[str, str]) -> None:
-    done = check(write(tmp_path, files))
+    write(tmp_path / "agent" / "ours" / "src", files)
+    done = check(tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_crates_of_this_project_have_none() -> None:
-    done = check(ROOT / "agent" / "agent" / "src")
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"backend/sinemora/a.py": "from sinemora import b", "backend/sinemora/b.py": "def f():\n    import sinemora.a"},
+        {"frontend/src/a.ts": "import { b } from '~/b/b'", "frontend/src/b/b.tsx": "export { a } from '../a'"},
+    ],
+    ids=["Python, one inside a function", "TypeScript"],
+)
+def test_a_cycle_of_python_or_typescript_is_refused_and_named(tmp_path: Path, files: dict[str, str]) -> None:
+    done = check(write(tmp_path, files))
+    assert done.returncode == 1
+    assert done.stdout.startswith("import cycle: ")
+
+
+def test_imports_of_types_alone_make_no_cycle(tmp_path: Path) -> None:
+    guarded = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sinemora import a"
+    python = {"backend/sinemora/a.py": "from sinemora import b", "backend/sinemora/b.py": guarded}
+    typed = {"frontend/src/a.ts": "import { b } from './b'", "frontend/src/b.ts": "import type { A } from './a'"}
+    done = check(write(tmp_path, python | typed))
     assert (done.returncode, done.stdout) == (0, "")
