@@ -9,11 +9,11 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 from lab.benchmarks import figures
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
 from sinemora.measurements.schemas import By
-from sinemora.fleet.meshes.service import mesh_state
 
 from spreading.cloud import Cloud
 
