@@ -1,6 +1,7 @@
 import { createFileRoute, redirect, retainSearchParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { sessionQuery } from '~/api/access'
+import { labsQuery } from '~/api/labs'
 import { meshesQuery } from '~/api/meshes'
 import { useSessionEnded } from '~/api/sessionEnd'
 import { Shell } from '~/features/shell/Shell'
@@ -18,7 +19,8 @@ export const Route = createFileRoute('/_app')({
     context.queryClient.removeQueries({ queryKey: sessionQuery.queryKey })
     throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { next: location.href } })
   },
-  loader: ({ context }) => context.queryClient.ensureQueryData(meshesQuery),
+  loader: ({ context: { queryClient } }) =>
+    Promise.all([queryClient.ensureQueryData(meshesQuery), queryClient.prefetchQuery(labsQuery)]),
   component: App,
   // A page has a heading only inside the shell.
   pendingComponent: () => <Loading what="the page" />,

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { useHasRoute } from '~/api/labs'
 import { ADVISORS } from '~/ui/advisors'
 import { Page, Panel } from '~/ui/Page'
 import styles from './advisors.module.css'
@@ -6,11 +7,12 @@ import { strings } from './strings'
 
 /** The advisors, each with the question that it answers. */
 export function AdvisorsPage() {
+  const hasRoute = useHasRoute()
   return (
     <Page title={strings.advisors} lead={strings.advisorsLead}>
       <Panel>
         <ul className={styles.advisors}>
-          {ADVISORS.map(({ name, Icon, link }) => (
+          {ADVISORS.filter(({ link }) => hasRoute(link.to)).map(({ name, Icon, link }) => (
             <li key={name}>
               <Icon />
               <div>

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { client, unwrap } from '~/api/client'
 import { jobsQuery } from '~/api/jobs'
+import { useHasRoute } from '~/api/labs'
 import type { Job } from '~/api/types'
 import { formatMoment, timeOf } from '~/lib/time'
 import { formatCount } from '~/lib/units'
@@ -113,20 +114,21 @@ function State({ job }: { job: Job }) {
 }
 
 /** Link to what a succeeded job has made. */
-function resourceOf({ result }: Job) {
+function Resource({ job: { result } }: { job: Job }) {
+  const hasRoute = useHasRoute()
   if (typeof result?.recommendation_id === 'string')
     return (
       <Link to="/recommendations/$recommendationId" params={{ recommendationId: result.recommendation_id }}>
         {strings.recommendation}
       </Link>
     )
-  if (typeof result?.simulation_id === 'string')
+  if (typeof result?.simulation_id === 'string' && hasRoute('/simulations'))
     return (
       <Link to="/simulations/$simulationId" params={{ simulationId: result.simulation_id }}>
         {strings.simulation}
       </Link>
     )
-  if (typeof result?.study_id === 'string')
+  if (typeof result?.study_id === 'string' && hasRoute('/advisors/tail-lab'))
     return (
       <Link to="/advisors/tail-lab" search={{ study: result.study_id }}>
         {strings.tailStudy}
@@ -143,7 +145,7 @@ function Result({ job }: { job: Job }) {
           {strings.fileAndSize(job.output.name, formatCount(job.output.size_bytes))}
         </Anchor>
       )}
-      {job.state === 'succeeded' && resourceOf(job)}
+      {job.state === 'succeeded' && <Resource job={job} />}
       {job.problem?.detail}
     </>
   )

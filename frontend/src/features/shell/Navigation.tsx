@@ -1,6 +1,7 @@
 import { Tooltip, VisuallyHidden } from '@mantine/core'
 import { Link, useMatches } from '@tanstack/react-router'
 import { useId } from 'react'
+import { useHasRoute } from '~/api/labs'
 import { useCurrentMesh } from './MeshPicker'
 import styles from './navigation.module.css'
 import { useOpenIncidents } from './openIncidents'
@@ -14,7 +15,7 @@ export const ON_HOVER_AND_FOCUS = { hover: true, focus: true, touch: false }
 export function Navigation({ collapsed = false }: { collapsed?: boolean }) {
   const mesh = useCurrentMesh()
   const route = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '' })
-  const groups = placeGroups(mesh?.id)
+  const groups = placeGroups(mesh?.id, useHasRoute())
   const current = currentPlace(groups, route)
   return (
     <nav className={styles.navigation} data-collapsed={collapsed || undefined} aria-label={strings.mainNavigation}>

@@ -1,5 +1,6 @@
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useMatches } from '@tanstack/react-router'
 import { type CSSProperties, useCallback, useEffect, useState } from 'react'
+import { useHasRoute } from '~/api/labs'
 import { useKiosk } from '~/ui/kiosk'
 import { Mark } from '~/ui/Logo'
 import { lazyDialog } from '~/ui/lazyDialog'
@@ -16,6 +17,7 @@ import { useWallZoom } from './kiosk/useWallZoom'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { NavigationDrawer } from './NavigationDrawer'
+import { NotFound } from './NotFound'
 import { typeAhead } from './palette/typedAhead'
 import { SavedViews } from './SavedViews'
 import { SearchButton } from './SearchButton'
@@ -89,7 +91,7 @@ export function Shell() {
           {!isKiosk && <DeletionBanner />}
           {!isKiosk && <DemonstrationStrip />}
           <main id="content" className={styles.content} tabIndex={-1} style={isKiosk ? { zoom } : undefined}>
-            <Outlet />
+            <Content />
           </main>
           {isKiosk && <Freshness />}
         </div>
@@ -99,6 +101,12 @@ export function Shell() {
       <ShortcutList opened={overlay === 'shortcuts'} onClose={close} />
     </div>
   )
+}
+
+/** The page of the address; not found where it belongs to a laboratory that the server lacks. */
+function Content() {
+  const route = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '' })
+  return useHasRoute()(route) ? <Outlet /> : <NotFound />
 }
 
 /** Load the palette when the person first does something: keys that follow Ctrl-K at once must find its field. */

@@ -38,6 +38,7 @@ const ANSWERS = {
 const PATHS = [
   ...['/', '/vms', '/vms/$vmId', '/incidents', '/incidents/$incidentId', '/alert-rules/new', '/annotations'],
   ...['/applications/$applicationId', '/curves', '/curves/$curveId'],
+  ...['/simulations', '/simulations/$simulationId', '/advisors', '/advisors/tail-lab'],
   ...['/meshes/$meshId', '/meshes/$meshId/explore', '/meshes/$meshId/paths/$source/$target'],
 ]
 
@@ -46,9 +47,16 @@ const TIMES: Record<string, StaticDataRouteOption> = {
   '/meshes/$meshId/paths/$source/$target': { time: { span: '15m', compares: true } },
 }
 
-/** Render the shell at an address; each page is its route as a heading, then `page`. Return the router. */
-export async function openShell(address: string, page?: React.ReactNode) {
-  mockApi(ANSWERS)
+interface Options {
+  /** Shown below the heading. */
+  page?: React.ReactNode
+  /** Laboratories of the server. */
+  labs?: string[]
+}
+
+/** Render the shell at an address; each page is its route as a heading. Return the router. */
+export async function openShell(address: string, { page, labs = ['simulations', 'tail-lab'] }: Options = {}) {
+  mockApi({ ...ANSWERS, 'GET /v1/about': { labs } })
   const root = createRootRoute({
     component: Shell,
     validateSearch: appSearch,

@@ -50,7 +50,7 @@ export interface PlaceGroup {
 }
 
 /** Return the pages of the product by group; those of a mesh are there once there is one. */
-export function placeGroups(meshId: string | undefined): PlaceGroup[] {
+export function placeGroups(meshId: string | undefined, hasRoute: (route: string) => boolean): PlaceGroup[] {
   const meshPlaces: Place[] = meshId
     ? [
         { name: strings.heatmap, Icon: HeatmapIcon, link: { to: '/meshes/$meshId', params: { meshId } } },
@@ -58,7 +58,7 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
       ]
     : []
   const ofMesh = meshId ? { mesh: meshId } : {}
-  return [
+  const groups: PlaceGroup[] = [
     {
       name: strings.observe,
       places: [
@@ -125,6 +125,11 @@ export function placeGroups(meshId: string | undefined): PlaceGroup[] {
       ],
     },
   ]
+  const present = (places: readonly Place[]) => places.filter(({ link }) => hasRoute(String(link.to)))
+  return groups.map(({ name, places }) => ({
+    name,
+    places: present(places).map((place) => (place.pages ? { ...place, pages: present(place.pages) } : place)),
+  }))
 }
 
 const isWithin = (route: string, root: string) => route === root || (root !== '/' && route.startsWith(`${root}/`))

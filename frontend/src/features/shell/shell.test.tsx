@@ -51,6 +51,23 @@ test.each([
   expect(current.map(({ textContent }) => textContent)).toEqual([name])
 })
 
+test.each(['/simulations', '/simulations/s', '/advisors/tail-lab'])(
+  '%s is not found on a server without the laboratory',
+  async (address) => {
+    await openShell(address, { labs: [] })
+    expect(await screen.findByRole('heading', { name: 'Page not found' })).toBeTruthy()
+    expect(screen.queryByRole('heading', { name: /simulations|tail-lab/ })).toBeNull()
+    expect(document.title).toBe('(1) Page not found · Sinemora')
+  },
+)
+
+test('a page of a laboratory is in the navigation only while the server has it', async () => {
+  await openShell('/simulations', { labs: ['tail-lab'] })
+  await screen.findByRole('heading', { name: 'Page not found' })
+  expect(navigation().queryByRole('link', { name: 'Simulations' })).toBeNull()
+  expect(navigation().getByRole('link', { name: 'Advisors' })).toBeTruthy()
+})
+
 test('the collapsed navigation keeps the names of its pages, and stays collapsed', async () => {
   const router = await openShell('/vms')
   await userEvent.click(screen.getByRole('button', { name: 'Collapse navigation' }))

@@ -168,6 +168,15 @@ test('a detected bucket is saved for the VM that sent the bursts with one click'
   expect(screen.getByRole('button', { name: 'Replace its token bucket' })).toBeTruthy()
 })
 
+test.each([
+  [['shaping-lab'], 1],
+  [[], 0],
+])('with the laboratories %j, %i panels take a study', async (labs, panels) => {
+  mockApi({ 'GET /v1/about': { labs } })
+  await showPage(<Harness />)
+  await expect.poll(() => screen.queryAllByRole('heading', { name: 'Shaping lab' }).length).toBe(panels)
+})
+
 test('a file that is no JSON has no bursts', () => {
   expect(burstsOf('x')).toBe(null)
   expect(burstsOf('{"trains": []}')).toBe(null)

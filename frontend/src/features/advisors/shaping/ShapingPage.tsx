@@ -2,6 +2,7 @@ import { Checkbox, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { shapingQuery } from '~/api/advisors'
+import { useHasLab } from '~/api/labs'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
 import { LiveNumber } from '~/ui/LiveNumber'
@@ -24,6 +25,7 @@ interface Props {
 
 /** Token buckets, their forecast and what they mean for an application; and the retransmission tail. */
 export function ShapingPage({ search, onSearch }: Props) {
+  const hasLab = useHasLab()
   const [bursts, setBursts] = useState<Named<Bursts> | null>(null)
   const query = useQuery(shapingQuery(requestOf(search, bursts?.trains ?? null), bursts?.name ?? null))
   const number = (field: keyof typeof FIRST, label: string) => (
@@ -98,7 +100,7 @@ export function ShapingPage({ search, onSearch }: Props) {
         {(found) => <BucketFinding found={found} search={{ ...FIRST, ...search }} bursts={bursts} />}
       </QueryResult>
       <Treatment />
-      <Study />
+      {hasLab('shaping-lab') && <Study />}
       <TokenBuckets />
       <Tails meshId={search.mesh} onMesh={(mesh) => onSearch({ mesh })} />
     </AdvisorPage>

@@ -92,8 +92,8 @@ const pageEntry = ({ name, Icon, link }: Place, detail: string): Entry => ({
 })
 
 /** Return the pages of the product; the detail is their group, or the page that leads to them. */
-export const pageEntries = (meshId: string | undefined): Entry[] =>
-  placeGroups(meshId).flatMap((group) =>
+export const pageEntries = (meshId: string | undefined, hasRoute: (route: string) => boolean): Entry[] =>
+  placeGroups(meshId, hasRoute).flatMap((group) =>
     group.places.flatMap((place) => [
       pageEntry(place, group.name),
       ...(place.pages ?? []).map((page) => pageEntry(page, place.name)),

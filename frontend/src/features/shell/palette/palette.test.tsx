@@ -17,8 +17,8 @@ function active(): string | null | undefined {
   return selected[0]?.textContent
 }
 
-async function openPalette(address = '/vms') {
-  const router = await openShell(address)
+async function openPalette(address = '/vms', options = {}) {
+  const router = await openShell(address, options)
   await userEvent.keyboard('{Control>}k{/Control}')
   await waitFor(async () => expect(document.activeElement).toBe(await field()))
   return router
@@ -55,6 +55,15 @@ test.each([
   await userEvent.keyboard('{Enter}')
   await expect.poll(() => router.state.location.href).toBe(address)
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+})
+
+test('it finds the page of a laboratory only on a server that has it', async () => {
+  await openPalette('/vms', { labs: ['simulations'] })
+  await userEvent.type(await field(), 'lab')
+  await waitFor(() => expect(screen.queryByRole('option', { name: /^Tail lab/ })).toBeNull())
+  await userEvent.clear(await field())
+  await userEvent.type(await field(), 'simulations')
+  expect(await screen.findByRole('option', { name: /^Simulations/ })).toBeTruthy()
 })
 
 test('arrow keys choose a result and go round; typing starts at the first again', async () => {

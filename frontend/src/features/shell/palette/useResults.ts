@@ -5,6 +5,7 @@ import { applicationsQuery } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
 import { openIncidentsQuery } from '~/api/incidents'
 import { vmsQuery } from '~/api/inventory'
+import { useHasRoute } from '~/api/labs'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { savedViewsQuery } from '~/api/savedViews'
 import { useCurrentMesh } from '../MeshPicker'
@@ -49,6 +50,7 @@ export function useResults(query: string, onShortcuts: () => void): Results {
   const { history } = useRouter()
   // As it was saved: without the time of the open page, which links take along.
   const open = (address: string) => history.push(address)
+  const hasRoute = useHasRoute()
   const actions = useActions(mesh?.id, onShortcuts)
   const vmEntries = useMemo(() => (vms.data ?? []).map(vmEntry), [vms.data])
 
@@ -68,7 +70,7 @@ export function useResults(query: string, onShortcuts: () => void): Results {
     { title: strings.applications, found: findAsked((applications.data ?? []).map(applicationEntry)) },
     { title: strings.curves, found: findAsked((curves.data ?? []).map(curveEntry)) },
     { title: strings.meshes, found: findAsked((meshes.data ?? []).map(meshEntry)) },
-    { title: strings.pages, found: find(pageEntries(mesh?.id), PAGE_LIMIT) },
+    { title: strings.pages, found: find(pageEntries(mesh?.id, hasRoute), PAGE_LIMIT) },
     { title: strings.actions, found: find(actions) },
   ]
   return {

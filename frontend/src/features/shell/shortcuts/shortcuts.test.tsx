@@ -23,21 +23,21 @@ test.each([
 })
 
 test('"/" focuses the search of a page that has one', async () => {
-  await openShell('/vms', <input type="search" aria-label="Filter VMs" />)
+  await openShell('/vms', { page: <input type="search" aria-label="Filter VMs" /> })
   await userEvent.keyboard('/')
   expect(document.activeElement).toBe(screen.getByRole('searchbox', { name: 'Filter VMs' }))
   expect(screen.queryByRole('dialog')).toBeNull()
 })
 
 test.each(['{Control>}k{/Control}', '/', '?'])('%s is text, not a shortcut, in a field', async (keys) => {
-  await openShell('/vms', <input aria-label="Name" />)
+  await openShell('/vms', { page: <input aria-label="Name" /> })
   await userEvent.click(screen.getByRole('textbox', { name: 'Name' }))
   await userEvent.keyboard(keys)
   expect(screen.queryByRole('dialog')).toBeNull()
 })
 
 test('a shortcut works where nothing is typed: at a radio button', async () => {
-  await openShell('/vms', <input type="radio" aria-label="p99" />)
+  await openShell('/vms', { page: <input type="radio" aria-label="p99" /> })
   await userEvent.click(screen.getByRole('radio', { name: 'p99' }))
   await userEvent.keyboard('?')
   expect(await screen.findByRole('dialog', list)).toBeTruthy()
@@ -52,8 +52,7 @@ test('over a dialog no other one opens', async () => {
 })
 
 test('a letter follows the link that the page gives it, but not from a field', async () => {
-  const router = await openShell(
-    '/vms',
+  const page = (
     <>
       <a
         href="/incidents"
@@ -66,8 +65,9 @@ test('a letter follows the link that the page gives it, but not from a field', a
         Worst
       </a>
       <input aria-label="Name" />
-    </>,
+    </>
   )
+  const router = await openShell('/vms', { page })
   await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'u')
   expect(router.state.location.pathname).toBe('/vms')
   await userEvent.click(document.body)
@@ -76,7 +76,7 @@ test('a letter follows the link that the page gives it, but not from a field', a
 })
 
 test('shortcuts of one character can be switched off; Ctrl-K stays, and leads back to the switch', async () => {
-  await openShell('/vms', <input type="search" aria-label="Filter VMs" />)
+  await openShell('/vms', { page: <input type="search" aria-label="Filter VMs" /> })
   await userEvent.keyboard('?')
   const toggle = await screen.findByRole<HTMLInputElement>('switch', { name: 'Shortcuts of one character' })
   expect(toggle.checked).toBe(true)
