@@ -23,19 +23,19 @@ from lab.benchmarks.figures import finish, report
 from sinemora.labs.simulation.core import network, trace, workload
 from sinemora.recommendations.placement import costs, matrix
 from sinemora.recommendations.placement.plan import Certificate
-from sinemora.recommendations.placement.policies import exact, gang, moves, nomora
+from sinemora.recommendations.placement.policies import exact, gang, nomora
 from sinemora.recommendations.placement.policies.nomora import Parameters
 from sinemora.recommendations.placement.problem import ANYWHERE, Jobs, Machines, Problem
 from sinemora.recommendations.placement.solvers.cost_kernels import fill
 from sinemora.recommendations.placement.solvers.transport import Transport
-from tests.recommendations.placement.problems import Dense, best_by_moves, other_solver, random_problem, running
+from tests.recommendations.placement.problems import Dense, other_solver, random_problem, running
 
 MACHINES, SLOTS = 12_500, 12
 gaps: list[int] = []
 
 
 def main(only: str | None) -> None:
-    groups = {"small": small_instances, "fronts": fronts, "full": full_size, "tenant": tenant}
+    groups = {"small": small_instances, "full": full_size, "tenant": tenant}
     for group in [only] if only else groups:
         groups[group]()
     if gaps:
@@ -49,8 +49,7 @@ def full_size() -> None:
     problem, bases = cluster(MACHINES, size)
     small, _ = cluster(300, np.array([5, 30, 200]))
     exact.solve(small)
-    moves.pareto_front(small, (5, 0))
-    front(problem, full(problem, bases))
+    full(problem, bases)
     quality(size)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     report("placement_rss_mib_full", peak)
@@ -86,7 +85,8 @@ def small_instances() -> None:
             roots = np.flatnonzero(alone.machines.slots > 0)
             if len(roots):
                 best = min(other_solver(alone.with_roots(np.array([root]))) for root in roots)
-                wrong += gang.solve(alone.with_roots(np.array([ANYWHERE]))).cost != best
+                rooted = alone.with_roots(gang.place(alone.with_roots(np.array([ANYWHERE]))))
+                wrong += exact.solve(rooted).cost != best
                 checked += 1
     report("placement_optimal_mismatches", wrong, checked=checked)
     wrong = 0
@@ -100,20 +100,6 @@ def small_instances() -> None:
         merged = proven(nomora.solve(problem, dataclasses.replace(options, aggregate=True)).certificate)
         wrong += literal.primal != merged.primal
     report("placement_aggregation_mismatches", wrong, checked=300)
-
-
-def fronts() -> None:
-    wrong = checked = 0
-    for seed in range(120):
-        rng = np.random.default_rng(seed)
-        problem = random_problem(rng, jobs=int(rng.integers(1, 4)), machines=4, most_tasks=3)
-        problem = dataclasses.replace(problem, current=running(problem, rng))
-        best = best_by_moves(problem)
-        for point in moves.pareto_front(problem):
-            proven(point.plan.certificate)
-            wrong += point.plan.cost != best[point.moves]
-            checked += 1
-    report("placement_front_mismatches", wrong, checked=checked)
 
 
 def sizes() -> Any:
@@ -139,8 +125,8 @@ def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
     return time.perf_counter() - started, time.process_time() - cpu, result
 
 
-def full(problem: Problem, bases: Any) -> float:
-    """Measure whole solutions, cold and warm, and arrivals. Return the seconds of a cold one."""
+def full(problem: Problem, bases: Any) -> None:
+    """Measure whole solutions, cold and warm, and arrivals."""
     runs = [timed(lambda: exact.solve(problem)) for _ in range(3)]
     plan = runs[0][2]
     proven(plan.certificate)
@@ -184,7 +170,6 @@ def full(problem: Problem, bases: Any) -> float:
     ms, cpu = (1000 * float(np.median([run[at] for run in rounds])) for at in (0, 1))
     report("placement_round_ratio_to_literal", ms / 1000 / literal_s)
     report("placement_round_1000_tasks_ms", ms, cpu_ms=round(cpu, 1))
-    return cold
 
 
 def arrivals(problem: Problem) -> list[tuple[float, float, Any]]:
@@ -230,23 +215,6 @@ def arrivals(problem: Problem) -> list[tuple[float, float, Any]]:
 def aged(problem: Problem) -> Problem:
     """Return the problem with the placement of the published policy."""
     return dataclasses.replace(problem, current=nomora.solve(problem, Parameters(aggregate=True)).assignment)
-
-
-def front(problem: Problem, cold_s: float) -> None:
-    """Measure the Pareto front of 20 points from an aged placement, against as many cold solutions."""
-    old = aged(problem)
-    seconds, cpu, points = timed(lambda: moves.pareto_front(old))
-    for point in points:
-        proven(point.plan.certificate)
-    shown = [[point.price, point.moves, point.gain] for point in points]
-    report("placement_front_ratio_to_solutions", seconds / cold_s / len(points))
-    report(
-        "placement_front_20_points_s",
-        seconds,
-        cpu_s=round(cpu, 3),
-        points=len(points),
-        front=shown,
-    )
 
 
 def quality(size: Any) -> None:

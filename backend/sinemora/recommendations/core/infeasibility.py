@@ -33,7 +33,7 @@ def diagnose_unplaced(
             if plan.waiting.any():
                 # The published policy may leave a task waiting that fits: refuse only what no policy can place.
                 plan = limits.solve(problem.with_roots(plan.root))
-            infeasibility.require_all_placed(problem, plan, LEVELS, lambda: _unpinned(instance, stars, assumed))
+            infeasibility.require_all_placed(problem, plan, LEVELS, _unpinned(instance, stars, assumed))
     except limits.InfeasibleError as error:
         yield error
     try:

@@ -14,9 +14,6 @@ from sinemora.recommendations.placement.plan import Plan
 from sinemora.recommendations.placement.policies.nomora import Parameters
 from sinemora.recommendations.placement.problem import Problem
 
-_POINTS = 1000
-"""Cost points of the loss of all performance (`Objective.loss`)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -82,6 +79,4 @@ class Solution:
     @property
     def slot_price(self) -> Floats | None:
         """Return the gain of one more slot on each VM in performance of a task, shape (VMs,); None if unknown."""
-        if self.plan is not None:
-            return None if self.plan.slot_price is None else self.plan.slot_price / _POINTS
-        return None if self.search is None else self.search.solution.slot_price
+        return None if self.plan is not None or self.search is None else self.search.solution.slot_price

@@ -1,1 +1,1 @@
-"""Placement of tasks on machines by named policies, with proof of optimality where one exists."""
+"""Placement of tasks on machines, with proof of optimality where one exists."""

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sinemora.applications.curves.core.table import CurveTable
-from sinemora.recommendations.placement.problem import Problem
 
 LEAST_PERFORMANCE = 0.1
 CostTable = npt.NDArray[np.int32]
@@ -27,12 +26,7 @@ class Objective(StrEnum):
     fair = "fair"
     """Performance lost, with equal weight for each job."""
     worst_first = "worst_first"
-    """As `fair`, with the most weight on the worst jobs: see `objectives`."""
-
-
-FAIR_SCALE = 10_000
-"""Cost points of a job that loses all performance, under objectives that weigh jobs equally."""
-_DEAREST = 1 << 20
+    """As `fair`, with the most weight on the worst jobs."""
 
 
 def table(curves: CurveTable, objective: Objective = Objective.slowdown) -> CostTable:
@@ -41,17 +35,6 @@ def table(curves: CurveTable, objective: Objective = Objective.slowdown) -> Cost
     if objective is Objective.slowdown:
         return np.rint(100.0 / np.clip(performance, LEAST_PERFORMANCE, 1.0)).astype(np.int32)
     return np.rint(1000.0 * (1.0 - np.clip(performance, 0.0, 1.0))).astype(np.int32)
-
-
-def of_jobs(problem: Problem, objective: Objective) -> CostTable:
-    """Return cost points per task of every job at every latency step, shape (jobs, steps), with job weights."""
-    tables = table(problem.curves, objective)[problem.jobs.curve]
-    scale = np.ones(len(problem.jobs)) if problem.weight is None else problem.weight
-    if objective in (Objective.fair, Objective.worst_first):
-        scale = scale * (FAIR_SCALE / 1000) / np.maximum(1, problem.jobs.size)
-    elif problem.weight is None:
-        return tables
-    return np.rint(np.minimum(tables * scale[:, None], _DEAREST)).astype(np.int32)
 
 
 def step_ns(curves: CurveTable) -> int:

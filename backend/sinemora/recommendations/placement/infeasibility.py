@@ -1,17 +1,17 @@
 """Diagnosis of infeasibility: limits that make room when relaxed alone."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import TypeVar
+from functools import partial
+from itertools import chain, islice
 
 import numpy as np
 
 from sinemora.recommendations.placement.plan import Plan
-from sinemora.recommendations.placement.policies import limits, search, vector_packing
+from sinemora.recommendations.placement.policies import limits, search
 from sinemora.recommendations.placement.policies.limits import InfeasibleError
 from sinemora.recommendations.placement.policies.search import LEVELS, NO_LIMIT, SearchProblem, SearchSolution
-from sinemora.recommendations.placement.problem import ANYWHERE, Problem, Resources
+from sinemora.recommendations.placement.problem import ANYWHERE, Problem
 
 LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
 """Names of the levels, and of the machines allowed to a job."""
@@ -21,21 +21,18 @@ _OTHERS_TRIED = 3
 """Maximum number of jobs without waiting tasks that are unpinned."""
 _EACH_TRIED = 5
 """Maximum number of jobs with waiting tasks that are diagnosed one by one."""
-_PACK_S = 1.0
-_Problem = TypeVar("_Problem", Problem, SearchProblem)
 
 
 def require_all_placed(
     problem: Problem,
     plan: Plan,
     words: Mapping[str, str] = LEVEL_WORDS,
-    further: Callable[[], Iterable[tuple[str, Problem]]] | None = None,
+    further: Iterable[tuple[str, Problem]] = (),
 ) -> None:
     """Raise `InfeasibleError`, naming limits to relax, if tasks of the plan wait.
 
-    `words` name the levels. `further` yields limits that were applied before the problem was formed, in words, with the
-    problem without each; it then covers pins and allowed machines. Tries at most `TRIED_MOST` limits, those of waiting
-    jobs first.
+    `words` name the levels. `further` yields limits that were applied before the problem was formed, as pins, in words,
+    with the problem without each. Tries at most `TRIED_MOST` limits, those of waiting jobs first.
     """
     rootless = plan.root == ANYWHERE
     missing = int(plan.waiting.sum() + rootless.sum())
@@ -46,27 +43,13 @@ def require_all_placed(
     if short > 0 or rootless.any():
         raise _refused(missing, names, short, (), 0)
     rooted = problem.with_roots(plan.root)
-    loose = replace(rooted, most_moves=None, move_price=0)
-    relax, tried = _relaxations(
-        rooted, loose, problem.most_moves, _all_placed, lambda base: _limits_of(base, plan, words, further)
+    without = chain(
+        ((name, looser.with_roots(plan.root)) for name, looser in further),
+        _without_spread(rooted, plan.waiting > 0, words),
     )
-    raise _refused(missing, names, short, relax, tried)
-
-
-def _limits_of(
-    base: Problem,
-    plan: Plan,
-    words: Mapping[str, str],
-    further: Callable[[], Iterable[tuple[str, Problem]]] | None,
-) -> Iterator[tuple[str, Problem]]:
-    if further is None:
-        yield from _of_problem(base, plan.waiting > 0, words)
-        return
-    for name, looser in further():
-        yield name, replace(looser.with_roots(plan.root), most_moves=base.most_moves, move_price=base.move_price)
-    for name, looser in _of_problem(base, plan.waiting > 0, words):
-        if looser.allowed is base.allowed and looser.pinned is base.pinned:
-            yield name, looser
+    tried = list(islice(without, TRIED_MOST))
+    relax = tuple(name for name, looser in tried if not limits.solve(looser).waiting.any())
+    raise _refused(missing, names, short, relax, len(tried))
 
 
 def require_all_found(
@@ -109,29 +92,13 @@ def _search_relaxations(
 ) -> tuple[tuple[str, ...], int]:
     """Return the limits that make room for all of `waits` when relaxed alone, and the number tried."""
     waiting_jobs = np.unique(problem.owner[waits])
-    return _relaxations(
-        problem,
-        replace(problem, most_moves=NO_LIMIT, move_price=0.0),
-        problem.most_moves if problem.most_moves < NO_LIMIT else None,
-        lambda looser: search.can_start_all(looser, search_solution.at),
-        lambda base: _of_search_problem(base, waits, waiting_jobs, jobs, words),
-    )
-
-
-def _relaxations(
-    relaxed: _Problem,
-    loose: _Problem,
-    most_moves: int | None,
-    feasible: Callable[[_Problem], bool],
-    without: Callable[[_Problem], Iterator[tuple[str, _Problem]]],
-) -> tuple[tuple[str, ...], int]:
-    """Return the limits that make room when relaxed alone, and the number tried. `loose` has no budget of moves."""
+    feasible = partial(search.can_start_all, begin=search_solution.at)
     relax: list[str] = []
-    base = loose
-    if most_moves is not None and feasible(loose):
-        relax.append(_more_moves(most_moves))
-        base = relaxed  # without the budget every other limit would seem responsible as well
-    candidates = list(islice(without(base), TRIED_MOST))
+    base = replace(problem, most_moves=NO_LIMIT, move_price=0.0)
+    if problem.most_moves < NO_LIMIT and feasible(base):
+        relax.append(_more_moves(problem.most_moves))
+        base = problem  # without the budget every other limit would seem responsible as well
+    candidates = list(islice(_of_search_problem(base, waits, waiting_jobs, jobs, words), TRIED_MOST))
     relax += [name for name, looser in candidates if feasible(looser)]
     return tuple(relax), len(candidates)
 
@@ -167,38 +134,11 @@ def _refused(
     return InfeasibleError(f"Infeasible: {missing} {tasks} unplaced ({', '.join(names[:5])}){advice}", relax)
 
 
-def _all_placed(problem: Problem) -> bool:
-    try:
-        plan = limits.solve(problem) if problem.resources is None else vector_packing.solve(problem, seconds=_PACK_S)
-    except InfeasibleError:
-        return False
-    return int(plan.waiting.sum()) == 0
-
-
-def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
-    """Yield each limit in words, those of waiting jobs first, and the problem without it."""
-    machine, name = words["machine"], problem.jobs.name
-    resources = problem.resources
-    if resources is not None and not _scarce(problem, resources):
-        resources, problem = None, replace(problem, resources=None)  # the flow finds it faster
-    if resources is not None:
-        nothing = np.zeros_like(resources.cpu)
-        if resources.cpu.any():
-            yield f"give {machine}s more CPU", replace(problem, resources=replace(resources, cpu=nothing))
-        if resources.memory.any():
-            yield f"give {machine}s more memory", replace(problem, resources=replace(resources, memory=nothing))
-        for pair in sorted(resources.apart, key=lambda pair: not (waits[pair[0]] or waits[pair[1]])):
-            rest = tuple(other for other in resources.apart if other != pair)
-            words_of = f"let {name(pair[0])} and {name(pair[1])} share {machine}s"
-            yield words_of, replace(problem, resources=replace(resources, apart=rest))
+def _without_spread(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
+    """Yield each spread limit in words, those of waiting jobs first, and the problem without it."""
     for limit in sorted(problem.spread, key=lambda limit: not waits[limit.job]):
         fewer = tuple(other for other in problem.spread if other is not limit)
-        yield _more(name(limit.job), limit.most, words[limit.level]), replace(problem, spread=fewer)
-    for job in sorted(problem.allowed, key=lambda job: not waits[job]):
-        allowed = {other: mask for other, mask in problem.allowed.items() if other != job}
-        yield f"allow {name(job)} more {machine}s", replace(problem, allowed=allowed)
-    if problem.pinned is not None and problem.pinned.any():
-        yield "unpin tasks", replace(problem, pinned=None)
+        yield _more(problem.jobs.name(limit.job), limit.most, words[limit.level]), replace(problem, spread=fewer)
 
 
 def _of_search_problem(
@@ -247,9 +187,3 @@ def _of_search_problem(
 
 def _more(job: str, most: int, domain: str) -> str:
     return f"let {job} have more than {most} in one {domain}"
-
-
-def _scarce(problem: Problem, resources: Resources) -> bool:
-    """Return True if CPU, memory or anti-affinity can bind: some machine could not hold all tasks together."""
-    needs = ((resources.cpu, resources.machine_cpu), (resources.memory, resources.machine_memory))
-    return bool(resources.apart) or any(int((need * problem.jobs.size).sum()) > int(room.min()) for need, room in needs)

@@ -5,7 +5,6 @@ import numpy as np
 from sinemora.recommendations.placement import costs as points
 from sinemora.recommendations.placement.costs import CostTable
 from sinemora.recommendations.placement.problem import ANYWHERE, WAITING_COST, Ints, Nanoseconds, Problem, ProblemError
-from sinemora.recommendations.placement.risk import pair_costs
 from sinemora.recommendations.placement.solvers.cost_kernels import CostMatrix, fill
 
 BARRED = 1 << 28
@@ -13,7 +12,7 @@ BARRED = 1 << 28
 _ROWS = 256  # latency rows held at a time
 
 
-def waiting_costs(problem: Problem, tables: CostTable, per_s: float = 0.0) -> Ints:
+def waiting_costs(problem: Problem, tables: CostTable) -> Ints:
     """Return the cost of a waiting task of each job: above any machine, so that no task waits while a slot is free.
 
     If jobs may not use all machines, one more placed task may displace several others. Waiting then costs more than
@@ -24,8 +23,7 @@ def waiting_costs(problem: Problem, tables: CostTable, per_s: float = 0.0) -> In
         dearest *= min(len(problem.jobs), len(problem.machines)) + 1
         if dearest >= BARRED // 8:
             raise ProblemError("too_large", "allowed", "jobs and machines with limits: at most 20,000 of the fewer")
-    extra: Ints = np.rint(per_s * problem.jobs.waited_s).astype(np.int64)
-    return dearest + extra
+    return np.full(len(problem.jobs), dearest, np.int64)
 
 
 def cost_matrix(problem: Problem, tables: CostTable, waiting_cost: int, room_for_jobs: int = 0) -> CostMatrix:
@@ -44,13 +42,7 @@ def cost_matrix(problem: Problem, tables: CostTable, waiting_cost: int, room_for
 
 
 def fill_costs(problem: Problem, tables: CostTable, matrix: CostMatrix, first: int = 0) -> None:
-    """Write the costs of jobs `first`… into their rows, from current latency or its distributions."""
-    if problem.risk is not None:
-        distributions, risk = problem.risk
-        for job in range(first, len(problem.jobs)):
-            shares = distributions.shares(max(int(problem.jobs.root[job]), 0))
-            matrix[job] = pair_costs(shares, tables[job], risk)
-        return
+    """Write the costs of jobs `first`… into their rows."""
     step = points.step_ns(problem.curves)
     for start in range(first, len(problem.jobs), _ROWS):
         fill(_nearest(problem, slice(start, start + _ROWS)), step, tables, start, matrix)

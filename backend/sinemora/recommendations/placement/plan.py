@@ -1,6 +1,6 @@
 """Result of a placement policy: assignment, cost and optimality gap."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -63,10 +63,6 @@ class Plan:
     certificate: Certificate | None
     """None: best found, not proven optimal."""
     statistics: Statistics
-    slot_price: Ints | None = field(default=None)
-    """Dual of the slots: cost points saved by one more slot on each machine; None if unknown."""
-    job_price: Ints | None = field(default=None)
-    """Dual of the tasks: cost of one more task of each job."""
 
 
 def moved_tasks(current: Assignment, planned: Assignment) -> int:

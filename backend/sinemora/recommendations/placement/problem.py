@@ -166,19 +166,6 @@ class Spread:
     most: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Resources:
-    """Demand of tasks and capacity of machines in whole units (millicores, MiB), and anti-affinity."""
-
-    cpu: Ints
-    """Demand of one task of each job."""
-    memory: Ints
-    machine_cpu: Ints
-    machine_memory: Ints
-    apart: tuple[tuple[int, int], ...] = field(default=())
-    """Pairs of jobs that must not share a machine."""
-
-
 class Risk(StrEnum):
     """Risk measure of a pair's latency distribution."""
 
@@ -186,14 +173,6 @@ class Risk(StrEnum):
     p99 = "p99"
     cvar = "cvar"
     """Mean of the worst twentieth."""
-
-
-class Distributions(Protocol):
-    """Latency distributions between machines on the steps of the curve table."""
-
-    def shares(self, source: int) -> Shares:
-        """Return the share of each step from `source` to every machine: shape (machines, steps), rows sum to 1."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,16 +192,6 @@ class Problem:
     allowed: Mapping[int, Bools] = field(default_factory=dict)
     """Machines a job may use, shape (machines,); jobs not named may use all."""
     spread: tuple[Spread, ...] = ()
-    most_moves: int | None = None
-    """Maximum number of tasks that change machine; starts of waiting tasks are no moves."""
-    move_price: int = 0
-    """Minimum gain of a move, in cost points."""
-    weight: Shares | None = None
-    """Weight of each job in addition to the objective's. None: equal."""
-    resources: Resources | None = None
-    """Resources for the policy `pack`."""
-    risk: tuple[Distributions, Risk] | None = None
-    """Cost of pairs by a risk of their distribution instead of one latency."""
 
     def check(self) -> None:
         """Raise `ProblemError` unless all parts refer to existing, matching parts."""
@@ -230,8 +199,6 @@ class Problem:
         _within("jobs.root", self.jobs.root, ANYWHERE, machines)
         if self.jobs.further_roots is not None:
             _within("jobs.further_roots", self.jobs.further_roots, ANYWHERE, machines)
-            if self.risk is not None:
-                raise ProblemError("not_supported", "jobs.further_roots", "a risk measure needs one root per job")
         _within("jobs.curve", self.jobs.curve, 0, self.curves.values.shape[1])
         _within("jobs.size", self.jobs.size, 0, 1 << 31)
         _within("machines.slots", self.machines.slots, 0, 1 << 31)

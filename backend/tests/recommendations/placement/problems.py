@@ -1,6 +1,5 @@
 """Small placement problems and a plain way to read their costs, shared by the tests of placement."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,49 +87,3 @@ def other_solver(problem: Problem) -> int:
     flow.set_node_supply(sink, -int(problem.jobs.size.sum()))
     assert flow.solve() == flow.OPTIMAL
     return flow.optimal_cost()
-
-
-def best_by_moves(problem: Problem) -> dict[int, int]:
-    """Return the least cost by maximum number of moves, by exhaustive search; for few tasks."""
-    costs = true_costs(problem)
-    dearest = int(waiting_costs(problem, costs.astype(np.int32)).max())
-    machines = len(problem.machines)
-    free = problem.free_slots()
-    # State: tasks on each machine so far and moves made; value: least cost. Jobs are added one at a time.
-    states: dict[tuple[tuple[int, ...], int], int] = {((0,) * machines, 0): 0}
-    for job, size in enumerate(problem.jobs.size.tolist()):
-        mine = problem.current.job == job
-        before = np.zeros(machines, np.int64)
-        np.add.at(before, problem.current.machine[mine], problem.current.count[mine])
-        usable = problem.allowed.get(job, np.ones(machines, np.bool_))
-        grown: dict[tuple[tuple[int, ...], int], int] = {}
-        for counts in _ways(size, machines):
-            placed = np.array(counts)
-            if (placed[~usable] > 0).any():
-                continue
-            cost = int((placed * costs[job]).sum()) + (size - int(placed.sum())) * dearest
-            moved = int(before.sum() - np.minimum(before, placed).sum())
-            for (loads, moves), value in states.items():
-                now = np.array(loads) + placed
-                if (now > free).any():
-                    continue
-                key = (tuple(now.tolist()), moves + moved)
-                grown[key] = min(grown.get(key, value + cost), value + cost)
-        states = grown
-    best: dict[int, int] = {}
-    for (_, moves), value in states.items():
-        best[moves] = min(best.get(moves, value), value)
-    least = best[0]
-    for moves in range(max(best) + 1):
-        least = best[moves] = min(least, best.get(moves, least))
-    return best
-
-
-def _ways(tasks: int, machines: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to put at most `tasks` tasks on `machines` machines."""
-    if machines == 0:
-        yield ()
-        return
-    for here in range(tasks + 1):
-        for rest in _ways(tasks - here, machines - 1):
-            yield (here, *rest)

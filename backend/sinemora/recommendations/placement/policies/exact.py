@@ -9,31 +9,28 @@ import time
 import numpy as np
 
 from sinemora.recommendations.placement import costs as points
-from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.matrix import cost_matrix, waiting_costs
 from sinemora.recommendations.placement.plan import Plan, Statistics
 from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Problem, ProblemError
 from sinemora.recommendations.placement.solvers.transport import Transport
 
 
-def solve(problem: Problem, objective: Objective = Objective.slowdown, waiting_cost_per_s: float = 0.0) -> Plan:
+def solve(problem: Problem) -> Plan:
     """Return the cheapest assignment of all tasks for fixed roots; the optimality gap is 0."""
     started = time.perf_counter()
-    transport, held = transport_of(problem, objective, waiting_cost_per_s)
+    transport, held = transport_of(problem)
     transport.solve()
-    return plan_of("exact", problem, transport, held, started)
+    return _plan(problem, transport, held, started)
 
 
-def transport_of(
-    problem: Problem, objective: Objective = Objective.slowdown, waiting_cost_per_s: float = 0.0
-) -> tuple[Transport, Assignment]:
+def transport_of(problem: Problem) -> tuple[Transport, Assignment]:
     """Return the unsolved transportation problem, and the pinned tasks outside it."""
     problem.check()
     if (problem.jobs.root == ANYWHERE).any():
         job = int((problem.jobs.root == ANYWHERE).argmax())
-        raise ProblemError("root_undecided", problem.jobs.name(job), "the policy gang chooses roots")
-    tables = points.of_jobs(problem, objective)
-    waiting = waiting_costs(problem, tables, waiting_cost_per_s)
+        raise ProblemError("root_undecided", problem.jobs.name(job), "a machine for the root of each job")
+    tables = points.table(problem.curves)[problem.jobs.curve]
+    waiting = waiting_costs(problem, tables)
     held = problem.held()
     transport = Transport(
         cost_matrix(problem, tables, int(waiting.max(initial=0))),
@@ -44,22 +41,18 @@ def transport_of(
     return transport, held
 
 
-def plan_of(policy: str, problem: Problem, transport: Transport, held: Assignment, started: float) -> Plan:
-    """Return the plan of a solved problem, with its pinned tasks."""
+def _plan(problem: Problem, transport: Transport, held: Assignment, started: float) -> Plan:
     solved = transport.assignment()
     waiting = transport.supply - solved.of_jobs(transport.jobs)
     cost = int((transport.costs[solved.job, solved.machine].astype(np.int64) * solved.count).sum())
     cost += int((transport.costs[held.job, held.machine].astype(np.int64) * held.count).sum())
     cost += int((waiting * transport.waiting_cost).sum())
-    slot_price, job_price = transport.prices()
     return Plan(
-        policy,
+        "exact",
         problem.jobs.root,
         solved.plus(held),
         waiting,
         cost,
         transport.certificate(solved),
         Statistics(time.perf_counter() - started, transport.rounds, transport.columns, transport.pivots),
-        slot_price,
-        job_price,
     )

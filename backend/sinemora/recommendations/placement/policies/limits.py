@@ -6,15 +6,13 @@ jobs of a cluster with such limits.
 """
 
 import time
-from collections.abc import Mapping
 
 import numpy as np
 
 from sinemora.recommendations.placement import costs as points
-from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.matrix import cost_matrix, waiting_costs
-from sinemora.recommendations.placement.plan import Certificate, Plan, Statistics, moved_tasks
-from sinemora.recommendations.placement.problem import Assignment, Ints, Problem, Spread
+from sinemora.recommendations.placement.plan import Certificate, Plan, Statistics
+from sinemora.recommendations.placement.problem import Assignment, Ints, Problem
 from sinemora.recommendations.placement.solvers import flow
 from sinemora.recommendations.placement.solvers.flow import Network
 
@@ -29,43 +27,17 @@ class InfeasibleError(ValueError):
         self.relax = relax
 
 
-def solve(problem: Problem, objective: Objective = Objective.slowdown) -> Plan:
-    """Return the cheapest placement within spread limits, proven; tasks without a place wait.
-
-    A move price makes staying that much cheaper, in the certificate too. A move budget is met by raising the price; the
-    certificate then proves the plan at that price.
-    """
-    if problem.most_moves is None:
-        return _priced(problem, objective, problem.move_price)
-    plan = _priced(problem, objective, problem.move_price)
-    loose = problem.loose()
-    if moved_tasks(loose, plan.assignment) <= problem.most_moves:
-        return plan
-    low, high = problem.move_price + 1, int(points.of_jobs(problem, objective).max(initial=0)) + 1
-    while low < high:
-        price = (low + high) // 2
-        if moved_tasks(loose, _priced(problem, objective, price).assignment) <= problem.most_moves:
-            high = price
-        else:
-            low = price + 1
-    return _priced(problem, objective, high)
-
-
-def _priced(problem: Problem, objective: Objective, price: int) -> Plan:
+def solve(problem: Problem) -> Plan:
+    """Return the cheapest placement within spread limits, proven; tasks without a place wait."""
     started = time.perf_counter()
     problem.check()
-    tables = points.of_jobs(problem, objective)
+    tables = points.table(problem.curves)[problem.jobs.curve]
     waiting_cost = waiting_costs(problem, tables)
     matrix = cost_matrix(problem, tables, int(waiting_cost.max(initial=0)))
     held = problem.held()
     supply = problem.jobs.size - held.of_jobs(len(problem.jobs))
     free = problem.free_slots() - held.on_machines(len(problem.machines))
-    loose = problem.loose()
-    entries = zip(loose.job.tolist(), loose.machine.tolist(), loose.count.tolist(), strict=True)
-    staying = {(job, machine): count for job, machine, count in entries}
-    network, pair_arc, pair_job, pair_machine = _network(
-        problem, matrix.astype(np.int64), supply, free, waiting_cost, staying if price else {}, price
-    )
+    network, pair_arc, pair_job, pair_machine = _network(problem, matrix.astype(np.int64), supply, free, waiting_cost)
     flows = flow.solve(network)
     used = flows[pair_arc]
     some = used > 0
@@ -87,13 +59,7 @@ def _priced(problem: Problem, objective: Objective, price: int) -> Plan:
 
 
 def _network(
-    problem: Problem,
-    matrix: Ints,
-    supply: Ints,
-    free: Ints,
-    waiting_cost: Ints,
-    staying: Mapping[tuple[int, int], int],
-    price: int,
+    problem: Problem, matrix: Ints, supply: Ints, free: Ints, waiting_cost: Ints
 ) -> tuple[Network, Ints, Ints, Ints]:
     """Return the network, its arcs into machines, and the job and machine of each such arc."""
     jobs, machines = matrix.shape
@@ -127,12 +93,9 @@ def _network(
                         nodes += 1
                         add(node, inner[level, domain], max(0, min(size, room)), 0)
                     node = inner[level, domain]
-            stays = staying.get((job, machine), 0)
-            for room, cost_of_pair in ((size, 0), (stays, -price)):
-                if room > 0:
-                    pair_arc.append(add(node, jobs + machine, room, int(matrix[job, machine]) + cost_of_pair))
-                    pair_job.append(job)
-                    pair_machine.append(machine)
+            pair_arc.append(add(node, jobs + machine, size, int(matrix[job, machine])))
+            pair_job.append(job)
+            pair_machine.append(machine)
     for machine in range(machines):
         add(jobs + machine, sink, max(0, int(free[machine])), 0)
     supplies = np.zeros(nodes, np.int64)
@@ -163,11 +126,3 @@ def _held_in(problem: Problem, job: int, level: str, domain: int) -> int:
         for owner, machine, count in zip(held.job, held.machine, held.count, strict=True)
         if owner == job and _domain(problem, level, int(machine)) == domain
     )
-
-
-def keeps(spread: Spread, problem: Problem, placed: Assignment) -> bool:
-    """Return True if a placement respects a limit."""
-    mine = placed.job == spread.job
-    domains = [_domain(problem, spread.level, int(machine)) for machine in placed.machine[mine]]
-    loads = np.bincount(domains, placed.count[mine]) if domains else np.zeros(1)
-    return bool(loads.max() <= spread.most)

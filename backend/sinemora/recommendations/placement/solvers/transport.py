@@ -225,12 +225,6 @@ class Transport:
         self._tree.arc[hung] = number[self._tree.arc[hung]]
         self._wait_arc, self._stays = number[self._wait_arc], number[self._stays]
 
-    def discount_stays(self, discount: int) -> None:
-        """Change the discount for staying of all running tasks; flows stay, prices follow."""
-        self._arcs.cost[self._stays] += self._discount[self._stays] - discount
-        self._discount[self._stays] = discount
-        sinemora_native.walk_tree(self._arcs, self._tree, self.free)
-
     def let_stay(self, current: Assignment, discount: int) -> None:
         """Make staying `discount` cheaper for the tasks that run at `current`.
 
@@ -241,23 +235,6 @@ class Transport:
         self._stays = self._append(self._node(current.job), current.machine, price, current.count, discount)
         stand_in(self._arcs, self._tree, self.free, self._stays)
         sinemora_native.walk_tree(self._arcs, self._tree, self.free)
-
-    def prefer_stays(self) -> None:
-        """Among plans of equal cost choose the one in which most tasks stay on the machines given to `let_stay`.
-
-        One more pass scales reduced costs above the sum of all stays in a cycle, so its basis is also optimal at the
-        original costs.
-        """
-        arcs, count = self._arcs, self._count
-        cost, potential = arcs.cost[:count].copy(), potentials(self._tree)
-        reduced = cost + potential[arcs.tail[:count]] - potential[arcs.head[:count]]
-        arcs.cost[:count] = reduced * (2 * len(self._tree.parent) + 2)
-        arcs.cost[self._stays] -= 1
-        sinemora_native.walk_tree(arcs, self._tree, self.free)
-        self.pivots += sinemora_native.pivot(arcs, self._tree, count, 20 * (count + self.machines + self.jobs))
-        arcs.cost[:count] = cost
-        sinemora_native.walk_tree(arcs, self._tree, self.free)
-        self.solve()
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -295,8 +272,3 @@ class Transport:
         reduced = arcs.cost[bounded] + potential[arcs.tail[bounded]] - potential[arcs.head[bounded]]
         dual += int((np.minimum(reduced, 0) * arcs.cap[bounded]).sum())
         return Certificate(primal, dual)
-
-    def prices(self) -> tuple[Ints, Ints]:
-        """Return the saving of one more slot per machine and the cost of one more task per job, in cost points."""
-        potential = potentials(self._tree)
-        return -potential[: self.machines], -potential[self.machines + 2 : self.machines + 2 + self.jobs]
