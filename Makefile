@@ -25,6 +25,7 @@ status: ## Show each process, since when it runs and how often it was restarted
 logs: ## Follow the logs; one of them: make logs OF=api
 	$(SINEMORA) logs $(OF)
 replace: ## Migrate the database, then replace API and workers by new starts of their programs while agents upload; no connection is refused
+	@$(RUN) --in backend python hatch_build.py
 	$(SINEMORA) replace
 restore-drill: ## Restore the running database next to it, check it, and print RPO and RTO (from the object storage: STORAGE=1; to a time: UNTIL=2026-11-26T02:00:00Z)
 	$(SINEMORA) run sinemora drill $(if $(filter 1,$(STORAGE)),--storage) $(if $(UNTIL),--until $(UNTIL))
@@ -111,14 +112,11 @@ format: ## Format Python, Rust and TypeScript
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
 	@$(RUN) --in e2e npm run --silent format
-gen: ## Write the generated files again: protobuf module, problem codes, openapi.json, the Python client and the TypeScript types
+gen: ## Write the problem codes and openapi.json again, then generate the code that follows from them
 	$(PREPARE) tools
-	@$(RUN) --in backend python -m grpc_tools.protoc -I ../agent/wire/proto agent.proto \
-		--python_out=sinemora/measurements/ingest --pyi_out=sinemora/measurements/ingest
 	@$(RUN) --in backend python -m lab.conformance.problem_codes --output sinemora/contract/problem_codes.json
 	@$(RUN) --in backend sinemora openapi --output openapi.json
-	@$(RUN) --in backend python -m lab.client_code
-	@$(RUN) --in frontend npm run --silent gen
+	$(PREPARE) generated
 examples: ## Record the examples of the API reference again, from the answers that the tests get; then: make gen (some of both: TESTS='tests/jobs' ONLY='jobs artifacts')
 	$(PREPARE) test-backend
 	@TESTS="$(TESTS)" ONLY="$(ONLY)" $(RUN) --in backend python -m tests.witness --record

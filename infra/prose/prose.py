@@ -75,7 +75,7 @@ def files(paths: list[str]) -> Iterator[Path]:
     for name in listed:
         path = ROOT / name
         readable = path.suffix in (".md", *_DOCUMENTED) or path.name == "openapi.json"
-        if readable and not re.search(r"_pb2|\.gen\.ts$", name) and path.is_file():
+        if readable and path.is_file():
             yield path
 
 

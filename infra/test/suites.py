@@ -90,7 +90,6 @@ SUITES = [
         lane=EITHER,
     ),
     Suite("conformance", "backend", ("python", "-m", "lab.conformance"), lane=EITHER),
-    Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check"), lane=EITHER),
     Suite(
         "cargo-test",
         "agent",

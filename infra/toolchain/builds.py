@@ -16,6 +16,7 @@ AGENT = ROOT / "agent"
 VENV = BACKEND / ".venv"
 PYTHON = VENV / "bin" / "python"
 PACKAGES = VENV / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+_MEND = "mend what the log names"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
 _NOT_OF_THE_AGENT = ("bench", "fuzz", "guests", "interop", "target", "dist")
 _FRONTEND_INPUTS = ["src", "help", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
@@ -41,6 +42,16 @@ def backend(log: Log) -> str:
         log.run([uv, "pip", "install", "--python", PYTHON, "--no-deps", "--editable", BACKEND], _NETWORK)
 
     return unless_unchanged("backend", now, [VENV / "bin" / "sinemora", VENV / "bin", PACKAGES], build)
+
+
+def generated(log: Log) -> str:
+    """Generate the Python code that is not in git: the module of the agent's reports, and the typed client."""
+    client, ingest = BACKEND / "client" / "sinemora_client", BACKEND / "sinemora" / "measurements" / "ingest"
+    script = BACKEND / "hatch_build.py"
+    inputs = [script, BACKEND / "client" / "generator", BACKEND / "openapi.json", BACKEND / "requirements.lock"]
+    now = fingerprint([*inputs, AGENT / "wire" / "proto"])
+    outputs = [client / "models.py", client / "operations", ingest / "agent_pb2.py", ingest / "agent_pb2.pyi"]
+    return unless_unchanged("generated", now, outputs, lambda: log.run([PYTHON, script], _MEND))
 
 
 def native(log: Log) -> str:
@@ -69,6 +80,17 @@ def frontend_dependencies(log: Log) -> str:
     return _npm_ci(log, FRONTEND)
 
 
+def frontend_generated(log: Log) -> str:
+    """Generate the TypeScript code that is not in git: the types of the contract, and the tree of the routes."""
+    inputs = [FRONTEND / "src" / "routes", FRONTEND / "vite.config.ts", FRONTEND / "package-lock.json"]
+    return unless_unchanged(
+        "frontend-generated",
+        fingerprint([*inputs, FRONTEND / "package.json", BACKEND / "openapi.json"]),
+        [FRONTEND / "src" / "api" / "schema.gen.ts", FRONTEND / "src" / "routeTree.gen.ts"],
+        lambda: log.run([TOOLS / "node" / "bin" / "npm", "run", "gen"], _MEND, FRONTEND),
+    )
+
+
 def e2e_dependencies(log: Log) -> str:
     """Install the packages of the end-to-end tests, as locked. No browser is downloaded: Chromium is Debian's."""
     return _npm_ci(log, E2E)
@@ -83,7 +105,7 @@ def frontend(log: Log) -> str:
         "frontend",
         now,
         [FRONTEND / "dist" / "index.html", FRONTEND / "dist"],
-        lambda: log.run([TOOLS / "node" / "bin" / "npm", "run", "build"], "mend what the log names", FRONTEND),
+        lambda: log.run([TOOLS / "node" / "bin" / "npm", "run", "build"], _MEND, FRONTEND),
     )
 
 

@@ -40,11 +40,15 @@ def _programs(title: str, name: str) -> Step:
 
 UV = Step("uv", "uv", tools.uv, packages=tools.uv_missing)
 BACKEND = Step("Installing the backend", "backend", builds.backend, ("uv",))
+GENERATED = Step("Generating code", "generated", builds.generated, ("backend",))
 NODE = Step("Node", "node", tools.node, ("uv",))
 FRONTEND_DEPENDENCIES = Step(
     "Installing the front end", "frontend-dependencies", builds.frontend_dependencies, ("node",)
 )
 FRONTEND = Step("Building the front end", "frontend", builds.frontend, ("frontend-dependencies",))
+FRONTEND_GENERATED = Step(
+    "Generating types of the front end", "frontend-generated", builds.frontend_generated, ("frontend-dependencies",)
+)
 RUST = Step("Rust", "rust", tools.rust, packages=tools.rust_missing)
 RUST_LINT = Step("clippy and rustfmt", "rust-lint", tools.rust_lint, ("rust",), tools.rust_lint_missing)
 NATIVE = Step("Building the native module", "native", builds.native, ("rust", "backend"))
@@ -83,38 +87,37 @@ CARGO_AUDIT = Step("cargo-audit", "cargo-audit", laboratory.cargo_audit, ("rust"
 SUPPLY_CHAIN = Step("pip-audit and cyclonedx-py", "supply-chain", laboratory.supply_chain, ("uv",))
 CARGO_RPM = Step("cargo-generate-rpm", "cargo-generate-rpm", laboratory.cargo_generate_rpm, ("rust",))
 
+PRODUCT = (UV, BACKEND, GENERATED, RUST, NATIVE)
 GOALS = {
     "uv": [UV],
-    "backend": [UV, BACKEND, RUST, NATIVE],
-    "test-backend": [
-        *(UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, PROXY, REDIS, DNS, NODE, SUPPLY_CHAIN),
-        *(GO, VERSITYGW),
-    ],
-    "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
+    "backend": [*PRODUCT],
+    "test-backend": [*PRODUCT, AGENT, CURL, NETWORK, PROXY, REDIS, DNS, NODE, SUPPLY_CHAIN, GO, VERSITYGW],
+    "frontend": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
-    "test-interop": [UV, BACKEND, RUST, NATIVE, AGENT, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
-    "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
-    "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
-    "bench-advisors": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK],
-    "bench-artifacts": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, RSYNC],
-    "bench-scale": [UV, BACKEND, RUST, NATIVE, CURL, PROXY, GO, VERSITYGW],
-    "soak": [UV, BACKEND, RUST, NATIVE, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, GO, VERSITYGW],
-    "bench-ui": [UV, BACKEND, RUST, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
+    "test-interop": [*PRODUCT, AGENT, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
+    "bench-curves": [*PRODUCT, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
+    "bench-agent": [*PRODUCT, AGENT_RELEASE, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
+    "bench-advisors": [*PRODUCT, AGENT_RELEASE, NETWORK],
+    "bench-artifacts": [*PRODUCT, AGENT_RELEASE, NETWORK, RSYNC],
+    "bench-scale": [*PRODUCT, CURL, PROXY, GO, VERSITYGW],
+    "soak": [*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, GO, VERSITYGW],
+    "bench-ui": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, RUST_SOURCE, UV, ZIG, CARGO_DEB, CARGO_RPM, OPENSSL, NODE, SUPPLY_CHAIN],
     "sbom": [UV, NODE, RUST, SUPPLY_CHAIN],
     "audit": [UV, NODE, RUST, SUPPLY_CHAIN, CARGO_AUDIT],
     "test-packages": [RPM, DNS, OPENSSL],
-    "test-guests": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, QEMU, GUEST_KERNEL],
-    "test-chart": [UV, BACKEND, GO, HELM],
+    "test-guests": [*PRODUCT, AGENT, CURL, NETWORK, QEMU, GUEST_KERNEL],
+    "test-chart": [UV, BACKEND, GENERATED, GO, HELM],
     "screenshots": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
-    "setup": [RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND],
-    "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT, NATIVE],
-    "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT, NATIVE],
+    "setup": [*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED, FRONTEND],
+    "tools": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED, E2E, RUST_LINT],
+    "check": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED, RUST_LINT],
+    "generated": [UV, BACKEND, GENERATED, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED],
     "test": [
-        *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
+        *(*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED, FRONTEND, E2E, CHROMIUM, CURL),
         *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, LINUXPTP, GO, PTP4U, VERSITYGW),
         *(QEMU, GUEST_KERNEL),
     ],
@@ -134,6 +137,7 @@ def main(goal: str) -> None:
     if goal == "up":
         _stop_if_running()
         steps.remove(AGENT)  # the product is reachable while the agent is built
+        steps.remove(FRONTEND_GENERATED)  # types are for editors and checks
         if demo_agents() > 0:
             after[NATIVE.name] = build.start
     if missing := sorted({package for step in steps if step.packages for package in step.packages()}):

@@ -11,10 +11,14 @@ from pathlib import Path
 from common import ROOT, TOOLS
 
 _SKIPPED = {"node_modules", "target", "dist", "__pycache__", ".venv", "results"}
+_GENERATED = ".gen.ts"  # a build may write it among its inputs
 
 
 def fingerprint(inputs: Iterable[Path], *facts: str) -> str:
-    """Return the hash of all files under `inputs` (missing ones count as absent) and of `facts`, such as versions."""
+    """Return the hash of all files under `inputs` (missing ones count as absent) and of `facts`, such as versions.
+
+    Generated files do not count: they follow from others.
+    """
     digest = hashlib.sha256("\0".join(facts).encode())
     for path in sorted(file for given in inputs for file in _files(given)):
         digest.update(f"\0{path.relative_to(ROOT)}\0{path.stat().st_mode & 0o111}\0".encode())
@@ -70,4 +74,4 @@ def _files(path: Path) -> Iterable[Path]:
         return
     for folder, names, files in os.walk(path):
         names[:] = [name for name in names if name not in _SKIPPED]
-        yield from (Path(folder) / file for file in files)
+        yield from (Path(folder) / file for file in files if not file.endswith(_GENERATED))

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lab.client_code.__main__ import CLIENT
+from generator.files import CLIENT
 from sinemora_client import (
     Client,
     InvalidRequest,

@@ -7,12 +7,19 @@ import sys
 import zipfile
 from pathlib import Path
 
-from lab.client_code.__main__ import CLIENT, CONTRACT, stale
+from generator.files import CLIENT, CONTRACT, write_client
 from sinemora_client import Client
 
 
-def test_the_client_is_that_of_the_contract():
-    assert stale() == [], "run `make gen`"
+def test_a_tag_that_is_gone_leaves_no_module_and_nothing_is_written_twice(tmp_path: Path):
+    gone = tmp_path / "operations" / "gone.py"
+    gone.parent.mkdir()
+    gone.touch()
+    write_client(tmp_path)
+    assert not gone.exists()
+    written = (tmp_path / "models.py").stat().st_mtime_ns
+    write_client(tmp_path)
+    assert (tmp_path / "models.py").stat().st_mtime_ns == written
 
 
 def test_every_operation_of_keys_is_a_method():

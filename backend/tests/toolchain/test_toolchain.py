@@ -168,6 +168,32 @@ def test_a_build_runs_again_when_a_part_of_its_output_was_deleted(
     assert (make(), make()) == ("", "unchanged")
 
 
+def test_generated_code_that_was_deleted_is_made_again(
+    stamps: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builds = importlib.import_module("builds")
+    for name in ("agent/wire/proto", "backend/client", "backend/hatch_build.py", "backend/openapi.json"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, tmp_path / name)
+    (tmp_path / "backend/sinemora/measurements/ingest").mkdir(parents=True)
+    monkeypatch.setattr(builds, "BACKEND", tmp_path / "backend")
+    monkeypatch.setattr(builds, "AGENT", tmp_path / "agent")
+    monkeypatch.setattr(builds, "PYTHON", sys.executable)
+    log = importlib.import_module("steps").Log(tmp_path / "log")
+    assert (builds.generated(log), builds.generated(log)) == ("", "unchanged")
+    for name in ("client/sinemora_client/operations/zones.py", "sinemora/measurements/ingest/agent_pb2.py"):
+        (tmp_path / "backend" / name).unlink()
+        assert (builds.generated(log), builds.generated(log)) == ("", "unchanged")
+        assert (tmp_path / "backend" / name).read_text() == (ROOT / "backend" / name).read_text()
+    shutil.rmtree(tmp_path / "backend/client/sinemora_client/operations")
+    monkeypatch.setattr(builds, "PYTHON", "false")  # interrupted
+    with pytest.raises(importlib.import_module("common").StepFailedError):
+        builds.generated(log)
+    monkeypatch.setattr(builds, "PYTHON", sys.executable)
+    assert (builds.generated(log), builds.generated(log)) == ("", "unchanged")
+
+
 @pytest.mark.parametrize(
     ("counts", "script", "expected"),
     [

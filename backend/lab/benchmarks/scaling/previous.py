@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[4]
-_DEPENDENCIES = ("backend/requirements.lock", "agent/Cargo.lock", "agent/native")
+_DEPENDENCIES = ("backend/requirements.lock", "backend/hatch_build.py", "agent/Cargo.lock", "agent/native")
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ def checked_out(commit: str) -> Iterator[Checkout]:
                 subprocess.run([sys.executable, "infra/toolchain/prepare.py", "backend"], cwd=folder, check=True)
             else:
                 (folder / "backend" / ".venv").symlink_to(_ROOT / "backend" / ".venv")
+                subprocess.run([sys.executable, "hatch_build.py"], cwd=folder / "backend", check=True)
             link = Path(name) / "current"
             link.symlink_to(folder)
             yield Checkout(link, commit, newest_migration(commit))

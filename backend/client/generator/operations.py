@@ -4,8 +4,8 @@ import keyword
 from dataclasses import dataclass
 from typing import Any
 
-from lab.client_code.models import HEADER, docstring
-from lab.client_code.types import Schema, ref_of, refs_in, type_of, union
+from generator.models import HEADER, docstring
+from generator.types import Schema, ref_of, refs_in, type_of, union
 
 _JSON = "application/json"
 # Their responses have no end: `Client.stream` reads them.

@@ -3,11 +3,11 @@
 import keyword
 from textwrap import wrap
 
-from lab.client_code.types import Schema, name_of, refs_in, type_of
+from generator.types import Schema, name_of, refs_in, type_of
 
 HEADER = '''"""{title}
 
-Generated from the contract by `make gen`; do not edit.
+Generated from the contract; do not edit.
 """
 '''
 _WIDTH = 116
