@@ -140,11 +140,12 @@ class Pair:
         ends = []
         for window in self.client.windows():
             end_s = window.started_at_s + window.window_s
-            known = window.clock_offset_error_ns and window.clock_offset_error_ns[0] != NOT_KNOWN
+            known = window.offset_error_ns and window.offset_error_ns[0] != NOT_KNOWN
             if not known or end_s - self.began_s < from_s or not window.outbound.count[0]:
                 continue
             first_ns, last_ns = (at_s * 1e9 - real_ahead_ns for at_s in (window.started_at_s, end_s))
-            error_ns = window.clock_offset_ns[0] - self.clock.ahead_ns(last_ns)
+            # The clock of the responder is ahead: the client's offset from it is negative.
+            error_ns = window.offset_from_peer_ns[0] + self.clock.ahead_ns(last_ns)
             stepped = self.clock.steps_within(first_ns, last_ns)
             ends.append(WindowEnd(end_s - self.began_s, error_ns, window.outbound.clock_error_ns[0], window, stepped))
         return ends

@@ -53,7 +53,7 @@ def test_nothing_is_lost_in_either_direction(windows: list[MeshWindow], name: st
 def test_the_clock_of_the_responder_is_ours_whatever_its_time_scale(windows: list[MeshWindow], name: str) -> None:
     # All hosts share a clock; ptp4u and ptp4l announce TAI, which is 37 s ahead.
     places = [(window, list(window.peer_keys).index(RESPONDERS[name])) for window in windows]
-    offsets_ns = [window.clock_offset_ns[place] for window, place in places if window.clock_offset_ns]
+    offsets_ns = [window.offset_from_peer_ns[place] for window, place in places if window.offset_from_peer_ns]
     assert offsets_ns
     assert max(map(abs, offsets_ns)) < 1e8
 

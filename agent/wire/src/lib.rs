@@ -14,7 +14,7 @@ pub const ASYMMETRY_ASSUMED: u32 = 0;
 /// One-way delays of a peer are based on hardware clocks at both ends.
 pub const ASYMMETRY_HARDWARE: u32 = 2;
 
-/// The `clock_offset_error_ns` of a peer whose offset is unknown.
+/// The `offset_error_ns` of a peer whose offset is unknown.
 pub const OFFSET_NOT_KNOWN: u64 = u64::MAX;
 
 /// Largest number of exchanges kept as [`Evidence`] per window and peer.
@@ -123,10 +123,10 @@ pub struct MeshWindow {
     /// Source ports used towards each peer.
     #[prost(uint32, repeated, tag = "5")]
     pub flows: Vec<u32>,
-    /// From this VM to the peer: `t4 - t3`, client to responder.
+    /// From this VM to the peer, client to responder: `t4 - t3 + o`, with `o` the own clock minus the peer's.
     #[prost(message, optional, tag = "6")]
     pub outbound: Option<Columns>,
-    /// From the peer to this VM: `t2 - t1`, responder to client.
+    /// From the peer to this VM, responder to client: `t2 - t1 - o`.
     #[prost(message, optional, tag = "7")]
     pub inbound: Option<Columns>,
     /// Both, free of clocks: `(t4 - t3) + (t2 - t1)`. Its `clock_error_ns` is 0.
@@ -137,13 +137,13 @@ pub struct MeshWindow {
     /// Basis of the one-way delays of each peer: [`ASYMMETRY_ASSUMED`] or [`ASYMMETRY_HARDWARE`]; empty: the first.
     #[prost(uint32, repeated, tag = "10")]
     pub asymmetry_source: Vec<u32>,
-    /// The peer's `CLOCK_MONOTONIC_RAW` minus ours at the end of the window; empty: unknown.
+    /// Set by older agents only, with the opposite sign of [`Self::offset_from_peer_ns`].
     #[prost(sint64, repeated, tag = "11")]
     pub clock_offset_ns: Vec<i64>,
-    /// Random error of each offset (one standard deviation, asymmetry not included), or [`OFFSET_NOT_KNOWN`].
+    /// As above, of [`Self::offset_error_ns`].
     #[prost(uint64, repeated, tag = "12")]
     pub clock_offset_error_ns: Vec<u64>,
-    /// The peer's rate against ours, parts in 10^9.
+    /// As above, with the opposite sign of [`Self::skew_from_peer_ppb`].
     #[prost(sint32, repeated, tag = "13")]
     pub clock_skew_ppb: Vec<i32>,
     /// Least precise origin of this VM's timestamps: 1 user, 2 kernel, 3 hardware; 0 is not reported.
@@ -154,6 +154,15 @@ pub struct MeshWindow {
     pub outbound_flows: Option<FlowColumns>,
     #[prost(message, optional, tag = "15")]
     pub inbound_flows: Option<FlowColumns>,
+    /// The own clock minus the peer's at the end of the window, in the time scale of messages; empty: unknown.
+    #[prost(sint64, repeated, tag = "17")]
+    pub offset_from_peer_ns: Vec<i64>,
+    /// Random error of each offset (one standard deviation, asymmetry not included), or [`OFFSET_NOT_KNOWN`].
+    #[prost(uint64, repeated, tag = "18")]
+    pub offset_error_ns: Vec<u64>,
+    /// The own rate minus the peer's, parts in 10^9.
+    #[prost(sint32, repeated, tag = "19")]
+    pub skew_from_peer_ppb: Vec<i32>,
 }
 
 /// Delays by source port: peers in order, [`MeshWindow::flows`] entries each, flow 0 first.

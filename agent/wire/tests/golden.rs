@@ -31,6 +31,7 @@ fn bytes_and_json_of_every_golden_file_say_the_same() {
         "traffic",
         "timestamp_source",
         "connections",
+        "offset",
     ] {
         let (bytes, text) = golden(name);
         let report = Report::decode(bytes.as_slice()).unwrap();
@@ -109,6 +110,9 @@ fn window_json(window: &MeshWindow) -> Value {
         ),
         ("outbound_flows", flows_json(&window.outbound_flows)),
         ("inbound_flows", flows_json(&window.inbound_flows)),
+        ("offset_from_peer_ns", longs(&window.offset_from_peer_ns)),
+        ("offset_error_ns", longs(&window.offset_error_ns)),
+        ("skew_from_peer_ppb", json!(window.skew_from_peer_ppb)),
     ])
 }
 

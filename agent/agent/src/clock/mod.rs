@@ -1,4 +1,4 @@
-//! The virtual clock of a peer: offset and skew of its clock against ours, estimated from exchanges.
+//! The virtual clock of a peer: offset and skew of the own clock from its clock, estimated from exchanges.
 //!
 //! No clock is steered. Queues only lengthen delays, so the shortest delay of each direction bounds the offset from one
 //! side. Estimation starts with a line through the shortest delays ([`envelope`]) and continues with a filter that knows

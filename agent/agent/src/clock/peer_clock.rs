@@ -17,7 +17,7 @@ const MOST_SUSPECTS: usize = 12;
 /// Smallest step that starts an epoch, ns; the epoch follows smaller ones.
 const LEAST_STEP_NS: f64 = 10_000.0;
 
-/// PastEpoch epochs kept, for windows that still need their time.
+/// Past epochs kept, for windows that still need their time.
 const PAST: usize = 4;
 
 /// An epoch that has ended.
@@ -31,7 +31,8 @@ struct PastEpoch {
     step_ns: f64,
 }
 
-/// Our clock minus the peer's at a time.
+/// The offset of the own clock from the peer's at a time: own minus peer, as IEEE 1588's offset from the master. One-way
+/// delays are made with it in `window/delay.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     pub offset_ns: i64,
@@ -39,7 +40,7 @@ pub struct Offset {
     pub error_ns: u64,
     /// The part of the error due to the estimation (three standard deviations), without that of an unknown asymmetry.
     pub random_ns: u64,
-    /// Rate of our clock relative to the peer's, parts per 10^9.
+    /// Rate of the own clock minus that of the peer's, parts per 10^9.
     pub skew_ppb: i32,
     /// True if the offset comes from hardware clocks at both ends and not from assuming equally long routes.
     pub by_hardware: bool,

@@ -16,7 +16,7 @@ use crate::ptp::{
     Arrival, Body, Correction, EcnField, Message, PendingRequest, PortIdentity, Tlvs,
 };
 use crate::standard_clients::standard_client::{Action, Signal, StandardClient, WithoutService};
-use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_clocks};
+use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_offsets};
 
 /// Time between settlements of exchanges, ns, if no ended window waits for one: visiting each session costs more than
 /// most visits find.
@@ -407,7 +407,7 @@ impl Client {
                 let end = end(window.ends_at_s());
                 let mut summary = aggregator.summarise(window, clock, self.spike_threshold_ns);
                 if let (Some(summary), Some(end)) = (&mut summary, end) {
-                    append_clocks(summary, end, clock);
+                    append_offsets(summary, end, clock);
                 }
                 closed.meshes.extend(summary);
             }

@@ -1,14 +1,16 @@
 //! Summaries of exchanges per window. Windows are half-open intervals of the backend's time, one series per mesh.
 
 mod aggregator;
-mod clocks;
+mod delay;
 mod evidence;
 mod exchanges;
+mod loss;
+mod offset;
 mod pair_order;
 mod peer_window;
 mod statistics;
 
 pub use aggregator::{Window, WindowAggregator, WindowSlot};
-pub use clocks::{WindowEnd, append_clocks};
 pub use exchanges::{Exchanges, OnDemandWindow};
+pub use offset::{WindowEnd, append_offsets};
 pub use peer_window::{Flow, PeerWindow};

@@ -3,12 +3,7 @@
 use sinemora_native::{Sketch, bin_of, value_of};
 use sinemora_wire::{Columns, FlowColumns, NOT_KNOWN};
 
-/// Packets sent and packets lost; `None` if unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Loss {
-    pub sent: Option<u32>,
-    pub lost: Option<u32>,
-}
+use super::loss::Loss;
 
 /// Appends a peer: delays in ns in any order, what was lost, and the bound on the clock's error in ns.
 pub(super) fn append(columns: &mut Columns, delays_ns: &[i64], loss: Loss, clock_error_ns: u64) {

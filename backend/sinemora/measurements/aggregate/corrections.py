@@ -32,7 +32,8 @@ from sinemora.measurements.codec.frame import (
     Stats,
 )
 
-# One agent's clocks at the end of a window; `error_ns` is one standard deviation without asymmetry.
+# Offsets of one agent's clock from those of its targets at the end of a window: client minus target. `error_ns` is one
+# standard deviation without asymmetry.
 CLOCKS = np.dtype(
     [
         ("target", "<i4"),
@@ -49,6 +50,8 @@ CLOCKS = np.dtype(
 SHIFTS = np.dtype(
     [("client", "<i4"), ("target", "<i4"), ("shift_ns", "<i4"), ("bound_ns", "<i4"), ("deviation_ns", "<i4")]
 )
+# Clocks start with it as stored. Those that earlier versions stored do not; their offsets have the opposite sign.
+_CLIENT_MINUS_TARGET = b"o"
 # A window is corrected by corrections that ended at most this long before it, s.
 HOLDS_S = 120
 # Corrections are stored again when one of them has moved by this much, ns, and by this share of its bound.
@@ -139,6 +142,18 @@ def encode(table: Records) -> bytes:
 def decode(blob: bytes, kind: np.dtype[np.void]) -> Records:
     """Invert `encode`."""
     return np.frombuffer(zstandard.ZstdDecompressor().decompress(blob), kind)
+
+
+def encode_clocks(clocks: Records) -> bytes:
+    """Compress `CLOCKS`."""
+    return _CLIENT_MINUS_TARGET + encode(clocks)
+
+
+def decode_clocks(blob: bytes) -> Records:
+    """Invert `encode_clocks`. Clocks that earlier versions stored are left out: the next window replaces them."""
+    if not blob.startswith(_CLIENT_MINUS_TARGET):
+        return np.zeros(0, CLOCKS)
+    return decode(blob.removeprefix(_CLIENT_MINUS_TARGET), CLOCKS)
 
 
 def at(known: Sequence[Corrections], started_at_s: int) -> Records | None:

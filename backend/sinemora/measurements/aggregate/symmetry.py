@@ -10,8 +10,9 @@ looks exactly like a clock that is off. The bound stated is therefore not derive
 possible while no packet arrives before it left: delays may not be negative along any chain of VMs, so the error of a
 pair is at most its shortest chain of corrected delays (difference constraints, solved by shortest paths).
 
-Signs: `offset_ns` is the target's clock minus the client's; a correction is added to the delay from client to target
-and taken from the one back.
+Signs: an offset is the client's clock minus the target's, as everywhere (outbound = t4 - t3 + offset). A correction is
+the offset of the fit minus that of the agent: it is added to the delay from client to target and taken from the one
+back.
 """
 
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def correct(pairs: OffsetEstimates) -> Corrections:
         own = component[pairs.clients] == label
         fit[own], decided_share[own], deviation[own] = _solve(pairs, own)
     # No way is shorter than nothing.
-    shift = np.clip(pairs.offset_ns - fit, -pairs.outbound_min_ns, np.maximum(pairs.inbound_min_ns, 0.0))
+    shift = np.clip(fit - pairs.offset_ns, -pairs.outbound_min_ns, np.maximum(pairs.inbound_min_ns, 0.0))
     decided = (decided_share >= _DECIDED_MIN) & ~pairs.fixed
     shift = np.where(decided, shift, 0.0)
     bound = np.where(decided, np.minimum(_bounds(pairs, fit), pairs.bound_ns + np.abs(shift)), pairs.bound_ns)
@@ -135,28 +136,28 @@ def _least_squares(vms: int, clients: Ints, targets: Ints, offsets: Floats, weig
     np.add.at(laplacian, (clients, targets), -weights)
     np.add.at(laplacian, (targets, clients), -weights)
     moment = np.zeros(vms)
-    np.add.at(moment, targets, weights * offsets)
-    np.add.at(moment, clients, -weights * offsets)
+    np.add.at(moment, clients, weights * offsets)
+    np.add.at(moment, targets, -weights * offsets)
     inverse = np.zeros((vms, vms))
     inverse[1:, 1:] = np.linalg.inv(laplacian[1:, 1:])  # the clock of the first VM is 0
     clock = inverse @ moment
     resistance = inverse[clients, clients] + inverse[targets, targets] - 2.0 * inverse[clients, targets]
-    return clock[targets] - clock[clients], resistance
+    return clock[clients] - clock[targets], resistance
 
 
 def _bounds(pairs: OffsetEstimates, fit: Floats) -> Floats:
     """Return by how much delays with the fitted clocks may err while no delay of any chain is negative."""
     slack = _DEVIATIONS * pairs.error_ns + _NOISE_NS
-    residual = pairs.offset_ns - fit
+    shift = fit - pairs.offset_ns
     longest = np.full((pairs.vms, pairs.vms), np.inf)
     np.fill_diagonal(longest, 0.0)
-    np.minimum.at(longest, (pairs.clients, pairs.targets), np.maximum(pairs.outbound_min_ns + residual, 0.0) + slack)
-    np.minimum.at(longest, (pairs.targets, pairs.clients), np.maximum(pairs.inbound_min_ns - residual, 0.0) + slack)
+    np.minimum.at(longest, (pairs.clients, pairs.targets), np.maximum(pairs.outbound_min_ns + shift, 0.0) + slack)
+    np.minimum.at(longest, (pairs.targets, pairs.clients), np.maximum(pairs.inbound_min_ns - shift, 0.0) + slack)
     used = np.unique(np.concatenate((pairs.clients, pairs.targets)))
     for hub in used[:_HUBS_MAX]:
         np.minimum(longest, longest[:, hub, None] + longest[None, hub, :], out=longest)
     # A delay that had to be clipped is off by as much more.
-    clipped = np.maximum(0.0, np.maximum(-(pairs.outbound_min_ns + residual), residual - pairs.inbound_min_ns))
+    clipped = np.maximum(0.0, np.maximum(-(pairs.outbound_min_ns + shift), shift - pairs.inbound_min_ns))
     forth, back = longest[pairs.clients, pairs.targets], longest[pairs.targets, pairs.clients]
     bounds: Floats = np.maximum(forth, back) + clipped
     return bounds

@@ -268,7 +268,7 @@ def _clocks(window: Window, living: npt.NDArray[np.bool_] | None) -> bytes | Non
         return None
     error_ns = clocks.error_ns if living is None else np.where(living, clocks.error_ns, -1)
     table = corrections.table_of(window.targets, clocks.offset_ns, error_ns, clocks.skew_ppb, window.stats)
-    return corrections.encode(table) if table.size else None
+    return corrections.encode_clocks(table) if table.size else None
 
 
 def _spike(window: Window, spike: Spike, tenant_key: int, vm_key: int) -> SpikeRow:

@@ -51,6 +51,11 @@ WORD_MAX = 64
 _NS = 1_000_000_000
 # Content codings that the native module reads.
 _DIRECT = ("", "identity", ZSTD)
+# Fields of the offsets of a window, and their sign: older agents send the peer's clock minus their own.
+_OFFSET_FIELDS = (
+    (("offset_from_peer_ns", "offset_error_ns", "skew_from_peer_ppb"), 1),
+    (("clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb"), -1),
+)
 _HEALTH = tuple(field.name for field in Health.DESCRIPTOR.fields)
 
 
@@ -66,7 +71,10 @@ class Spike:
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """Clocks of the peers of a window against the agent's own, at its end; `error_ns` is `NO_CLOCK` where unknown."""
+    """Offsets of the agent's clock from those of the peers at the end of a window: the own clock minus the peer's.
+
+    `error_ns` is `NO_CLOCK` where unknown.
+    """
 
     offset_ns: Ints
     error_ns: Ints
@@ -367,19 +375,21 @@ def _by_flow(message: MeshWindow, path: str, window: native.WindowColumns) -> fr
 
 
 def _clocks(message: MeshWindow, path: str, n: int) -> Clocks | None:
-    columns = (message.clock_offset_ns, message.clock_offset_error_ns, message.clock_skew_ppb)
-    if not any(map(len, columns)):
-        return None
-    for name, column in zip(("clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb"), columns, strict=True):
-        if len(column) != n:
-            raise MalformedReport(f"{path}.{name}", f"{len(column)} entries for {n} peers")
-    error = np.array(columns[1], np.uint64)
-    known = np.where(error > np.uint64(INT64_MAX), np.uint64(0), error).astype(np.int64)
-    return Clocks(
-        np.array(columns[0], np.int64),
-        np.where(error > np.uint64(INT64_MAX), NO_CLOCK, known),
-        np.array(columns[2], np.int64),
-    )
+    for names, sign in _OFFSET_FIELDS:
+        offset, error, skew = columns = [getattr(message, name) for name in names]
+        if not any(map(len, columns)):
+            continue
+        for name, column in zip(names, columns, strict=True):
+            if len(column) != n:
+                raise MalformedReport(f"{path}.{name}", f"{len(column)} entries for {n} peers")
+        error = np.array(error, np.uint64)
+        known = np.where(error > np.uint64(INT64_MAX), np.uint64(0), error).astype(np.int64)
+        return Clocks(
+            sign * np.array(offset, np.int64),
+            np.where(error > np.uint64(INT64_MAX), NO_CLOCK, known),
+            sign * np.array(skew, np.int64),
+        )
+    return None
 
 
 def _spike(evidence: Evidence, targets: Ints, window_s: int, path: str) -> Spike:

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.aggregate import corrections
-from sinemora.measurements.aggregate.corrections import CLOCKS, HOLDS_S, SHIFTS, ClockReport, Corrections, Records
+from sinemora.measurements.aggregate.corrections import HOLDS_S, SHIFTS, ClockReport, Corrections, Records
 from sinemora.measurements.aggregate.symmetry import Floats
 
 # Corrections that keep changing get a new row once a minute; until then they replace the last one.
@@ -81,7 +81,7 @@ def clock_reports(session: Session, tenant_key: int, mesh_key: int) -> tuple[lis
     kept = [row for row in rows if row.ended_at_s > newest - _WINDOWS * row.window_s]
     window_s = max((row.window_s for row in kept), default=1)
     return [
-        ClockReport(row.vm_key, row.ended_at_s, corrections.decode(bytes(row.clocks), CLOCKS)) for row in kept
+        ClockReport(row.vm_key, row.ended_at_s, corrections.decode_clocks(bytes(row.clocks))) for row in kept
     ], window_s
 
 

@@ -1,6 +1,7 @@
 """From clocks in reports to corrected one-way delays through HTTP; and corrections applied to frames."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import corrections
-from sinemora.measurements.aggregate.corrections import SHIFTS, Corrections
+from sinemora.measurements.aggregate.corrections import CLOCKS, SHIFTS, ClockReport, Corrections
 from sinemora.measurements.codec import frame, llq16, unpacking
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, ROUND_TRIP
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest.validation import windows_of
 from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
@@ -19,6 +22,7 @@ from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 pytestmark = pytest.mark.whole_store
 
 EVEN, HALF = 200_000, 50_000
+GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
 
 
 @pytest.fixture
@@ -38,10 +42,56 @@ def tell(mesh: MeshWorld, started_at_s: int, half_ns: int = HALF, agents: int = 
         window = report.windows[0]
         for key in sorted(peers):
             hidden = half_ns if (agent, key) == (mesh.agents[0], mesh.agents[1].vm_key) else 0
-            window.clock_offset_ns.append(clock[key] - clock[agent.vm_key] + hidden)
-            window.clock_offset_error_ns.append(200)
-            window.clock_skew_ppb.append(0)
+            window.offset_from_peer_ns.append(clock[agent.vm_key] - clock[key] - hidden)
+            window.offset_error_ns.append(200)
+            window.skew_from_peer_ppb.append(0)
         sent(agent, report)
+
+
+def clocks_of(report: Report, vm_key: int) -> ClockReport:
+    """Return the clocks of the only window of a report."""
+    (window,) = windows_of(report, vm_key)
+    clocks = window.clocks
+    assert clocks is not None
+    table = corrections.table_of(window.targets, clocks.offset_ns, clocks.error_ns, clocks.skew_ppb, window.stats)
+    return ClockReport(vm_key, window.started_at_s + window.window_s, table)
+
+
+def by_older_agent(report: Report) -> Report:
+    """Return the report with offsets as older agents send them: the peer's clock minus their own."""
+    (window,) = report.windows
+    window.clock_offset_ns.extend(-offset_ns for offset_ns in window.offset_from_peer_ns)
+    window.clock_offset_error_ns.extend(window.offset_error_ns)
+    window.clock_skew_ppb.extend(-skew for skew in window.skew_from_peer_ppb)
+    for name in ("offset_from_peer_ns", "offset_error_ns", "skew_from_peer_ppb"):
+        window.ClearField(name)
+    return report
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_the_golden_offsets_of_an_agent_lengthen_the_way_that_is_longer(older):
+    """Exchanges of VM 1, whose way to VM 2 is longer than the one back, give the same numbers in the agent's tests."""
+    first = Report.FromString((GOLDEN / "offset.bin").read_bytes())
+    (window,) = first.windows
+    second = report_of(5, {3: simple(EVEN, EVEN, clock_error_ns=201_000)}, window.started_at_s)
+    # The clock of VM 3 is 8 ms ahead of that of VM 2.
+    second.windows[0].offset_from_peer_ns.append(-8_000_000)
+    second.windows[0].offset_error_ns.append(200)
+    second.windows[0].skew_from_peer_ppb.append(0)
+    reports = [by_older_agent(first) if older else first, second]
+    shifts, loops = corrections.compute_shifts([clocks_of(report, vm_key) for vm_key, report in enumerate(reports, 1)])
+    assert np.abs(loops).tolist() == [HALF]
+    # A loop of three does not show which of its ways is uneven: each gets a third.
+    shift = {(row["client"], row["target"]): row["shift_ns"] for row in shifts}
+    assert shift[1, 2] == pytest.approx(HALF / 3, rel=0.01)
+    assert shift[1, 3] == pytest.approx(-HALF / 3, rel=0.01)
+    assert shift[2, 3] == pytest.approx(HALF / 3, rel=0.01)
+
+
+def test_clocks_that_an_earlier_version_stored_are_left_out():
+    clocks = np.ones(2, CLOCKS)
+    assert (corrections.decode_clocks(corrections.encode_clocks(clocks)) == clocks).all()
+    assert not corrections.decode_clocks(corrections.encode(clocks)).size
 
 
 def path(mesh: MeshWorld, source: int, target: int) -> dict:

@@ -35,8 +35,8 @@ def mesh(vms: int, half_asymmetry_ns: Floats, seed: int, base_ns: float = 200 * 
     forth, back = both / 2 + half, both / 2 - half
     clock = random.uniform(-1e9, 1e9, vms)
     noise = random.normal(0, 100, half.size)
-    # An agent takes both ways to be equally long: its offset is too large by half of what they differ by.
-    offset = clock[targets] - clock[clients] + half + noise
+    # An agent takes both ways to be equally long: its offset is too small by half of what they differ by.
+    offset = clock[clients] - clock[targets] - half - noise
     even = both / 2
     pairs = OffsetEstimates(
         vms, clients, targets, offset, np.full(half.size, 100.0), even + 300, even - noise, even + noise,
@@ -137,7 +137,7 @@ def test_parts_that_are_not_connected_are_corrected_each_by_itself() -> None:
 def test_hardware_clocks_are_not_corrected_and_help_the_others() -> None:
     world = mesh(6, chance(6, 10, 5), 5)
     fixed = world.pairs.clients == 0
-    true_offset = world.pairs.offset_ns - (world.forth - world.back) / 2
+    true_offset = world.pairs.offset_ns + (world.forth - world.back) / 2
     offset = np.where(fixed, true_offset, world.pairs.offset_ns)
     pairs = part(world.pairs, np.ones(fixed.size, bool))
     pairs = OffsetEstimates(

@@ -478,10 +478,13 @@ def whole_report(rng: np.random.Generator) -> Report:
     """Return a report of two windows with all fields that an agent may send."""
     message = window(rng)
     add_window(message, 4, {int(key): raw(rng) for key in range(20, 23)}, 1_795_000_010)
-    first = message.windows[0]
-    first.clock_offset_ns.extend([-5, 6] * 4)
-    first.clock_offset_error_ns.extend([9, 2**64 - 1] * 4)
-    first.clock_skew_ppb.extend([3, -3] * 4)
+    first, second = message.windows
+    first.offset_from_peer_ns.extend([-5, 6] * 4)
+    first.offset_error_ns.extend([9, 2**64 - 1] * 4)
+    first.skew_from_peer_ppb.extend([3, -3] * 4)
+    second.clock_offset_ns.extend([-5, 6, 7])  # by an older agent
+    second.clock_offset_error_ns.extend([9, 2**64 - 1, 8])
+    second.clock_skew_ppb.extend([3, -3, 0])
     first.evidence.add(peer_key=10, at_ns=[1, 2], outbound_ns=[5, 60_000], inbound_ns=[4, 4])
     return message
 

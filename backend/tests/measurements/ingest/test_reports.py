@@ -309,6 +309,7 @@ def _first(report: Report, name: str, value) -> None:
         (lambda r: r.windows[0].evidence.add(peer_key=1), "windows/0/evidence/0/peer_key"),
         (lambda r: r.windows[0].asymmetry_source.append(2), "windows/0/asymmetry_source"),
         (lambda r: r.windows[0].asymmetry_source.extend([1, 0]), "windows/0/asymmetry_source"),
+        (lambda r: r.windows[0].offset_from_peer_ns.extend([1, 2]), "windows/0/offset_error_ns"),
         (lambda r: r.windows[0].clock_offset_ns.extend([1, 2]), "windows/0/clock_offset_error_ns"),
         (lambda r: r.windows[0].outbound_flows.count.append(1), "windows/0/outbound_flows/count"),
         (lambda r: setattr(r, "agent_version", "a\x00b"), "agent_version"),
@@ -420,9 +421,10 @@ def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
     assert result.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED, frame.ASSUMED]
     assert result.stats.by_flow[:, 0].tolist() == [[2, 1], [45_000, 1_000_000], [45_000, 1_000_000]]
     assert result.clocks is not None
-    assert result.clocks.offset_ns.tolist() == [-1_500, 0, 9_000_000_000_000]
+    # An older agent sends the peer's clock minus its own.
+    assert result.clocks.offset_ns.tolist() == [1_500, 0, -9_000_000_000_000]
     assert result.clocks.error_ns.tolist() == [80, NO_CLOCK, 2_500]
-    assert result.clocks.skew_ppb.tolist() == [0, 0, -31_250]
+    assert result.clocks.skew_ppb.tolist() == [0, 0, 31_250]
     window.peer_keys[2] = 10**9  # no VM of the tenant: its flows go with it
     sent(mesh.agents[0], report)
     ((row),) = rows(mesh, "SELECT stats FROM probe_frames")
