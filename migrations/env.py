@@ -39,7 +39,7 @@ def _migrate() -> None:
         connection.execute(text("SET statement_timeout = '60s'"))
         if cluster.version(connection) is not None:
             connection.execute(text(f"SET {cluster.ONE_CONNECTION_A_WORKER}"))
-        migrate.adopt(connection)
+        migrate.check_database(connection)
         connection.commit()
         context.configure(
             connection=connection,
@@ -47,6 +47,8 @@ def _migrate() -> None:
             transaction_per_migration=True,
             compare_server_default=True,
             include_name=_modelled,
+            # A migration reads no setting by itself, so that it depends on nothing that a later version may change.
+            raw_days=settings().retention_raw_days,
         )
         with context.begin_transaction():
             context.run_migrations()

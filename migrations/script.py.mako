@@ -6,7 +6,8 @@ The previous version serves requests while this runs, until the new version is u
 - Wait for a lock at most 4 s and for a statement at most 60 s (set in env.py). A migration that needs more says so
   with `op.execute("SET LOCAL statement_timeout = …")` and why.
 - Indexes on tables that are written to: `postgresql_concurrently=True` inside `op.get_context().autocommit_block()`.
-- A tenant's table gets `confine(…)`: row-level security, also for its owner.
+- A tenant's table gets `op.execute(own_rows("…"))`, from `sinemora.kit.row_policies`: row-level security, also for its
+  owner. Import nothing else of the product, and read no setting: code changes after a migration was written.
 - `downgrade` undoes exactly this; tests go up, down and up again.
 """
 

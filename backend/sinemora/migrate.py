@@ -10,6 +10,7 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
 from pydantic import ValidationError
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
@@ -19,15 +20,14 @@ from sinemora.kit.database_refusal import refusal_of
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
-# Migrations 0001 to 0018 of development are now four. The newest of the old versions has the schema of 0004_alerts.
-SQUASHED = {"0018": "0004_alerts"}
-_EARLIER = {f"{number:04}" for number in range(1, 18)}
-_LAST_WITH_EARLIER = "f538668"  # the commit
+# The first migration. It replaces 46; their names, and those of still earlier ones, sort before its name.
+BASELINE = "0054_pins_as_values"
+LAST_WITH_EARLIER = "1f0e2f7c"  # the commit
 _TABLE = "alembic_version"
 
 
 class SchemaVersionError(Exception):
-    """This version of the product cannot upgrade the schema of the database."""
+    """This version of the product cannot upgrade from a version of the schema."""
 
     def __init__(self, what: str, advice: str) -> None:
         super().__init__(f"{what}\nWhat to do: {advice}")
@@ -36,11 +36,16 @@ class SchemaVersionError(Exception):
 def upgrade(revision: str = "head") -> None:
     """Migrate up to `revision`, as the role of SINEMORA_DATABASE_OWNER_URL.
 
-    Raises SchemaVersionError when the database has a schema that this version of the product cannot upgrade.
+    Raises SchemaVersionError when the database has a schema that this version of the product cannot upgrade, or when
+    there is no `revision`.
     """
     config = configuration()
     config.attributes["models"] = False
-    command.upgrade(config, revision)
+    try:
+        command.upgrade(config, revision)
+    except CommandError as error:
+        versions = ", ".join(sorted(_known()))
+        raise SchemaVersionError(f"Schema not upgraded: {error}.", f"Use one of {versions}, or head.") from error
 
 
 def configuration() -> Config:
@@ -50,37 +55,41 @@ def configuration() -> Config:
     return config
 
 
-def present_name(revision: str) -> str:
-    """Return the name that this version of the product gives to the schema version `revision`."""
-    return SQUASHED.get(revision, revision)
-
-
-def adopt(connection: Connection) -> None:
-    """Rename the schema version of a database that the squashed migrations brought to their last version.
-
-    Raises SchemaVersionError for any other version that has no migration here.
-    """
+def check_database(connection: Connection) -> None:
+    """Raise SchemaVersionError if this version of the product cannot upgrade the schema of a database."""
     if not inspect(connection).has_table(_TABLE):
         return
-    version = connection.scalar(text(f"SELECT version_num FROM {_TABLE}"))
-    if version in _EARLIER:
-        raise SchemaVersionError(
-            f"Schema too old: the database has version {version}."
-            " This version of Sinemora upgrades from version 0018 or newer.",
-            f"Start an older Sinemora on it once (git checkout {_LAST_WITH_EARLIER}), which upgrades to version 0018."
-            " Then start this one.",
-        )
-    if version in SQUASHED:
-        connection.execute(text(f"UPDATE {_TABLE} SET version_num = :name"), {"name": SQUASHED[version]})
-    elif version and version not in {script.revision for script in _scripts().walk_revisions()}:
-        raise SchemaVersionError(
-            f"Schema unknown: the database has version {version}, which this version of Sinemora does not know.",
-            "Start the version of Sinemora that wrote it, or a newer one.",
+    if version := connection.scalar(text(f"SELECT version_num FROM {_TABLE}")):
+        check(
+            version,
+            "database",
+            f"Start an older Sinemora on it once (git checkout {LAST_WITH_EARLIER}), which upgrades it to {BASELINE},"
+            " then start this one. The older one's `sinemora backup` makes a copy before. To begin without the old"
+            " data, start this one on an empty database, or in another data folder (SINEMORA_DATA_DIR).",
         )
 
 
-def _scripts() -> ScriptDirectory:
-    return ScriptDirectory.from_config(configuration())
+def check(version: str, holder: str, advice: str) -> None:
+    """Raise SchemaVersionError if this version of the product cannot upgrade from a schema version.
+
+    `holder` is what has the version. `advice` says what to do when the version is too old.
+    """
+    if version in _known():
+        return
+    if version < BASELINE:
+        raise SchemaVersionError(
+            f"Schema too old: the {holder} has version {version}."
+            f" This version of Sinemora upgrades from version {BASELINE} or newer.",
+            advice,
+        )
+    raise SchemaVersionError(
+        f"Schema unknown: the {holder} has version {version}, which this version of Sinemora does not know.",
+        "Use the version of Sinemora that wrote it, or a newer one.",
+    )
+
+
+def _known() -> set[str]:
+    return {script.revision for script in ScriptDirectory.from_config(configuration()).walk_revisions()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

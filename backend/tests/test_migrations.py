@@ -1,6 +1,5 @@
-"""Migrations create the schema of the models, can be undone, and take over or refuse an earlier database."""
+"""Migrations create the schema of the models, and refuse an earlier or unknown database with what to do."""
 
-import json
 import os
 import subprocess
 import sys
@@ -18,7 +17,6 @@ from sqlalchemy.exc import OperationalError
 from sinemora import migrate
 from sinemora.kit import config
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
-from sinemora.recommendations.schemas import VerifiedOutcome
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
@@ -88,8 +86,7 @@ def test_up_down_up_gives_the_same_schema_as_the_models(schema: Schema):
     # Run as a developer runs it, with the configuration in pyproject.toml.
     subprocess.run([sys.executable, "-m", "alembic", "check"], cwd=BACKEND, env=os.environ, check=True)
     before = schema.catalogue()
-    schema.downgrade("base")
-    assert [item for item in schema.catalogue() if not item.startswith("alembic_version")] == []
+    schema.downgrade(migrate.BASELINE)
     migrate.upgrade()
     assert schema.catalogue() == before
 
@@ -98,30 +95,47 @@ def test_there_is_one_newest_version():
     assert ScriptDirectory.from_config(migrate.configuration()).get_heads() == [NEWEST]
 
 
+def test_every_table_is_confined_but_those_that_no_request_reads(schema: Schema):
+    """A table with rows of tenants that a migration forgets to confine would show them to every tenant."""
+    migrate.upgrade()
+    with schema.owner.connect() as connection:
+        tables = connection.execute(
+            text(
+                "SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, pg_get_expr(p.polqual, c.oid)"
+                " FROM pg_class c LEFT JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'tenant'"
+                " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
+                " AND c.oid NOT IN (SELECT objid FROM pg_depend WHERE deptype = 'e')"
+            )
+        ).all()
+    by_id = (
+        "(tenant_id = (NULLIF(NULLIF(current_setting('sinemora.tenant_id'::text, true), '*'::text), ''::text))::uuid)"
+    )
+    conditions = {
+        by_id,
+        by_id.replace("tenant_id =", "id ="),
+        "(( SELECT current_setting('sinemora.tenant_key'::text, true) AS current_setting) = (tenant_key)::text)",
+    }
+    others = {table for table, is_confined, condition in tables if not is_confined or condition not in conditions}
+    signing_in = {"users", "one_time_tokens", "totp_secrets", "recovery_codes", "passkeys", "identities"}
+    assert others == {"alembic_version", "archive_state", "zone_minutes", *signing_in}
+    assert all(is_confined for table, is_confined, _ in tables if table in signing_in)
+
+
 def test_a_migration_gives_up_on_a_lock_and_leaves_the_schema_as_it_was(schema: Schema):
     """The previous version serves meanwhile; its sessions queue behind a migration that waits for a lock."""
-    migrate.upgrade("0012_one_optimiser")
-    with schema.owner.connect() as reader:
-        reader.execute(text("SELECT count(*) FROM annotations"))  # a transaction left open holds its lock
-        with pytest.raises(OperationalError, match="lock timeout"):
-            schema.downgrade("0006_estimable_policies")
-        # Later versions are done and committed one by one.
-        assert schema.version() == "0007_annotations"
-        with schema.owner.connect() as other:
-            assert other.scalar(text("SELECT to_regclass('annotations') IS NOT NULL"))
-
-
-def test_a_database_of_the_last_version_before_the_squash_is_taken_over(schema: Schema):
     migrate.upgrade()
+    with schema.owner.begin() as connection:
+        for table in ("annotations", "zones"):
+            connection.execute(text(f"DROP POLICY system ON {table}"))
     before = schema.catalogue()
-    schema.downgrade(migrate.SQUASHED["0018"])
-    schema.set_version("0018")
-    assert migrate.main([]) == 0
-    assert schema.version() == NEWEST
+    with schema.owner.connect() as reader:
+        reader.execute(text("SELECT count(*) FROM zones"))  # a transaction left open holds its lock
+        with pytest.raises(OperationalError, match="lock timeout"):
+            migrate.upgrade()
     assert schema.catalogue() == before
 
 
-@pytest.mark.parametrize("version", ["0001", "0017"])
+@pytest.mark.parametrize("version", ["0001", "0018", "0004_alerts", "0040_service_plans", "0053_zone_minutes"])
 def test_a_database_of_an_earlier_version_is_refused_with_what_to_do(
     schema: Schema, version: str, capsys: pytest.CaptureFixture[str]
 ):
@@ -130,8 +144,17 @@ def test_a_database_of_an_earlier_version_is_refused_with_what_to_do(
     assert migrate.main([]) == 1
     assert schema.version() == version
     printed = capsys.readouterr().err
-    assert f"the database has version {version}. This version of Sinemora upgrades from version 0018" in printed
-    assert "Start an older Sinemora on it once" in printed
+    assert f"the database has version {version}. This version of Sinemora upgrades from" in printed
+    assert f"Start an older Sinemora on it once (git checkout {migrate.LAST_WITH_EARLIER})" in printed
+    assert "Traceback" not in printed
+
+
+def test_the_commit_that_messages_name_upgrades_to_the_baseline():
+    path = f"{migrate.LAST_WITH_EARLIER}:migrations/versions/{migrate.BASELINE}.py"
+    shown = subprocess.run(["git", "show", path], cwd=BACKEND, capture_output=True, text=True)
+    if shown.returncode != 0 and not (BACKEND.parent / ".git").exists():
+        pytest.skip("not a clone of the repository")
+    assert f'revision: str = "{migrate.BASELINE}"' in shown.stdout, shown.stderr
 
 
 def test_a_database_of_an_unknown_version_is_refused_with_what_to_do(
@@ -143,33 +166,13 @@ def test_a_database_of_an_unknown_version_is_refused_with_what_to_do(
     assert schema.version() == "9999_later"
     printed = capsys.readouterr().err
     assert "version 9999_later, which this version of Sinemora does not know" in printed
-    assert "Start the version of Sinemora that wrote it, or a newer one." in printed
+    assert "Use the version of Sinemora that wrote it, or a newer one." in printed
 
 
-def test_stored_results_get_the_names_of_the_present(schema: Schema):
-    migration = ScriptDirectory.from_config(migrate.configuration()).get_revision("0005_field_terms").module
-    old = {"front": [{"moves": 1}], "evidence": {"hysteresis": 0.01, "paths": 6}, "total": None}
-    new = {"pareto_front": [{"moves": 1}], "evidence": {"min_gain": 0.01, "paths": 6}, "total": None}
-    with schema.owner.connect() as connection:
-        for expression, before, after in ((migration.RESULT_UP, old, new), (migration.RESULT_DOWN, new, old)):
-            statement = text(f"SELECT {expression} FROM (SELECT CAST(:answer AS jsonb) AS answer) AS stored")
-            assert connection.scalar(statement, {"answer": json.dumps(before)}) == after
-
-
-def test_earlier_outcomes_are_no_verdicts(schema: Schema):
-    migration = ScriptDirectory.from_config(migrate.configuration()).get_revision("0011_verdicts").module
-    estimate = {"mean": 0.75, "low": 0.5, "high": 1.0, "windows": 9}
-    window = {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T10:10:00Z"}
-    old = {"observed": estimate, "predicted": estimate, "gain_observed": 0.25, "gain_predicted": 0.25, "held": True}
-    with schema.owner.connect() as connection:
-
-        def rewritten(expression: str, outcome: dict[str, object]) -> dict[str, object]:
-            statement = text(f"SELECT {expression} FROM (SELECT CAST(:outcome AS jsonb) AS outcome) AS stored")
-            return dict(connection.scalar(statement, {"outcome": json.dumps(outcome)}))
-
-        new = rewritten(migration.OUTCOME_UP, old | {"window": window})
-        assert VerifiedOutcome.model_validate(new).verdict == "cannot_tell"
-        assert new["observed"] == new["promised"] == {"mean": 0.25, "low": 0.0, "high": 0.5}
-        back = rewritten(migration.OUTCOME_DOWN, new | {"observed": None})
-        assert back.keys() == {*old, "window"}
-        assert (back["held"], back["gain_observed"]) == (False, 0.25)
+def test_a_version_that_no_migration_has_is_refused_with_those_that_are_there(
+    schema: Schema, capsys: pytest.CaptureFixture[str]
+):
+    assert migrate.main(["0040_service_plans"]) == 1
+    printed = capsys.readouterr().err
+    assert "0040_service_plans" in printed
+    assert f"Use one of {migrate.BASELINE}" in printed

@@ -1,7 +1,12 @@
-"""Policies of row-level security that depend on the settings of an installation, renewed by each migration."""
+"""Row-level security: the policy `tenant` of each table, which migrations create, and policies that `grants` renews.
+
+The policy `tenant` lets a session read and write the rows of its tenant. The policies that `grants` renews after each
+migration depend on the settings of an installation, such as the names of the roles.
+"""
 
 import re
 from collections.abc import Mapping
+from typing import Literal
 
 from sqlalchemy import Connection, text
 
@@ -19,6 +24,32 @@ _CONDITIONS = text(
     " FROM pg_policy p WHERE p.polrelid = to_regclass(:table) ORDER BY p.polname"
 )
 _RESTRICTIVE = "AS RESTRICTIVE "
+
+# A system session has '*'; the setting is empty after a transaction that had one. Ids are compared as ids: PostgreSQL
+# has statistics of `tenant_id` and none of `tenant_id::text`.
+_BY_ID = "{column} = NULLIF(NULLIF(current_setting('sinemora.tenant_id', true), '*'), '')::uuid"
+# For measurements. The subquery reads the setting once a statement, not once a row.
+_BY_KEY = "(SELECT current_setting('sinemora.tenant_key', true)) = {column}::text"
+
+
+def own_rows(table: str, column: Literal["tenant_id", "tenant_key", "id"] = "tenant_id") -> str:
+    """Return the SQL by which a session reads and writes only the rows of its tenant in `table`.
+
+    `column` names the tenant in each row. Migrations call this, and databases exist that they have created: a change of
+    the condition needs a migration that alters the policies which are there.
+    """
+    return confined(table, (_BY_KEY if column == "tenant_key" else _BY_ID).format(column=column))
+
+
+def confined(table: str, condition: str) -> str:
+    """Return the SQL by which a session reads and writes only rows that satisfy `condition`.
+
+    Row-level security is forced: it binds the owner of the table too.
+    """
+    return (
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;\n"
+        f"CREATE POLICY tenant ON {table} USING ({condition})"
+    )
 
 
 def set_policies(connection: Connection, name: str, wanted: Mapping[str, str | None]) -> None:

@@ -62,12 +62,13 @@ def restore(source: IO[bytes], report: Report, *, replace: bool = False) -> dict
     archive = Reader(source)
     if archive.header.get("kind") != "backup":
         raise RestoreError(f"not a backup: this is a {archive.header.get('kind')}")
-    needed = migrate.present_name(str(archive.header["revision"]))
+    needed = str(archive.header["revision"])
+    _check_version(needed)
     with connect() as connection:
         present = revision(connection)
         if present is None:
-            _migrate(needed)
-        elif migrate.present_name(present) != needed:
+            migrate.upgrade(needed)
+        elif present != needed:
             raise RestoreError(
                 f"schema versions differ: {present} in the database, {needed} in the backup."
                 " Restore into an empty database, which is then migrated to the newest version"
@@ -126,16 +127,15 @@ def _days(connection: psycopg.Connection, table: Table) -> list[str] | None:
     return list(row) if row and row[0] else None
 
 
-def _migrate(needed: str) -> None:
-    from alembic.util.exc import CommandError
-
+def _check_version(needed: str) -> None:
+    advice = (
+        f"Restore it with an older Sinemora (git checkout {migrate.LAST_WITH_EARLIER}), which upgrades it to"
+        f" {migrate.BASELINE}. Then start this one on that database."
+    )
     try:
-        migrate.upgrade(needed)
-    except CommandError as error:
-        raise RestoreError(
-            f"schema version unknown: the backup has {needed}: {error}."
-            " Restore it with the version of Sinemora that wrote it, or a newer one"
-        ) from error
+        migrate.check(needed, "backup", advice)
+    except migrate.SchemaVersionError as error:
+        raise RestoreError(str(error)) from None
 
 
 def _check_schema(backed_up: dict[str, Any], here: dict[str, Table]) -> None:

@@ -10,6 +10,7 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
+from sinemora import migrate
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations import backup
@@ -94,6 +95,26 @@ def test_policies_and_triggers_are_as_before(world, servers):
     before = guards()
     backup.restore(io.BytesIO(taken()), lambda _: None, replace=True)
     assert guards() == before
+
+
+@pytest.mark.parametrize(
+    ("version", "reason", "advice"),
+    [
+        ("0040_service_plans", "Schema too old", f"git checkout {migrate.LAST_WITH_EARLIER}"),
+        ("9999_later", "Schema unknown", "Use the version of Sinemora that wrote it"),
+    ],
+)
+def test_a_backup_of_another_schema_is_refused_with_what_to_do(
+    world, monkeypatch: pytest.MonkeyPatch, version: str, reason: str, advice: str
+):
+    monkeypatch.setattr(backup, "revision", lambda _: version)
+    archive = taken()
+    monkeypatch.undo()
+    before = contents()
+    with pytest.raises(RestoreError, match=f"^{reason}: the backup has version {version}") as refused:
+        backup.restore(io.BytesIO(archive), lambda _: None, replace=True)
+    assert advice in str(refused.value)
+    assert contents() == before
 
 
 @pytest.mark.parametrize("damage", ["bit", "end", "part", "digest"])

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sinemora import migrate
+
 _ROOT = Path(__file__).resolve().parents[4]
 _DEPENDENCIES = ("backend/requirements.lock", "backend/hatch_build.py", "agent/Cargo.lock", "agent/native")
 
@@ -39,21 +41,35 @@ class Checkout:
 
 
 def previous_commit() -> str:
-    """Return PREVIOUS, the newest tag, or the newest commit whose newest migration is another."""
+    """Return PREVIOUS, the newest tag, or the newest commit whose newest migration is another.
+
+    Exits when there is none, or when this version cannot upgrade from the one that is named.
+    """
     if wanted := os.environ.get("PREVIOUS"):
-        return _git("rev-parse", "--verify", f"{wanted}^{{commit}}")
+        return _upgradable(_git("rev-parse", "--verify", f"{wanted}^{{commit}}"))
     if tags := _git("tag", "--merged", "HEAD", "--sort=-creatordate").split():
-        return _git("rev-parse", f"{tags[0]}^{{commit}}")
+        return _upgradable(_git("rev-parse", f"{tags[0]}^{{commit}}"))
     for commit in _git("log", "--first-parent", "--format=%H", "HEAD", "--", "migrations/versions").split():
         if newest_migration(f"{commit}^") != newest_migration("HEAD"):
-            return _git("rev-parse", f"{commit}^")
+            return _upgradable(_git("rev-parse", f"{commit}^"))
     sys.exit("no commit has another migration: name a release with PREVIOUS=")
 
 
+def _upgradable(commit: str) -> str:
+    """Return the commit; exit if this version cannot upgrade from its newest migration."""
+    if (migration := newest_migration(commit)) < migrate.BASELINE:
+        sys.exit(
+            f"{commit[:12]} has the migration {migration}; this version upgrades from {migrate.BASELINE} or newer."
+            f" Name a newer one with PREVIOUS=, such as {migrate.LAST_WITH_EARLIER}."
+        )
+    return commit
+
+
 def newest_migration(commit: str) -> str:
-    """Return the name of the newest migration of a commit."""
-    names = _git("ls-tree", "--name-only", commit, "migrations/versions/").split()
-    return Path(max(name for name in names if name.endswith(".py"))).stem
+    """Return the name of the newest migration of a commit, which may differ from the name of its file."""
+    files = _git("ls-tree", "--name-only", commit, "migrations/versions/").split()
+    content = _git("show", f"{commit}:{max(name for name in files if name.endswith('.py'))}")
+    return content.partition('\nrevision: str = "')[2].partition('"')[0]
 
 
 @contextmanager

@@ -1,15 +1,5 @@
-"""Artifacts: published files, their blocks, the copies on VMs, the setting of a mesh."""
+-- Artifacts: published files, their blocks, the copies on VMs, the setting of a mesh.
 
-from collections.abc import Sequence
-
-from alembic import op
-
-revision: str = "0035_artifacts"
-down_revision: str | Sequence[str] | None = "0034_ptp_domain"
-branch_labels: str | Sequence[str] | None = None
-depends_on: str | Sequence[str] | None = None
-
-SCHEMA = """
 CREATE TABLE artifact_settings (
     mesh_id uuid NOT NULL,
     enabled boolean NOT NULL,
@@ -97,21 +87,3 @@ CREATE TABLE artifact_peers (
     CONSTRAINT fk_artifact_peers_tenant_id_vm_id_vms
         FOREIGN KEY (tenant_id, vm_id) REFERENCES vms (tenant_id, id) ON DELETE CASCADE
 );
-"""
-TABLES = ("artifact_settings", "artifacts", "artifact_blocks", "artifact_copies", "artifact_peers")
-# A system session has '*'; the setting is empty after a transaction that had one.
-OUR_ID = "NULLIF(NULLIF(current_setting('sinemora.tenant_id', true), '*'), '')::uuid"
-
-
-def upgrade() -> None:
-    """Create the tables and their row-level security."""
-    op.execute(SCHEMA)
-    for table in TABLES:
-        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-        op.execute(f"CREATE POLICY tenant ON {table} USING (tenant_id = {OUR_ID})")
-
-
-def downgrade() -> None:
-    """Drop the tables."""
-    for table in reversed(TABLES):
-        op.execute(f"DROP TABLE {table}")

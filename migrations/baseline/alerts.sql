@@ -1,15 +1,5 @@
-"""Alert rules and their state, incidents, silences, receivers, routing and deliveries."""
+-- Alert rules and their state, incidents, silences, receivers, routing, deliveries.
 
-from collections.abc import Sequence
-
-from alembic import op
-
-revision: str = "0004_alerts"
-down_revision: str | Sequence[str] | None = "0003_recommender"
-branch_labels: str | Sequence[str] | None = None
-depends_on: str | Sequence[str] | None = None
-
-SCHEMA = """
 CREATE TABLE alert_rules (
     mesh_id uuid NOT NULL,
     name varchar NOT NULL,
@@ -31,7 +21,7 @@ CREATE TABLE alert_rules (
     tenant_id uuid NOT NULL,
     CONSTRAINT pk_alert_rules PRIMARY KEY (id),
     CONSTRAINT ck_alert_rules_severity CHECK (severity IN ('info', 'warning', 'critical')),
-    CONSTRAINT ck_alert_rules_patience CHECK (sources_min >= 1 AND hold_s >= 0 AND keep_firing_s >= 0),
+    CONSTRAINT ck_alert_rules_m_of_n CHECK (sources_min >= 1 AND hold_s >= 0 AND keep_firing_s >= 0),
     CONSTRAINT ck_alert_rules_windows CHECK (windows_x BETWEEN 1 AND windows_y AND windows_y <= 16),
     CONSTRAINT fk_alert_rules_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
         REFERENCES meshes (tenant_id, id) ON DELETE CASCADE,
@@ -44,27 +34,33 @@ CREATE TABLE alert_states (
     mesh_id uuid NOT NULL,
     evaluated_until timestamptz,
     looked_at timestamptz,
-    standings bytea,
+    rule_states bytea,
     baselines bytea,
     baselines_at timestamptz,
     firing integer NOT NULL DEFAULT 0,
     took_ms integer NOT NULL DEFAULT 0,
     tenant_id uuid NOT NULL,
     watched_since timestamptz,
+    settling_paths integer NOT NULL DEFAULT 0,
+    settled_s integer NOT NULL DEFAULT 0,
+    unlearnt_paths integer NOT NULL DEFAULT 0,
+    learnt_s integer NOT NULL DEFAULT 0,
     CONSTRAINT pk_alert_states PRIMARY KEY (mesh_id),
     CONSTRAINT fk_alert_states_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
         REFERENCES meshes (tenant_id, id) ON DELETE CASCADE,
     CONSTRAINT fk_alert_states_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE
 );
 
-CREATE TABLE alert_hindsights (
-    mesh_id uuid NOT NULL,
-    looked_until timestamptz NOT NULL,
-    tenant_id uuid NOT NULL,
-    CONSTRAINT pk_alert_hindsights PRIMARY KEY (mesh_id),
-    CONSTRAINT fk_alert_hindsights_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
+-- The constraints have names of the table's first name, which databases have that grew to this version. PostgreSQL up
+-- to 17 ignores them.
+CREATE TABLE late_data_progress (
+    mesh_id uuid CONSTRAINT alert_hindsights_mesh_id_not_null NOT NULL,
+    looked_until timestamptz CONSTRAINT alert_hindsights_looked_until_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT alert_hindsights_tenant_id_not_null NOT NULL,
+    CONSTRAINT pk_late_data_progress PRIMARY KEY (mesh_id),
+    CONSTRAINT fk_late_data_progress_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
         REFERENCES meshes (tenant_id, id) ON DELETE CASCADE,
-    CONSTRAINT fk_alert_hindsights_tenant_id_tenants FOREIGN KEY (tenant_id)
+    CONSTRAINT fk_late_data_progress_tenant_id_tenants FOREIGN KEY (tenant_id)
         REFERENCES tenants (id) ON DELETE CASCADE
 );
 
@@ -86,13 +82,17 @@ CREATE TABLE incidents (
     ended_at timestamptz,
     notified_at timestamptz,
     assignee varchar,
-    muted varchar,
+    silenced_by varchar,
     merged_into uuid,
     id uuid NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     version integer NOT NULL,
     tenant_id uuid NOT NULL,
     found_late_at timestamptz,
+    first_onset_at timestamptz NOT NULL,
+    end_notice_at timestamptz,
+    occurrences integer NOT NULL DEFAULT 1,
+    episodes jsonb NOT NULL DEFAULT '[]',
     CONSTRAINT pk_incidents PRIMARY KEY (id),
     CONSTRAINT ck_incidents_severity CHECK (severity IN ('info', 'warning', 'critical')),
     CONSTRAINT ck_incidents_state CHECK (state IN ('open', 'acknowledged', 'resolved')),
@@ -177,6 +177,10 @@ CREATE TABLE deliveries (
     id uuid NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     tenant_id uuid NOT NULL,
+    group_key varchar,
+    held boolean NOT NULL DEFAULT false,
+    hold_s integer NOT NULL DEFAULT 0,
+    hold_max_s integer NOT NULL DEFAULT 0,
     CONSTRAINT pk_deliveries PRIMARY KEY (id),
     CONSTRAINT ck_deliveries_state CHECK (state IN ('waiting', 'sent', 'failed')),
     CONSTRAINT fk_deliveries_tenant_id_incident_id_incidents FOREIGN KEY (tenant_id, incident_id)
@@ -188,30 +192,5 @@ CREATE TABLE deliveries (
 CREATE INDEX ix_deliveries_due ON deliveries (due_at) WHERE state = 'waiting';
 CREATE INDEX ix_deliveries_tenant_id_created_at_id ON deliveries (tenant_id, created_at, id);
 CREATE INDEX ix_deliveries_tenant_id_incident_id ON deliveries (tenant_id, incident_id);
-"""
-
-TABLES = (
-    "alert_rules",
-    "alert_states",
-    "alert_hindsights",
-    "incidents",
-    "incident_events",
-    "silences",
-    "receivers",
-    "alert_routings",
-    "deliveries",
-)
-OURS = "current_setting('sinemora.tenant_id', true)"
-
-
-def upgrade() -> None:
-    """Create the tables and their row-level security."""
-    op.execute(SCHEMA)
-    for table in TABLES:
-        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-        op.execute(f"CREATE POLICY tenant ON {table} USING (tenant_id::text = {OURS} OR {OURS} = '*')")
-
-
-def downgrade() -> None:
-    """Drop the tables."""
-    op.execute(f"DROP TABLE {', '.join(TABLES)}")
+CREATE INDEX ix_deliveries_group ON deliveries (tenant_id, receiver_id, group_key, due_at)
+    WHERE group_key IS NOT NULL;

@@ -1,16 +1,42 @@
-"""Exports to buckets of tenants: settings, progress and exported days."""
+-- Catalogue of aged measurements in object storage, and exports to buckets of tenants.
 
-from collections.abc import Sequence
+CREATE TABLE aged_objects (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    tenant_key integer NOT NULL,
+    mesh_key integer NOT NULL,
+    tier varchar NOT NULL,
+    started_at timestamptz NOT NULL,
+    ended_at timestamptz NOT NULL,
+    object_key varchar NOT NULL,
+    state varchar NOT NULL,
+    rows bigint,
+    targets bigint,
+    merged_ms bigint,
+    bytes bigint,
+    checksum bytea,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    held_until timestamptz,
+    CONSTRAINT pk_aged_objects PRIMARY KEY (id),
+    CONSTRAINT uq_aged_objects_object_key UNIQUE (object_key),
+    CONSTRAINT ck_aged_objects_range CHECK (started_at < ended_at),
+    CONSTRAINT ck_aged_objects_state CHECK (state IN ('writing', 'current', 'restored', 'removing')),
+    CONSTRAINT ck_aged_objects_known CHECK (
+        state NOT IN ('current', 'restored') OR num_nulls(rows, targets, merged_ms, bytes, checksum) = 0)
+);
+CREATE INDEX ix_aged_objects_tenant_key_mesh_key_tier_started_at
+    ON aged_objects (tenant_key, mesh_key, tier, started_at);
 
-from alembic import op
+CREATE TABLE aging_runs (
+    tenant_key integer NOT NULL,
+    started_at timestamptz NOT NULL,
+    ended_at timestamptz NOT NULL,
+    objects integer NOT NULL,
+    rows bigint NOT NULL,
+    bytes bigint NOT NULL,
+    error varchar,
+    CONSTRAINT pk_aging_runs PRIMARY KEY (tenant_key)
+);
 
-revision: str = "0052_bucket_exports"
-down_revision: str | Sequence[str] | None = "0051_path_probes"
-branch_labels: str | Sequence[str] | None = None
-depends_on: str | Sequence[str] | None = None
-
-NAMES = ("bucket_exports", "bucket_export_progress", "exported_days")
-TABLES = """
 CREATE TABLE bucket_exports (
     id uuid NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -79,20 +105,3 @@ CREATE TABLE exported_days (
         FOREIGN KEY (tenant_id, mesh_id) REFERENCES meshes (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX ix_exported_days_tenant_id_mesh_id ON exported_days (tenant_id, mesh_id);
-"""
-# A system session has '*'; the setting is empty after a transaction that had one.
-OUR_ID = "NULLIF(NULLIF(current_setting('sinemora.tenant_id', true), '*'), '')::uuid"
-
-
-def upgrade() -> None:
-    """Create the tables with their row-level security."""
-    op.execute(TABLES)
-    for table in NAMES:
-        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-        op.execute(f"CREATE POLICY tenant ON {table} USING (tenant_id = {OUR_ID})")
-
-
-def downgrade() -> None:
-    """Drop the tables; objects in the buckets stay."""
-    for table in reversed(NAMES):
-        op.execute(f"DROP TABLE {table}")

@@ -1,15 +1,5 @@
-"""Curves, applications and their tasks, capacities, metric sources, recommendations, scenarios and simulations."""
+-- Applications and their tasks, curves, capacities and prices of VMs, metric sources.
 
-from collections.abc import Sequence
-
-from alembic import op
-
-revision: str = "0003_recommender"
-down_revision: str | Sequence[str] | None = "0002_measurements"
-branch_labels: str | Sequence[str] | None = None
-depends_on: str | Sequence[str] | None = None
-
-SCHEMA = """
 CREATE TABLE curves (
     name varchar NOT NULL,
     description varchar NOT NULL,
@@ -69,6 +59,14 @@ CREATE TABLE curve_versions (
     CONSTRAINT uq_curve_versions_tenant_id_curve_id_number UNIQUE (tenant_id, curve_id, number),
     CONSTRAINT uq_curve_versions_tenant_id_id UNIQUE (tenant_id, id)
 );
+
+-- An application refers to a version of a curve: the version must stay as it was.
+
+CREATE FUNCTION curve_version_kept() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'versions of curves are never changed' USING ERRCODE = 'restrict_violation';
+END $$;
+CREATE TRIGGER kept BEFORE UPDATE ON curve_versions FOR EACH ROW EXECUTE FUNCTION curve_version_kept();
 
 CREATE TABLE applications (
     name varchar NOT NULL,
@@ -145,6 +143,8 @@ CREATE TABLE tasks (
     id uuid NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     tenant_id uuid NOT NULL,
+    placed_at timestamptz,
+    waiting_since timestamptz,
     CONSTRAINT pk_tasks PRIMARY KEY (id),
     CONSTRAINT ck_tasks_size CHECK (cpu_millicores >= 0 AND memory_mib >= 0),
     CONSTRAINT ck_tasks_slots CHECK (slots >= 1),
@@ -159,6 +159,21 @@ CREATE TABLE tasks (
 );
 CREATE INDEX ix_tasks_tenant_id_vm_id ON tasks (tenant_id, vm_id);
 CREATE UNIQUE INDEX uq_tasks_root ON tasks (tenant_id, application_id) WHERE root;
+
+-- A trigger, since a VM that is deleted sets its tasks waiting too. A restored row keeps its times.
+
+CREATE FUNCTION task_placed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' AND (NEW.placed_at IS NOT NULL OR NEW.waiting_since IS NOT NULL) THEN
+        RETURN NEW;
+    END IF;
+    IF TG_OP = 'INSERT' OR NEW.vm_id IS DISTINCT FROM OLD.vm_id THEN
+        NEW.placed_at := CASE WHEN NEW.vm_id IS NOT NULL THEN now() END;
+        NEW.waiting_since := CASE WHEN NEW.vm_id IS NULL THEN now() END;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER placed BEFORE INSERT OR UPDATE OF vm_id ON tasks FOR EACH ROW EXECUTE FUNCTION task_placed();
 
 CREATE TABLE task_edges (
     application_id uuid NOT NULL,
@@ -197,6 +212,17 @@ CREATE TABLE vm_capacities (
     CONSTRAINT fk_vm_capacities_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE
 );
 
+CREATE TABLE price_bases (
+    application_id uuid NOT NULL,
+    service jsonb NOT NULL,
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    tenant_id uuid NOT NULL,
+    CONSTRAINT pk_price_bases PRIMARY KEY (application_id),
+    CONSTRAINT fk_price_bases_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE,
+    CONSTRAINT fk_price_bases_tenant_id_application_id_applications
+        FOREIGN KEY (tenant_id, application_id) REFERENCES applications (tenant_id, id) ON DELETE CASCADE
+);
+
 CREATE TABLE metric_sources (
     name varchar NOT NULL,
     mesh_id uuid NOT NULL,
@@ -215,6 +241,7 @@ CREATE TABLE metric_sources (
     tenant_id uuid NOT NULL,
     authentication varchar,
     secret bytea,
+    application_id uuid,
     CONSTRAINT pk_metric_sources PRIMARY KEY (id),
     CONSTRAINT ck_metric_sources_prometheus CHECK ((kind = 'prometheus') = (url IS NOT NULL AND query IS NOT NULL)),
     CONSTRAINT ck_metric_sources_kind CHECK (kind IN ('push', 'prometheus')),
@@ -229,10 +256,13 @@ CREATE TABLE metric_sources (
     CONSTRAINT fk_metric_sources_tenant_id_tenants FOREIGN KEY (tenant_id)
         REFERENCES tenants (id) ON DELETE CASCADE,
     CONSTRAINT uq_metric_sources_tenant_id_id UNIQUE (tenant_id, id),
-    CONSTRAINT uq_metric_sources_tenant_id_name UNIQUE (tenant_id, name)
+    CONSTRAINT uq_metric_sources_tenant_id_name UNIQUE (tenant_id, name),
+    CONSTRAINT fk_metric_sources_tenant_id_application_id_applications FOREIGN KEY (tenant_id, application_id)
+        REFERENCES applications (tenant_id, id) ON DELETE SET NULL (application_id)
 );
 CREATE INDEX ix_metric_sources_tenant_id_curve_id ON metric_sources (tenant_id, curve_id);
 CREATE INDEX ix_metric_sources_tenant_id_mesh_id ON metric_sources (tenant_id, mesh_id);
+CREATE INDEX ix_metric_sources_tenant_id_application_id ON metric_sources (tenant_id, application_id);
 
 CREATE TABLE metric_paths (
     metric_source_id uuid NOT NULL,
@@ -276,124 +306,3 @@ CREATE TABLE metric_points (
         REFERENCES metric_sources (tenant_id, id) ON DELETE CASCADE,
     CONSTRAINT fk_metric_points_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE
 );
-
-CREATE TABLE recommendations (
-    mesh_id uuid NOT NULL,
-    state text NOT NULL,
-    trigger text NOT NULL,
-    requested_by varchar NOT NULL,
-    question jsonb NOT NULL,
-    answer jsonb NOT NULL,
-    moves jsonb NOT NULL,
-    reason varchar,
-    decided_at timestamptz,
-    applied_at timestamptz,
-    outcome jsonb,
-    verified_at timestamptz,
-    id uuid NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    version integer NOT NULL,
-    tenant_id uuid NOT NULL,
-    CONSTRAINT pk_recommendations PRIMARY KEY (id),
-    CONSTRAINT ck_recommendations_outcome CHECK ((state = 'verified') = (outcome IS NOT NULL)),
-    CONSTRAINT ck_recommendations_state CHECK (state IN ('proposed', 'accepted', 'applied', 'verified', 'dismissed')),
-    CONSTRAINT ck_recommendations_applied CHECK (state NOT IN ('applied', 'verified') OR applied_at IS NOT NULL),
-    CONSTRAINT ck_recommendations_trigger CHECK (trigger IN ('asked', 'scheduled', 'objective')),
-    CONSTRAINT fk_recommendations_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
-        REFERENCES meshes (tenant_id, id) ON DELETE CASCADE,
-    CONSTRAINT fk_recommendations_tenant_id_tenants FOREIGN KEY (tenant_id)
-        REFERENCES tenants (id) ON DELETE CASCADE,
-    CONSTRAINT uq_recommendations_tenant_id_id UNIQUE (tenant_id, id)
-);
-CREATE INDEX ix_recommendations_tenant_id_created_at_id ON recommendations (tenant_id, created_at, id);
-CREATE INDEX ix_recommendations_tenant_id_mesh_id ON recommendations (tenant_id, mesh_id);
-
-CREATE TABLE recommendation_schedules (
-    mesh_id uuid NOT NULL,
-    every_h integer NOT NULL,
-    question jsonb NOT NULL,
-    asked_at timestamptz,
-    tenant_id uuid NOT NULL,
-    CONSTRAINT pk_recommendation_schedules PRIMARY KEY (mesh_id),
-    CONSTRAINT ck_recommendation_schedules_every_h CHECK (every_h BETWEEN 1 AND 720),
-    CONSTRAINT fk_recommendation_schedules_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
-        REFERENCES meshes (tenant_id, id) ON DELETE CASCADE,
-    CONSTRAINT fk_recommendation_schedules_tenant_id_tenants FOREIGN KEY (tenant_id)
-        REFERENCES tenants (id) ON DELETE CASCADE
-);
-
-CREATE TABLE scenarios (
-    name varchar NOT NULL,
-    mesh_id uuid NOT NULL,
-    question jsonb NOT NULL,
-    updated_at timestamptz NOT NULL DEFAULT now(),
-    id uuid NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    version integer NOT NULL,
-    tenant_id uuid NOT NULL,
-    CONSTRAINT pk_scenarios PRIMARY KEY (id),
-    CONSTRAINT fk_scenarios_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
-        REFERENCES meshes (tenant_id, id) ON DELETE CASCADE,
-    CONSTRAINT fk_scenarios_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE,
-    CONSTRAINT uq_scenarios_tenant_id_id UNIQUE (tenant_id, id),
-    CONSTRAINT uq_scenarios_tenant_id_name UNIQUE (tenant_id, name)
-);
-CREATE INDEX ix_scenarios_tenant_id_mesh_id ON scenarios (tenant_id, mesh_id);
-
-CREATE TABLE simulations (
-    name varchar NOT NULL,
-    world jsonb NOT NULL,
-    policies jsonb NOT NULL,
-    id uuid NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    tenant_id uuid NOT NULL,
-    CONSTRAINT pk_simulations PRIMARY KEY (id),
-    CONSTRAINT fk_simulations_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE,
-    CONSTRAINT uq_simulations_tenant_id_id UNIQUE (tenant_id, id)
-);
-CREATE INDEX ix_simulations_tenant_id_created_at ON simulations (tenant_id, created_at);
-"""
-
-# An application refers to a version of a curve: the version must stay as it was.
-IMMUTABLE = """
-CREATE FUNCTION curve_version_kept() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION 'versions of curves are never changed' USING ERRCODE = 'restrict_violation';
-END $$;
-CREATE TRIGGER kept BEFORE UPDATE ON curve_versions FOR EACH ROW EXECUTE FUNCTION curve_version_kept();
-"""
-
-TABLES = (
-    "curves",
-    "curve_versions",
-    "applications",
-    "application_zones",
-    "separations",
-    "tasks",
-    "task_edges",
-    "vm_capacities",
-    "metric_sources",
-    "metric_paths",
-    "metric_progress",
-    "metric_points",
-    "recommendations",
-    "recommendation_schedules",
-    "scenarios",
-    "simulations",
-)
-OURS = "current_setting('sinemora.tenant_id', true)"
-
-
-def upgrade() -> None:
-    """Create the tables and their row-level security."""
-    op.execute(SCHEMA)
-    for table in TABLES:
-        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-        op.execute(f"CREATE POLICY tenant ON {table} USING (tenant_id::text = {OURS} OR {OURS} = '*')")
-    op.execute(IMMUTABLE)
-
-
-def downgrade() -> None:
-    """Drop the tables."""
-    op.execute(f"DROP TABLE {', '.join(TABLES)}")
-    op.execute("DROP FUNCTION curve_version_kept")
