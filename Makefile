@@ -34,7 +34,7 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 
 ##@ Check
 .PHONY: test check conformance test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-guests screenshots recording test-bare test-compose test-chart lint prose
-test: ## Everything CI runs: lint, types, units, drift, end to end (some suites: SUITES='pytest vitest')
+test: ## Everything CI runs: lint, types, units, drift, end to end (some suites: SUITES='pytest vitest'; all random cases, not a quarter: SEEDS=all)
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py $(SUITES)
 check: ## The quick part: lint, types, tests of pure code and of the front end's units

@@ -14,8 +14,8 @@ own tenants, and the isolation of tenants keeps it apart from the rows of earlie
 rows of all tenants has the marker `whole_store`: it begins with empty tables. A test that stops servers or changes
 settings of the API has the marker `own_app`: an API runs for it alone.
 
-Property tests have no time limit for one example, since the machine may be busy with other tests; `make check` runs
-fewer examples (`--hypothesis-profile=quick`).
+Property tests have no time limit for one example, since the machine may be busy with other tests. How many examples
+and numbered seeds run: `seeds.py`; `make check` runs fewer (`--hypothesis-profile=quick`).
 """
 
 import gc
@@ -54,14 +54,15 @@ from tests import furnished
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.mailbox import Mailbox, serve
 from tests.measurements.reports import now_s
+from tests.seeds import examples
 from tests.witness import RECORDING, WitnessClient
 
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 security._no_user_hash = security._hasher.hash(PASSWORD)
 
-property_settings.register_profile("patient", deadline=None)
-property_settings.register_profile("quick", deadline=None, max_examples=20)
+property_settings.register_profile("patient", deadline=None, max_examples=examples(100))
+property_settings.register_profile("quick", deadline=None, max_examples=10)
 property_settings.load_profile("patient")
 
 

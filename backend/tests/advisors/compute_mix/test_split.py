@@ -13,6 +13,7 @@ from sinemora.advisors.compute_mix.core.market import Market, equilibrium, peaks
 from sinemora.advisors.compute_mix.core.mix import Serverless, VmType, cost_curve, mix
 from sinemora.advisors.compute_mix.core.queueing import Service, Target
 from sinemora.advisors.compute_mix.core.split import Prices, Regime, cheapest, serverless_only, vm_only, vms_for
+from tests.seeds import examples
 
 
 def test_golden_values_of_the_source():
@@ -48,7 +49,7 @@ def test_what_keeps_no_target_is_left_out():
 VMS_MAX = 5
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.lists(st.integers(0, 9), min_size=2, max_size=4),
     st.integers(1, 5),
@@ -111,7 +112,7 @@ def test_a_profile_without_any_way_to_keep_the_target():
     assert [hour.vms for hour in through_hours([1.0, 2.0], Prices(0.0, 1.0, 1e-3), 1)] == [0, 0]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.floats(0.2, 60),
     st.floats(0.2, 5),

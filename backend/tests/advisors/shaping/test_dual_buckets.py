@@ -12,6 +12,7 @@ from sinemora.advisors.shaping.core.envelope import Limit
 from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
 from tests.advisors.shaping.emulator import PACKET, through_bucket
 from tests.callers import Member
+from tests.seeds import examples
 
 BUCKETS = "/v1/advisors/token-buckets"
 
@@ -36,7 +37,7 @@ def duals() -> Any:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(duals(), st.booleans())
 def test_both_rates_and_depths_are_recovered(limits: tuple[Limit, Limit], drops: bool):
     upper, lower = limits
@@ -53,7 +54,7 @@ def test_both_rates_and_depths_are_recovered(limits: tuple[Limit, Limit], drops:
     assert found.upper.burst == pytest.approx(upper.burst, rel=0.15, abs=4 * PACKET)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.floats(5e5, 5e7), st.floats(0.02, 0.2), st.floats(3, 10), st.booleans())
 def test_a_single_bucket_has_no_second(rate: float, seconds: float, ratio: float, drops: bool):
     depth = max(rate * seconds, 12 * PACKET)

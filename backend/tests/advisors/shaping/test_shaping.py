@@ -17,9 +17,10 @@ from sinemora.labs.shaping_lab.core.source import source_rows
 from tests.advisors.shaping.emulator import PACKET, through_bucket
 from tests.callers import Member, MeshWorld
 from tests.patience import PATIENCE_S
+from tests.seeds import examples
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.floats(5e5, 5e7), st.floats(0.02, 0.2), st.floats(3, 10), st.booleans())
 def test_rate_and_depth_are_recovered(rate: float, seconds: float, ratio: float, drops: bool):
     depth = max(rate * seconds, 12 * PACKET)

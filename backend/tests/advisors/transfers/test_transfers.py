@@ -16,6 +16,7 @@ from sinemora.advisors.transfers.core.simulate import fair_rates, finish_s
 from tests.callers import Member, MeshWorld
 from tests.measurements.reports import add_traffic, sent, traffic_of, window_starts
 from tests.recommendations.measured_mesh import measured
+from tests.seeds import examples
 
 
 def transfers(*rows: tuple[int, int, float], limit: float = np.inf) -> Transfers:
@@ -45,7 +46,7 @@ def works(draw: Any) -> tuple[Any, Transfers]:
     return network, transfers(*rows)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(works(), st.randoms())
 def test_rates_are_weighted_max_min_fair(work: tuple[Any, Transfers], random: Any):
     network, wanted = work
@@ -69,7 +70,7 @@ def test_rates_are_weighted_max_min_fair(work: tuple[Any, Transfers], random: An
         assert bottlenecks
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(works())
 def test_nothing_is_done_before_the_bound_and_rates_of_the_plan_fit(work: tuple[Any, Transfers]):
     network, wanted = work

@@ -18,6 +18,7 @@ from sinemora.fleet.meshes.control_group import LIVE_S, Barrier, GroupMember, Po
 from sinemora.fleet.meshes.watch import PlanWatch
 from sinemora.kit.redis import client
 from tests.callers import Member, MeshWorld, limited_key
+from tests.seeds import examples
 
 STEPS = 40
 NOW = 1000.0
@@ -69,7 +70,7 @@ def test_without_a_live_agent_a_revision_is_active_nowhere(polls: list[Poll | No
     assert not judged(polls).active_everywhere
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_no_history_violates_order_snapshot_or_barrier(random: Random):
     assert asyncio.run(histories([random], Faults(), STEPS)).violations == []

@@ -27,8 +27,9 @@ from tests.measurements.oracle import rice
 from tests.measurements.oracle.validation import checked
 from tests.measurements.reports import add_window, report_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
+from tests.seeds import seeds
 
-SEEDS = range(6)
+SEEDS = seeds(range(6))
 
 
 def same(one: object, other: object) -> None:

@@ -13,10 +13,13 @@ from sinemora.measurements.ingest.agent_pb2 import Report
 from tests.callers import MeshWorld
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, sent
 from tests.measurements.worlds import silent, simple
+from tests.seeds import examples
 
 REPORTS = "/v1/agents/self/reports"
 slow = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -21,6 +21,7 @@ from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Group, Options, Solution
 from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.policies.limits import InfeasibleError
+from tests.seeds import seeds
 
 SEED = int(os.environ.get("SEED") or 1)
 TENANTS = 150
@@ -64,7 +65,7 @@ def solved(tenant: Tenant) -> tuple[Instance, Solution | None]:
         return instance, None
 
 
-@pytest.mark.parametrize("number", range(TENANTS))
+@pytest.mark.parametrize("number", seeds(range(TENANTS)))
 def test_nothing_better_is_left_and_no_constraint_is_broken(number: int) -> None:
     tenant = constrained(number)
     instance, solution = solved(tenant)
@@ -83,7 +84,7 @@ def test_nothing_better_is_left_and_no_constraint_is_broken(number: int) -> None
         assert solution.gap != 0 or shortfall < 1e-6
 
 
-@pytest.mark.parametrize("number", range(TENANTS))
+@pytest.mark.parametrize("number", seeds(range(TENANTS)))
 def test_any_groups_of_moves_can_be_rejected(number: int) -> None:
     """A rejected group must not leave others that break a limit without it."""
     tenant = constrained(number)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sinemora.recommendations.placement.move_sequence import Order, TaskMove, ordered, together
+from tests.seeds import examples
 
 
 def moves(*pairs: tuple[int, int]) -> list[TaskMove]:
@@ -70,7 +71,7 @@ def test_groups_share_no_machine():
     assert [[(one.source, one.target) for one in group] for group in groups] == [[(0, 1), (1, 2)], [(4, 5), (6, 5)]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_any_order_found_can_be_walked(data):
     machines = data.draw(st.integers(2, 6))

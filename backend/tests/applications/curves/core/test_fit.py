@@ -10,6 +10,7 @@ from sinemora.applications.curves.core.fit import FAMILIES, fit
 from sinemora.applications.curves.core.formulas import cubic_coefficients
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.curves.core.observations import ObservationError, normalise
+from tests.seeds import examples
 
 FORMULAS = ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist")
 ALL = (
@@ -55,7 +56,7 @@ positive = st.floats(1e-3, 1e3)
 
 
 @pytest.mark.thorough
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     rows=st.lists(st.tuples(st.integers(0, 10**7), positive), min_size=3, max_size=20, unique_by=lambda row: row[0]),
     baseline=st.none() | positive,

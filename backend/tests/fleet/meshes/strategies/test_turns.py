@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sinemora.fleet.meshes.strategies.load import paths_per_window
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.fleet.meshes.strategies.turns import active, turns_of
+from tests.seeds import examples
 
 SPARSE, ZONES, EVENT, FULL = (
     StrategyKind.SPARSE,
@@ -59,7 +60,7 @@ def test_in_a_sparse_window_all_vms_have_equally_many_peers(n, period, seed):
 
 
 @given(st.integers(30, 80), st.integers(2, 6))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_a_sparse_window_is_one_connected_graph(n, period):
     for window in windows(turns(SPARSE, [n], period), period):
         reached = np.zeros(n, bool)

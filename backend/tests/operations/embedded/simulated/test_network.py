@@ -14,6 +14,7 @@ from sinemora.operations.embedded.simulated.schedule import HISTORY_S, due_start
 from sinemora.operations.embedded.simulated.state import State
 from sinemora.operations.embedded.simulated.windows import EXCHANGES, Window, measure
 from sinemora.operations.embedded.simulated.world import World, make_world
+from tests.seeds import seeds
 
 AT_S = int(datetime(2026, 11, 23, 9, 7, tzinfo=UTC).timestamp())
 WORLD = make_world(1)
@@ -128,7 +129,7 @@ def test_a_seed_gives_the_same_network_and_another_one_another() -> None:
     assert [fault.sources for fault in make_faults(other, AT_S)] != [fault.sources for fault in FAULTS.values()]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(range(40)))
 def test_faults_do_not_overlap_in_any_network(seed: int) -> None:
     world = make_world(seed)
     faults = {fault.kind: fault for fault in make_faults(world, AT_S)}

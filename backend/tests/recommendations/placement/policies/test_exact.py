@@ -14,9 +14,10 @@ from sinemora.recommendations.placement.problem import Assignment, Jobs, Machine
 from sinemora.recommendations.placement.solvers.cost_kernels import CLOSED, cheapest, fill
 from sinemora.recommendations.placement.solvers.transport import Transport
 from tests.recommendations.placement.problems import Dense, other_solver, random_problem, true_costs
+from tests.seeds import seeds
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(range(60)))
 def test_costs_what_another_solver_finds(seed: int) -> None:
     problem = random_problem(np.random.default_rng(seed), limits=seed % 3 == 0)
     plan = exact.solve(problem)
@@ -90,7 +91,7 @@ def test_latency_between_two_steps_goes_to_the_nearer() -> None:
     assert out.tolist() == [[100, 100, 101, 101, 200, 200, 199]]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(range(20)))
 def test_the_cheapest_machines_are_those_that_sorting_finds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     machines, requested = 50, int(rng.integers(1, 60))

@@ -11,6 +11,7 @@ from sinemora.recommendations.placement.policies.explain import as_text, explain
 from sinemora.recommendations.placement.policies.nomora import Parameters
 from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Jobs, Machines, Problem, ProblemError
 from tests.recommendations.placement.problems import Dense, random_problem, running
+from tests.seeds import seeds
 
 TASKS = Parameters()
 JOBS = Parameters(aggregate=True)
@@ -25,7 +26,7 @@ def network_cost(problem: Problem, parameters: Parameters) -> int:
     return plan.certificate.primal
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(range(40)))
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_one_node_per_job_costs_the_same(seed: int, beta: float) -> None:
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ import sinemora_native
 from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.policies.search import NO_LIMIT, SearchProblem
 from sinemora.recommendations.placement.problem import Ints
+from tests.seeds import seeds
 
 _UNLIMITED = 1 << 40
 _TASKS_MOST = 6
@@ -157,7 +158,7 @@ def best_of_all(problem: SearchProblem) -> tuple[int, float]:
     return best
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(range(40)))
 def test_what_is_called_optimal_is_the_best_of_all(seed: int) -> None:
     problem = world(seed)
     solution = search.solve(problem, proposals=8_000)
@@ -169,7 +170,7 @@ def test_what_is_called_optimal_is_the_best_of_all(seed: int) -> None:
     assert cost == pytest.approx(truth[1], abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(40, 80))
+@pytest.mark.parametrize("seed", seeds(range(40, 80)))
 def test_without_branch_and_bound_the_gap_holds_the_optimum(seed: int) -> None:
     problem = world(seed)
     solution = search.solve(problem, proposals=200, work=0)
@@ -181,7 +182,7 @@ def test_without_branch_and_bound_the_gap_holds_the_optimum(seed: int) -> None:
         assert waiting > truth[0] or solution.gap is None
 
 
-@pytest.mark.parametrize("seed", range(80, 110))
+@pytest.mark.parametrize("seed", seeds(range(80, 110)))
 def test_tasks_do_not_come_to_machines_they_are_barred_from(seed: int) -> None:
     problem = world(seed)
     rng = np.random.default_rng(seed)
@@ -193,7 +194,7 @@ def test_tasks_do_not_come_to_machines_they_are_barred_from(seed: int) -> None:
     assert value(problem, solution.at) == pytest.approx(best_of_all(problem), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(200, 320))
+@pytest.mark.parametrize("seed", seeds(range(200, 320)))
 def test_few_moves_placed_job_by_job_are_the_best_of_all(seed: int) -> None:
     problem = replace(world(seed), most_moves=seed % 4)
     links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
@@ -218,7 +219,7 @@ def crowded(seed: int) -> SearchProblem:
     return replace(problem, at=at, room=room, most_moves=seed % 4)
 
 
-@pytest.mark.parametrize("seed", range(1_000, 1_100))
+@pytest.mark.parametrize("seed", seeds(range(1_000, 1_100)))
 def test_few_moves_that_make_room_for_tasks_that_wait_are_the_best_of_all(seed: int) -> None:
     problem = crowded(seed)
     links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)

@@ -12,6 +12,7 @@ from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.policies.limits import InfeasibleError
 from sinemora.recommendations.placement.policies.search import NO_LIMIT, SearchProblem
 from tests.recommendations.placement.policies.test_search_proven import keeps, world
+from tests.seeds import seeds
 
 
 def with_waiting(seed: int) -> SearchProblem:
@@ -33,7 +34,7 @@ def all_can_run(problem: SearchProblem) -> bool:
     return any(keeps(problem, np.array(at)) for at in itertools.product(*places))
 
 
-@pytest.mark.parametrize("seed", range(2000, 2040))
+@pytest.mark.parametrize("seed", seeds(range(2000, 2040)))
 def test_all_tasks_can_run_or_cannot(seed: int) -> None:
     problem = with_waiting(seed)
     assert search.can_start_all(problem, problem.at) == all_can_run(problem)
