@@ -39,6 +39,10 @@ MYPY = ("mypy", f"--config-file={BACKEND / 'pyproject.toml'}", f"--cache-dir={BA
 AGENT = {"SINEMORA_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
 # Where Python of ours is, from the backend.
 PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/guests", "../agent/interop")
+TYPED = (
+    *("sinemora", "lab", "client/sinemora_client", "tests/operations/embedded", "tests/toolchain"),
+    *(f"../infra/{folder}" for folder in ("toolchain", "test", "packages", "prose", "supply_chain")),
+)
 # The lane next to that of the backend, and the suites that are run by whichever lane has nothing else left: on two
 # cores both end at about the same time.
 OTHERS = "others"
@@ -54,9 +58,8 @@ TAP = Path("/dev/net/tun")
 SUITES = [
     Suite("ruff", "backend", ("ruff", "check", "--quiet", *PYTHON)),
     Suite("ruff-format", "backend", ("ruff", "format", "--quiet", "--check", *PYTHON)),
-    Suite("mypy", "backend", ("mypy",)),
-    Suite("mypy-tests", "backend", ("mypy", "tests/operations/embedded", "tests/toolchain")),
-    Suite("mypy-infra", "infra", (*MYPY, "toolchain", "test", "packages", "prose", "supply_chain"), env=LAB),
+    # One run for all that shares modules: each run reads what mypy keeps of them.
+    Suite("mypy", "backend", ("mypy", *TYPED), env=LAB),
     Suite("mypy-bench", "agent/bench", (*MYPY, "."), env=LAB),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("import-cycles", "backend", ("python", "../infra/test/import_cycles.py")),

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[3] / "infra" / "supply_chain"
-sys.path.insert(0, str(FOLDER))
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "infra" / "supply_chain"))
 
-import audit  # type: ignore[import-not-found]  # noqa: E402
-import sbom  # type: ignore[import-not-found]  # noqa: E402
+import audit  # noqa: E402
+import sbom  # noqa: E402
 from audit import Audit  # noqa: E402
 
 KNOWN = {"name": "a", "version": "1", "vulns": []}
@@ -107,19 +107,19 @@ def test_a_bill_of_materials_is_valid_and_names_every_locked_package(part: str, 
     text = getattr(sbom, part)()
     (tmp_path / "bill").write_text(text)
     sbom.validate(tmp_path / "bill")
-    assert str(sbom.ROOT) not in text
+    assert str(ROOT) not in text
     named = {(entry["name"].lower(), entry.get("version")) for entry in json.loads(text)["components"]}
     if part == "agent":
-        lock = tomllib.loads((sbom.ROOT / "agent" / "Cargo.lock").read_text())["package"]
+        lock = tomllib.loads((ROOT / "agent" / "Cargo.lock").read_text())["package"]
         assert named <= {(entry["name"], entry["version"]) for entry in lock}
         assert {"sinemora-native", "sinemora-wire", "rustls", "ring", "prost"} <= {name for name, _ in named}
         assert not {"prost-build", "proptest"} & {name for name, _ in named}
     elif part == "backend":
-        lines = (sbom.ROOT / "backend" / "production.lock").read_text().splitlines()
+        lines = (ROOT / "backend" / "production.lock").read_text().splitlines()
         locked = {tuple(line.split()[0].lower().split("==")) for line in lines if "==" in line and line[0].isalpha()}
         assert locked <= named
     else:
-        lock = json.loads((sbom.ROOT / "frontend" / "package-lock.json").read_text())["packages"]
+        lock = json.loads((ROOT / "frontend" / "package-lock.json").read_text())["packages"]
         whole = {path.split("node_modules/")[-1]: entry for path, entry in lock.items() if path}
         loaded = {(name, entry["version"]) for name, entry in whole.items() if not {"dev", "devOptional"} & set(entry)}
         assert loaded <= named
