@@ -107,7 +107,7 @@ SUITES = [
         ("cargo", "clippy", "--locked", "--all-targets", "--quiet", "--", "-D", "warnings"),
         lane=OTHERS,
     ),
-    Suite("fuzz", "agent/fuzz", (sys.executable, "run.py", "5"), lane=OTHERS),
+    Suite("fuzz", "agent/fuzz", (sys.executable, "run.py", "2"), lane=OTHERS),
     Suite(
         "interop",
         "agent/interop",
