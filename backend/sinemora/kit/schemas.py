@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 
@@ -39,8 +39,9 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 T = TypeVar("T")
 # Field of an update that may be left out, and is None then, but cannot be cleared: null is refused. A default is not
-# validated, and the contract has neither null nor a default for it.
-Omittable = Annotated[T | SkipJsonSchema[None], BeforeValidator(_not_null), Field(json_schema_extra=_without_default)]
+# validated, and the contract has neither null nor a default for it. After the type has read the value: a validator
+# before it gets a Python value, and types that are strict about Python, such as times, then refuse the text of JSON.
+Omittable = Annotated[T | SkipJsonSchema[None], AfterValidator(_not_null), Field(json_schema_extra=_without_default)]
 
 
 class Write(BaseModel):
