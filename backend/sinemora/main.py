@@ -53,6 +53,7 @@ from sinemora.kit.db import Base
 from sinemora.kit.http.contract import describe_responses
 from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.frontend import serve_frontend
+from sinemora.kit.http.head import HeadAsGet
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.kit.http.routes import operation_id
 from sinemora.kit.http.trusted_proxies import forwarding
@@ -168,6 +169,7 @@ class Api(FastAPI):
             "hsts": settings().public_url.startswith("https://"),
             "body_limit_bytes": settings().body_limit_bytes,
         }
+        self.add_middleware(HeadAsGet)
         self.add_middleware(HttpMiddleware, **http)
         self.reports = ReportDispatch(measurements.report_route)
         self.answer_report = HttpMiddleware(self.reports, **http)

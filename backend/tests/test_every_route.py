@@ -70,6 +70,34 @@ def test_unknown_ids_are_404(owner: Member):
         assert answer.json()["code"].endswith("_unknown")
 
 
+def test_head_answers_as_get_does_without_a_body(owner: Member, make_mesh: Any):
+    paths = [path for method, path, _ in operations() if method == "get"]
+    for path in (*(filled(path, owner.tenant_id) for path in paths), "/healthz", "/readyz", "/metrics"):
+        head, get = owner.request("HEAD", path), owner.get(path)
+        assert head.content == b"", path
+        assert head.status_code == get.status_code, (path, get.text)
+        assert head.headers["content-type"] == get.headers["content-type"], path
+    stream = owner.request("HEAD", f"/v1/meshes/{make_mesh(owner, 1).id}/live")  # whose body has no end
+    assert (stream.status_code, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+
+
+def test_other_methods_name_those_of_the_path(owner: Member):
+    of_paths: dict[str, set[str]] = {}
+    refused = 0
+    for method, path, _ in operations():
+        of_paths.setdefault(path, set()).add(method.upper())
+    for path, methods in of_paths.items():
+        methods |= {"HEAD"} if "GET" in methods else set()
+        for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} - methods:
+            answer = owner.request(method, filled(path, uuid4()))
+            if answer.status_code == 422:  # a word of the path is no id of a route with an id in its place
+                continue
+            refused += 1
+            assert answer.status_code == 405, (method, path)
+            assert methods <= set(answer.headers["allow"].split(", ")), (method, path)
+    assert refused > 500
+
+
 def test_operations_have_their_own_names_and_say_what_they_do(servers: Any):
     result = list(operations())
     names = [operation["operationId"] for _, _, operation in result]

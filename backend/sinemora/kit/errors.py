@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, Literal
@@ -19,6 +19,8 @@ from pydantic import BaseModel
 from sqlalchemy import MetaData, exc
 from sqlalchemy.orm.exc import StaleDataError
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Scope
 
 from sinemora.kit.field_errors import field_errors
 
@@ -247,7 +249,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> JSONResponse:
         code, detail = _FRAMEWORK.get(error.status_code, ("http_error", str(error.detail)))
-        return problem(request, ProductError(code, error.status_code, detail or error.detail, headers=error.headers))
+        headers = error.headers
+        if error.status_code == 405:  # Starlette names the methods of the first route alone
+            headers = {"Allow": ", ".join(_allowed(request.app.router.routes, request.scope))}
+        return problem(request, ProductError(code, error.status_code, detail or error.detail, headers=headers))
 
     @app.exception_handler(RequestValidationError)
     async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -280,6 +285,15 @@ def install(app: FastAPI) -> None:
             raise error
         log.warning("database refused", code=answer.code, error=str(error.__cause__ or error).strip())
         return problem(request, answer)
+
+
+def _allowed(routes: Iterable[BaseRoute], scope: Scope) -> list[str]:
+    """Return the methods of all routes that have the path of a request, in the order of the alphabet
+    (RFC 9110, §10.2.1).
+    """
+    partial = [route for route in routes if route.matches(scope)[0] is Match.PARTIAL]
+    methods = {method for route in partial for method in getattr(route, "methods", None) or ()}
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
 async def response_to(request: Request, error: Exception) -> Response | None:

@@ -13,7 +13,7 @@ def serve_packages(app: FastAPI, folder: Path) -> None:
     """Serve the files of `folder`, but not of its subfolders, under `/packages/`."""
     root = folder.resolve()
 
-    @app.api_route("/packages/{name}", methods=["GET", "HEAD"], include_in_schema=False)
+    @app.get("/packages/{name}", include_in_schema=False)
     def package(request: Request, name: str) -> Response:
         file = root / name
         if name.startswith(".") or file.resolve().parent != root or not file.is_file():

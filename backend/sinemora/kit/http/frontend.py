@@ -83,7 +83,7 @@ def serve_frontend(app: FastAPI, folder: Path, embed_hosts: str = "none") -> Non
         return _send_page(request, index.read_text("utf-8"), headers, framed_by)
 
     app.router.add_api_route(
-        "/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False, route_class_override=_PageRoute
+        "/{path:path}", page, methods=["GET"], include_in_schema=False, route_class_override=_PageRoute
     )
 
 
