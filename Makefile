@@ -1,5 +1,7 @@
 # Every command of the project. `make` alone lists them.
 PYTHON ?= python3
+# Without a Python by name, set-up takes the oldest suitable one of the machine.
+export SINEMORA_PYTHON_CHOSEN := $(filter-out file,$(firstword $(origin PYTHON)))
 PREPARE = @$(PYTHON) infra/toolchain/prepare.py
 RUN = $(PYTHON) infra/toolchain/run.py
 SINEMORA = @$(RUN) sinemora-embedded

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "infra" / "toolchain"))
 
 from common import LOGS as LOGS  # noqa: E402
-from common import environment  # noqa: E402
+from common import VERSIONS, environment, version_of  # noqa: E402
 
 LIMIT_S = 2700
 # After an interruption a suite may take this long to stop its servers.
@@ -100,6 +101,18 @@ def run(suite: Suite, listed: dict[str, str], *, live: bool = False) -> Tally:
             tally.passed, tally.failed = tally.passed + tally.failed, 0
             break
     return tally
+
+
+def versions() -> str:
+    """Return the version of each language that the tests run with, and the oldest one that is promised."""
+    path = environment()["PATH"]
+    shown = []
+    for language, command in (("python", "python"), ("rust", "rustc"), ("node", "node")):
+        program = shutil.which(command, path=path)
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False) if program else None
+        found = ".".join(map(str, version_of(done.stdout))) if done else "not here"
+        shown.append(f"{language.capitalize()} {found} (promised from {VERSIONS[language]['minimum']})")
+    return "Tests run with " + ", ".join(shown)
 
 
 def may_run_again(name: str, listed: dict[str, str]) -> bool:

@@ -169,6 +169,7 @@ def main(arguments: list[str]) -> int:
         chosen = [*(suite for suite in SUITES if suite.name in CHECKS), *QUICK]
     if names:
         chosen = [suite for suite in (*SUITES, *QUICK) if suite.name in names]
+    print(running.versions())
     code = report(results := run_all(chosen))
     if arguments in ([], ["--check"]):
         record(results)

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import builds
 import debian
+import interpreter
 import laboratory
 import static_agent
 import tools
@@ -231,4 +232,5 @@ def _require_port() -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in (*GOALS, "up"):
         sys.exit(f"usage: prepare.py {'|'.join((*GOALS, 'up'))}")
+    interpreter.use_oldest()
     main(sys.argv[1])

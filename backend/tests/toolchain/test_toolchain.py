@@ -460,3 +460,26 @@ def test_no_variable_of_a_target_has_a_value_of_make_itself() -> None:
     command = ["make", "-n", "-C", ROOT, *targets]
     shown = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
     assert {name: value for name, value in re.findall(r'\b([A-Z]+)="([^"]*)"', shown) if name in names and value} == {}
+
+
+def test_the_oldest_suitable_python_is_taken_unless_one_is_chosen(
+    scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpreter = importlib.import_module("interpreter")
+    for name, version in (("python3.10", "3.10.9"), ("python3.11", "3.11.0"), ("python3", "3.13.1")):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\necho {version} {program}\n")
+        program.chmod(0o755)
+    (tmp_path / "python3.12").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python3.12").chmod(0o755)
+    started: list[list[str]] = []
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(interpreter, "_SYSTEM", ())
+    monkeypatch.setattr(interpreter.sys, "argv", ["prepare.py", "test"])
+    monkeypatch.setattr(interpreter.os, "execv", lambda program, arguments: started.append([program, *arguments[1:]]))
+    monkeypatch.setenv("SINEMORA_PYTHON_CHOSEN", "command")
+    interpreter.use_oldest()
+    assert started == []
+    monkeypatch.setenv("SINEMORA_PYTHON_CHOSEN", "")
+    interpreter.use_oldest()
+    assert started == [[str(tmp_path / "python3.11"), "prepare.py", "test"]]

@@ -161,8 +161,23 @@ def _end_of(log: Path) -> str | None:
 def _unpack(archive: Path, folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tarfile.open(archive, "r:gz") as tar:
-        tar.extractall(folder, filter="tar")
+        tar.extractall(folder, members=_inside(tar, folder.resolve()))
     folder.chmod(0o700)
+
+
+def _inside(tar: tarfile.TarFile, folder: Path) -> Iterator[tarfile.TarInfo]:
+    """Yield the members of an archive, writable by their owner alone.
+
+    TarError for a device, and for one that would leave `folder`. Filters of `tarfile` came with Python 3.11.4, and 3.11
+    is promised. Members are unpacked as they are yielded, so a link that an earlier one made is followed here.
+    """
+    tar.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
+    for member in tar:
+        names = [member.name, member.linkname] if member.islnk() else [member.name]
+        if member.isdev() or not all((folder / name).resolve().is_relative_to(folder) for name in names):
+            raise tarfile.TarError(f"{member.name} is no file of a cluster")
+        member.mode &= 0o755
+        yield member
 
 
 def _copy_wal(archive: Archive, base: Base, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Archive, restore to a time and drill, with PostgreSQL's own programs against a server that takes reports."""
 
 import json
+import tarfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -157,6 +158,16 @@ def test_a_damaged_or_short_archive_is_refused(archiver: Archiver, place: Path):
         with pytest.raises(RecoveryError, match="damaged"):
             restore(archiver.archive, place / "d")
         assert not list((place / "d").iterdir())
+    for hostile in ("../outside", "/tmp/outside", "link/outside"):
+        with tarfile.open(base.folder / "base.tar.gz", "w:gz") as tar:
+            link = tarfile.TarInfo("link")
+            link.type, link.linkname = tarfile.SYMTYPE, str(place)
+            tar.addfile(link)
+            tar.addfile(tarfile.TarInfo(hostile))
+        with pytest.raises(RecoveryError, match="is no file of a cluster"):
+            restore(archiver.archive, place / "d")
+        assert not (place / "outside").exists()
+        (place / "d" / "link").unlink(missing_ok=True)
     with pytest.raises(RecoveryError, match="has no base backup"):
         restore(Archive(place / "nothing"), place / "e")
 
