@@ -1,4 +1,6 @@
-"""Types of the native module: the crate in `agent/native`. Arrays have the shapes and types that are named here.
+"""Types of the native module: the crates in `agent/native`, `agent/solver` and `agent/tail`.
+
+Arrays have the shapes and types that are named here.
 
 A call that gets arrays whose sizes do not fit one another raises ValueError, or FrameError where it is about blocks.
 """

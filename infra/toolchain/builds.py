@@ -18,7 +18,7 @@ PYTHON = VENV / "bin" / "python"
 PACKAGES = VENV / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 _MEND = "mend what the log names"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
-_NOT_OF_THE_AGENT = ("bench", "fuzz", "guests", "interop", "target", "dist")
+_NOT_OF_THE_AGENT = ("bench", "fuzz", "guests", "interop", "solver", "tail", "target", "dist")
 _FRONTEND_INPUTS = ["src", "help", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
 
 
@@ -58,7 +58,7 @@ def native(log: Log) -> str:
     """Build the Python module `sinemora_native` into the backend's environment."""
     cargo = remembered()["cargo"]
     module = PACKAGES / "sinemora_native.abi3.so"
-    sources = [AGENT / "native", AGENT / "Cargo.toml", AGENT / "Cargo.lock"]
+    sources = [AGENT / part for part in ("native", "solver", "tail", "Cargo.toml", "Cargo.lock")]
     now = fingerprint(sources, output(Path(cargo).parent / "rustc", "--version"))
 
     def build() -> None:

@@ -1,5 +1,4 @@
-//! Computations shared by agent and backend: LLQ16 sketches, stored frames, merging, reports and matrices. `placement`
-//! and `tail` have loops of the backend alone.
+//! Computations shared by agent and backend: LLQ16 sketches, stored frames, merging, reports and matrices.
 //!
 //! LLQ16 is a fixed log-linear histogram written as 16-bit words. A word is `bin << 5 | code`, little-endian, and
 //! stands for `code + 1` values of its bin when `code < 16`, else for `2^(code - 11)`. Words of one bin add up, so two
@@ -20,11 +19,9 @@ pub mod frame;
 mod llq16;
 pub mod matrix;
 pub mod merge;
-pub mod placement;
 mod protobuf;
 pub mod report;
 pub mod rice;
-pub mod tail;
 pub mod threads;
 
 pub use llq16::*;

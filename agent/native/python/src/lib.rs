@@ -1,4 +1,5 @@
-//! The Python module `sinemora_native`: the crate of the same name for numpy arrays.
+//! The Python module `sinemora_native`: the crates `sinemora-native`, `sinemora-solver` and `sinemora-tail` for numpy
+//! arrays.
 //!
 //! Every call lets go of the interpreter's lock while it works on much. Arrays have the types and shapes that
 //! `sinemora_native.pyi` in the backend names; flags are arrays of bytes.

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use sinemora_native::placement::costs;
-use sinemora_native::placement::latency::{self, Cluster, Paths};
-use sinemora_native::placement::problem::Problem;
-use sinemora_native::placement::{
-    annealing, branching, by_job, relaxation, roots, simplex, start, tree,
+use sinemora_solver::costs;
+use sinemora_solver::latency::{self, Cluster, Paths};
+use sinemora_solver::problem::Problem;
+use sinemora_solver::{
+    annealing, branching, by_job, network_simplex, relaxation, roots, start, tree,
 };
 
 use crate::arrays::{Flags, InOut, Input, Output, one_dimensional};
@@ -218,7 +218,7 @@ pub(crate) fn pivot(
     most: usize,
 ) -> PyResult<usize> {
     let (mut arcs, mut tree) = (arcs.slices(), tree.slices());
-    py.detach(|| simplex::pivot(&mut arcs, &mut tree, count, most))
+    py.detach(|| network_simplex::pivot(&mut arcs, &mut tree, count, most))
         .ok_or_else(unfit)
 }
 

@@ -2,11 +2,11 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sinemora_native::tail::fabric::{
+use sinemora_tail::fabric::{
     Fabric, FabricOutcome, FlowOrder, Settings, Topology, Traffic, Transport,
     simulate_fabric as run_fabric,
 };
-use sinemora_native::tail::{self, Flows, Knowledge, Policy, Stopped};
+use sinemora_tail::{Flows, Knowledge, Policy, Stopped};
 
 use crate::arrays::{Input, one_dimensional};
 use crate::{Array, unfit};
@@ -244,7 +244,7 @@ pub(crate) fn simulate_link<'py>(
     let flows = Flows::new(arrivals_ps.slice(), sizes.slice(), byte_ps, packet_bytes)
         .map_err(|_| unfit())?;
     let outcome = watched(py, watch, |watch| {
-        tail::simulate(&flows, &policy, record, watch)
+        sinemora_tail::simulate(&flows, &policy, record, watch)
     })?;
     Ok((
         one_dimensional(py, &outcome.finish_ps)?,
@@ -258,5 +258,5 @@ pub(crate) fn simulate_link<'py>(
 /// Return log2 of age / bytes^α.
 #[pyfunction]
 pub(crate) fn log2_priority(age_ns: f64, bytes: f64, alpha: f64) -> f64 {
-    tail::log2_priority(age_ns, bytes, alpha)
+    sinemora_tail::log2_priority(age_ns, bytes, alpha)
 }

@@ -12,7 +12,14 @@ from pathlib import Path
 from sinemora import migrate
 
 _ROOT = Path(__file__).resolve().parents[4]
-_DEPENDENCIES = ("backend/requirements.lock", "backend/hatch_build.py", "agent/Cargo.lock", "agent/native")
+_DEPENDENCIES = (
+    "backend/requirements.lock",
+    "backend/hatch_build.py",
+    "agent/Cargo.lock",
+    "agent/native",
+    "agent/solver",
+    "agent/tail",
+)
 
 
 @dataclass(frozen=True)

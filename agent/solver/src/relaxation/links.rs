@@ -3,7 +3,7 @@
 use super::super::problem::Problem;
 
 /// Return the machines by their latency from each, nearest first, shape (machines, machines).
-pub(in crate::placement) fn neighbours(problem: &Problem<'_>, machines: usize) -> Vec<u32> {
+pub(crate) fn neighbours(problem: &Problem<'_>, machines: usize) -> Vec<u32> {
     let mut near = Vec::with_capacity(machines * machines);
     for row in problem.steps.chunks_exact(machines) {
         let start = near.len();
@@ -24,7 +24,7 @@ pub(super) fn floors(problem: &Problem<'_>) -> Vec<f64> {
 }
 
 /// Return the least cost of a link from each machine by curve, shape (curves, machines).
-pub(in crate::placement) fn least_rows(problem: &Problem<'_>, machines: usize) -> Vec<f64> {
+pub(crate) fn least_rows(problem: &Problem<'_>, machines: usize) -> Vec<f64> {
     let mut least = Vec::new();
     for table in problem.table.chunks_exact(problem.table_steps) {
         least.extend(problem.steps.chunks_exact(machines).map(|row| {
@@ -37,11 +37,7 @@ pub(in crate::placement) fn least_rows(problem: &Problem<'_>, machines: usize) -
 }
 
 /// Return the cost of the links of a job's tasks where both ends run.
-pub(in crate::placement) fn present_cost(
-    problem: &Problem<'_>,
-    machines: usize,
-    tasks: &[usize],
-) -> f64 {
+pub(crate) fn present_cost(problem: &Problem<'_>, machines: usize, tasks: &[usize]) -> f64 {
     let mut total = 0.0;
     for task in tasks {
         for link in problem.links(*task) {

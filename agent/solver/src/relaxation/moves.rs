@@ -3,7 +3,7 @@
 use super::super::problem::Problem;
 
 /// Return the least cost of all jobs with at most `most` moves in all, and the moves of each.
-pub(in crate::placement) fn share_moves(tables: &[&[f64]], most: usize) -> (f64, Vec<usize>) {
+pub(crate) fn share_moves(tables: &[&[f64]], most: usize) -> (f64, Vec<usize>) {
     let all: usize = tables.iter().map(|table| table.len() - 1).sum();
     if all <= most {
         // Every table falls with the number of moves.
@@ -34,7 +34,7 @@ fn least(costs: &[f64]) -> (usize, f64) {
 }
 
 /// Return, for each job and after the last, the least cost of it and those after it by the number of moves left.
-pub(in crate::placement) fn after_each<'t>(
+pub(crate) fn after_each<'t>(
     tables: impl DoubleEndedIterator<Item = &'t [f64]>,
     most: usize,
 ) -> Vec<Vec<f64>> {
@@ -55,7 +55,7 @@ pub(in crate::placement) fn after_each<'t>(
 }
 
 /// Return the most tasks of a job that may move.
-pub(in crate::placement) fn most_moves(problem: &Problem<'_>, tasks: &[usize]) -> usize {
+pub(crate) fn most_moves(problem: &Problem<'_>, tasks: &[usize]) -> usize {
     let moving = |task: &&usize| problem.movable[**task] != 0 && problem.at[**task] >= 0;
     let running = tasks.iter().filter(moving).count() as i64;
     let own = tasks.first().map_or(0, |task| {

@@ -1,7 +1,7 @@
 //! Loops over all pairs of job and machine: cost matrix, first candidates, and the pairs that violate the prices.
 
 use super::vectorized;
-use crate::threads;
+use sinemora_native::threads;
 
 /// Fewer pairs are read sooner than another thread starts.
 const PAIRS_BOTH: usize = 1 << 18;

@@ -2,7 +2,7 @@
 
 use super::host::Flows;
 use super::transport::{FlowOrder, Settings};
-use crate::tail::priority::{Waiting, Weight, compare, log2_priority};
+use crate::priority::{Waiting, Weight, compare, log2_priority};
 
 /// A flow that may send more, and the class of what it sends.
 pub(super) struct Granted {

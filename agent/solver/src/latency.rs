@@ -1,7 +1,7 @@
 //! Latency between the machines of a simulated cluster: drawn by a hash of each pair, never stored.
 
 use super::vectorized;
-use crate::threads;
+use sinemora_native::threads;
 
 /// Fewer pairs are drawn sooner than another thread starts.
 const PAIRS_BOTH: usize = 1 << 18;

@@ -12,9 +12,9 @@ use super::queue::Discipline;
 use super::sender::Sender;
 use super::transport::{FlowOrder, Transport};
 use super::{Fabric, FabricOutcome, Traffic};
-use crate::tail::link::Stopped;
-use crate::tail::priority::{Weight, log2_priority};
-use crate::tail::record::Record;
+use crate::link::Stopped;
+use crate::priority::{Weight, log2_priority};
+use crate::record::Record;
 
 /// Events between two calls of the watcher: a few per second of work.
 const WATCH_EVERY: u64 = 1 << 20;

@@ -3,8 +3,8 @@
 use super::network_tests::topology;
 use super::sender::Sender;
 use super::*;
-use crate::tail::tests::Draws;
-use crate::tail::{Flows, Knowledge, Policy, simulate};
+use crate::tests::Draws;
+use crate::{Flows, Knowledge, Policy, simulate};
 
 const PACKET: u32 = 1_460;
 

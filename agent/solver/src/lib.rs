@@ -1,4 +1,4 @@
-//! Loops of placement and simulation: costs of all pairs, the network simplex, annealing, simulated latency.
+//! Loops of placement and simulation: costs of arcs, the network simplex for flows, annealing, simulated latency.
 //!
 //! Matrices are slices, row after row. Numbers come from Python as they are in its arrays: nodes, arcs and machines are
 //! 32- or 64-bit integers, of which negative ones are none.
@@ -11,12 +11,12 @@ pub mod costs;
 mod graphs;
 pub mod latency;
 mod making_room;
+pub mod network_simplex;
 mod potential;
 pub mod problem;
 mod random;
 pub mod relaxation;
 pub mod roots;
-pub mod simplex;
 pub mod start;
 mod state;
 pub mod tree;

@@ -6,7 +6,7 @@ use super::network::{Happening, Network};
 use super::packet::{Kind, Packet};
 use super::queue::Discipline;
 use super::topology::Topology;
-use crate::tail::tests::Draws;
+use crate::tests::Draws;
 
 /// 10 and 40 Gbit/s, as in the source.
 pub(super) const fn topology(leaves: u32, hosts_per_leaf: u32, spines: u32) -> Topology {

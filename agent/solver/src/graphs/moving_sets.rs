@@ -9,7 +9,7 @@ const SETS: usize = 600;
 /// Most sets where few tasks move: every set of three of the most tasks.
 const SETS_OF_FEW: usize = 2_024;
 /// Number of moves that are few.
-pub(in crate::placement) const FEW_MOVES: usize = 3;
+pub(crate) const FEW_MOVES: usize = 3;
 
 impl Graph {
     /// Return a lower bound of the cost with at most each number of moves, up to `most`; learn the cheapest placements.
@@ -17,7 +17,7 @@ impl Graph {
     /// `gains` is what the move of each running task saves at most, `start` the least cost if none moves. What costs not
     /// less than `limit` by number of moves is of no use: the bound is at most that.
     #[allow(clippy::too_many_arguments)]
-    pub(in crate::placement) fn price(
+    pub(crate) fn price(
         &mut self,
         problem: &Problem<'_>,
         sizes: Sizes,
@@ -124,7 +124,7 @@ impl Graph {
     ///
     /// The members of `set` move, which `first` is one of unless it waits; `own` and `stay` are those of `own_costs`.
     #[allow(clippy::too_many_arguments)]
-    pub(in crate::placement) fn least_by_machine(
+    pub(crate) fn least_by_machine(
         &self,
         problem: &Problem<'_>,
         sizes: Sizes,

@@ -1,7 +1,7 @@
 //! A flow that is being sent: its ends, its sender, and what its receiver has.
 
 use super::sender::Sender;
-use crate::tail::priority::Weight;
+use crate::priority::Weight;
 
 pub(super) struct Flow {
     pub(super) from: u32,

@@ -2,8 +2,8 @@
 
 use super::flow::Flow;
 use super::transport::{FlowOrder, Transport};
-use crate::tail::Knowledge;
-use crate::tail::priority::{Waiting, compare};
+use crate::Knowledge;
+use crate::priority::{Waiting, compare};
 
 pub(super) type Flows = [Option<Box<Flow>>];
 

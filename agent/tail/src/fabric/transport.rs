@@ -1,6 +1,6 @@
 //! Transports with the constants of their publications.
 
-use crate::tail::Knowledge;
+use crate::Knowledge;
 
 const FULL_WIRE_BYTES: u64 = 1_500;
 const MICROSECOND_PS: u64 = 1_000_000;

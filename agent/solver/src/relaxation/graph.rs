@@ -8,13 +8,13 @@ use super::links::present_cost;
 use super::moves::most_moves;
 
 /// A job of any other form. Rows have an entry for each machine, infinite where the task may not run.
-pub(in crate::placement) struct Graph {
+pub(crate) struct Graph {
     /// Tasks that run, and what each gains at most on a machine.
-    pub(in crate::placement) gains: Vec<(usize, Vec<f64>)>,
+    pub(crate) gains: Vec<(usize, Vec<f64>)>,
     /// Tasks that wait, and what their links cost at least on a machine.
-    pub(in crate::placement) costs: Vec<(usize, Vec<f64>)>,
+    pub(crate) costs: Vec<(usize, Vec<f64>)>,
     /// Cost of the links as they are.
-    pub(in crate::placement) present: f64,
+    pub(crate) present: f64,
     /// Its job as a graph that is placed exactly; `None` where it is too large.
     pub(super) exact: Option<graphs::Graph>,
 }
@@ -86,7 +86,7 @@ impl Relaxation<'_> {
     }
 }
 
-pub(in crate::placement) fn graph(
+pub(crate) fn graph(
     problem: &Problem<'_>,
     fixed: &State<'_>,
     tasks: &[usize],

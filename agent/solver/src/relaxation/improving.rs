@@ -102,12 +102,7 @@ impl Relaxation<'_> {
     /// Raise the bound by better prices in at most `rounds` rounds, towards the cost `upper` of a placement.
     ///
     /// Return the best bound; the prices are those of it.
-    pub(in crate::placement) fn improve(
-        &mut self,
-        upper: f64,
-        rounds: usize,
-        watch: Watch<'_>,
-    ) -> f64 {
+    pub(crate) fn improve(&mut self, upper: f64, rounds: usize, watch: Watch<'_>) -> f64 {
         let resources = self.sizes.resources;
         let mut best = f64::NEG_INFINITY;
         let mut best_prices = self.prices.clone();
