@@ -112,4 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # Migrations import this module by its name: only there, the errors that they raise are those that `main` prints.
+    from sinemora.migrate import main
+
     sys.exit(main())

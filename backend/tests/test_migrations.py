@@ -149,6 +149,15 @@ def test_a_database_of_an_earlier_version_is_refused_with_what_to_do(
     assert "Traceback" not in printed
 
 
+def test_the_module_that_make_up_runs_prints_the_refusal_alone(schema: Schema):
+    migrate.upgrade()
+    schema.set_version("0040_service_plans")
+    done = subprocess.run([sys.executable, "-m", "sinemora.migrate"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Schema too old: the database has version 0040_service_plans."), done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
 def test_the_commit_that_messages_name_upgrades_to_the_baseline():
     path = f"{migrate.LAST_WITH_EARLIER}:migrations/versions/{migrate.BASELINE}.py"
     shown = subprocess.run(["git", "show", path], cwd=BACKEND, capture_output=True, text=True)
