@@ -66,7 +66,7 @@ test-frontend: ## Unit tests of the front end
 test-e2e: ## Journeys in a real browser against the running product
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py playwright
-screenshots: ## Renew the kept screenshots of every page, after a look at what changed (e2e/screenshots)
+screenshots: ## Renew the kept pictures of pages, after a look at what changed (e2e/screenshots)
 	$(PREPARE) screenshots
 	@$(RUN) --in e2e npm run --silent screenshots
 recording: ## Record again, from a product of its own, the answers that screenshots show; then: make screenshots

@@ -31,7 +31,7 @@ export default defineConfig({
   expect: {
     timeout: 30_000,
     // Other machines smooth letters differently; a button without its colour exceeds this share of a page.
-    toHaveScreenshot: { maxDiffPixelRatio: 0.003, threshold: 0.2, stylePath: 'support/screenshots.css' },
+    toHaveScreenshot: { maxDiffPixelRatio: 0.003, threshold: 0.2 },
   },
   snapshotPathTemplate: 'screenshots/{arg}{ext}',
   forbidOnly: true,

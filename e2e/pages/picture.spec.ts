@@ -1,24 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { test as base, expect, type Page } from '@playwright/test'
-import { loadRecording } from '../support/recording'
-import { startReplay, VIEW } from '../support/replay'
-
-const recording = loadRecording()
-const ORIGIN = 'http://localhost'
-
-const test = base.extend<object, { replay: string }>({
-  replay: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function needs from this pattern
-    async ({}, use) => {
-      const { url, server } = await startReplay(recording, new Set())
-      await use(url)
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
-    { scope: 'worker' },
-  ],
-  proxy: async ({ replay }, use) => use({ server: replay }),
-})
+import { expect, type Page } from '@playwright/test'
+import { open, recording, test } from '../support/replayed'
 
 async function download(page: Page, button: string | RegExp, format: 'PNG' | 'SVG') {
   await page.getByRole('button', { name: button }).first().click()
@@ -46,10 +28,8 @@ for (const [name, button] of [
   ['path', /^Download: One-way delay/],
   ['heatmap-delay', 'Download'],
 ] as const) {
-  test(`the picture of the ${name} is sharp, has a legend, and needs no page`, async ({ page, context }) => {
-    await context.addCookies([{ name: VIEW, value: 'recorded', url: ORIGIN }])
-    await page.clock.setFixedTime(recording.now)
-    await page.goto(ORIGIN + recording.pages[name])
+  test(`the picture of the ${name} is sharp, has a legend, and needs no page`, async ({ shared: page }) => {
+    await open(page, recording.pages[name] as string, 'recorded', 1280)
     await page.waitForLoadState('networkidle')
     const svg = (await download(page, button, 'SVG')).toString()
     expect(svg).not.toContain('var(')

@@ -4,13 +4,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import UPNG from 'upng-js'
 
-const FOLDER = join(import.meta.dirname, '../screenshots')
+const FOLDERS = ['../screenshots', '../../docs/images'].map((folder) => join(import.meta.dirname, folder))
 const COLOUR_TYPE_AT = 25
 const PALETTE = 3
 const COLOURS = 64
 
-for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.png'))) {
-  const path = join(FOLDER, name)
+const paths = FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+for (const path of paths.filter((name) => name.endsWith('.png'))) {
   const bytes = readFileSync(path)
   if (bytes[COLOUR_TYPE_AT] === PALETTE) continue
   const picture = UPNG.decode(new Uint8Array(bytes).buffer)

@@ -21,11 +21,6 @@ const TYPES: Record<string, string> = {
 const UNKNOWN: Answer = { status: 404, type: 'application/problem+json', body: { detail: 'This was not recorded.' } }
 const SIGNED_OUT: Answer = { status: 401, type: 'application/problem+json', body: { detail: 'Sign in first.' } }
 
-/**
- * Cookie of browsers that are to get the content policy. Pictures are taken without: Playwright adds a style element for
- * them, as no page may.
- */
-export const STRICT = 'content-policy'
 /** As the product allows styles (`backend/sinemora/kit/http/frontend.py`): no attributes of HTML, elements by their nonce. */
 const NONCE = 'nonce-of-the-replay'
 const STYLE_POLICY = `style-src 'self' 'nonce-${NONCE}'`
@@ -38,7 +33,7 @@ export async function startReplay(recording: Recording, missed: Set<string>): Pr
     response.setHeader('Date', new Date(recording.now).toUTCString())
     const path = new URL(request.url ?? '/', 'http://sinemora.example').pathname
     if (path === CONTRACT) sendContract(response)
-    else if (!path.startsWith('/v1/')) sendFile(path, request, response)
+    else if (!path.startsWith('/v1/')) sendFile(path, response)
     else if (path.endsWith('/live')) openStream(response)
     else void answer(recording, request, response, missed)
   })
@@ -47,14 +42,14 @@ export async function startReplay(recording: Recording, missed: Set<string>): Pr
 }
 
 /** Send a built file, or the page itself for any other path. */
-function sendFile(path: string, request: IncomingMessage, response: ServerResponse) {
+function sendFile(path: string, response: ServerResponse) {
   const file = join(BUILT, normalize(path))
   const chosen = extname(file) && existsSync(file) ? file : join(BUILT, 'index.html')
   const isPage = extname(chosen) === '.html'
   response.writeHead(200, {
     'Content-Type': TYPES[extname(chosen)] ?? 'application/octet-stream',
     'Cache-Control': path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-store',
-    ...(isPage && request.headers.cookie?.includes(`${STRICT}=`) && { 'Content-Security-Policy': STYLE_POLICY }),
+    ...(isPage && { 'Content-Security-Policy': STYLE_POLICY }),
   })
   response.end(isPage ? readFileSync(chosen, 'utf8').replaceAll('nonce-of-the-response', NONCE) : readFileSync(chosen))
 }

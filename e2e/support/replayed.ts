@@ -10,7 +10,10 @@ export const ORIGIN = 'http://localhost'
 
 interface Replay {
   url: string
+  /** Requests that were not recorded. */
   missed: Set<string>
+  /** What the content policy refused. */
+  refused: string[]
 }
 
 export const test = base.extend<object, { replay: Replay; shared: Page }>({
@@ -19,7 +22,7 @@ export const test = base.extend<object, { replay: Replay; shared: Page }>({
     async ({}, use) => {
       const missed = new Set<string>()
       const { url, server } = await startReplay(recording, missed)
-      await use({ url, missed })
+      await use({ url, missed, refused: [] })
       await stop(server)
     },
     { scope: 'worker' },
@@ -36,6 +39,13 @@ export const test = base.extend<object, { replay: Replay; shared: Page }>({
       await page.addInitScript(() => {
         localStorage.clear()
         sessionStorage.clear()
+        // The product ships one font; its monospace is that of the machine, and differs from one to the next.
+        const sheet = new CSSStyleSheet()
+        sheet.replaceSync('html:root { --mantine-font-family-monospace: "Inter Variable" }')
+        document.adoptedStyleSheets = [sheet]
+      })
+      page.on('console', (message) => {
+        if (message.text().includes('Content Security Policy')) replay.refused.push(message.text())
       })
       await use(page)
       await context.close()
