@@ -23,7 +23,7 @@ impl Backoff {
         }
     }
 
-    /// Returns the pause after a failure: half to all of `first`, doubled for each failure before, at most `longest`.
+    /// Return the pause after a failure: half to all of `first`, doubled for each failure before, at most `longest`.
     ///
     /// The pause is at least `retry_after` of the backend, lengthened by up to a quarter to spread agents with the same value.
     /// `random` is uniform in `[0, 1)`.
@@ -48,7 +48,7 @@ impl Backoff {
     }
 }
 
-/// Returns a number uniform in `[0, 1)`; suitable for spreading load, not for secrets.
+/// Return a number uniform in `[0, 1)`; suitable for spreading load, not for secrets.
 pub fn random() -> f64 {
     let bits = RandomState::new().build_hasher().finish();
     (bits >> 11) as f64 / (1u64 << 53) as f64

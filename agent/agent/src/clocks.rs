@@ -9,7 +9,7 @@ use crate::hardware_timestamps::{CardChoice, NotUsed, choose, open_card};
 use crate::identity::Identity;
 use crate::timestamp::{Socket, Stamps, clock_source};
 
-/// Writes the clocks of this machine to `out`. Changes nothing.
+/// Write the clocks of this machine to `out`. Change nothing.
 pub fn clocks(config: &Config, out: &mut impl Write) -> io::Result<()> {
     let system = clock_source();
     writeln!(out, "System clock\n  source   {}", or_unknown(&system))?;
@@ -37,7 +37,7 @@ pub fn clocks(config: &Config, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns what timestamps packets of `address`, in words.
+/// Return what timestamps packets of `address`, in words.
 pub fn timestamps(config: &Config, address: IpAddr) -> String {
     format!(
         "{}; network card: {}",

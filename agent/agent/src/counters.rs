@@ -77,7 +77,7 @@ impl Counters {
         self.timestamp_source.store(source as u8, Relaxed);
     }
 
-    /// Returns `hardware`, `kernel` or `user`; empty until a socket is open.
+    /// Return `hardware`, `kernel` or `user`; empty until a socket is open.
     pub fn timestamp_source(&self) -> &'static str {
         use TimestampSource::{Hardware, Kernel, User};
         let code = self.timestamp_source.load(Relaxed);
@@ -87,7 +87,7 @@ impl Counters {
         source.map_or("", TimestampSource::as_str)
     }
 
-    /// Sets the kernel's clock source, for example `tsc` or `kvm-clock`.
+    /// Set the kernel's clock source, for example `tsc` or `kvm-clock`.
     pub fn set_clock_source(&self, name: &str) {
         name.clone_into(
             &mut self
@@ -120,7 +120,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Returns the name in the API.
+    /// Return the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ClockStep => "clock_step",
@@ -163,12 +163,12 @@ pub struct EventQueue {
 impl EventQueue {
     const LIMIT: usize = 256;
 
-    /// Queues an event; `at_ns` is Unix ns in the backend's time.
+    /// Queue an event; `at_ns` is Unix ns in the backend's time.
     pub fn raise(&self, kind: EventKind, at_ns: i64, detail: impl Into<String>) {
         self.raise_of(kind, at_ns, detail, None);
     }
 
-    /// Queues an event about a path.
+    /// Queue an event about a path.
     pub fn raise_of(
         &self,
         kind: EventKind,
@@ -186,14 +186,14 @@ impl EventQueue {
         self.shorten(&mut waiting);
     }
 
-    /// Removes and returns the oldest events, at most `most` of them.
+    /// Remove and return the oldest events, at most `most` of them.
     pub fn take(&self, most: usize) -> Vec<Event> {
         let mut waiting = self.lock();
         let count = waiting.len().min(most);
         waiting.drain(..count).collect()
     }
 
-    /// Returns events to the front of the queue after they could not be sent.
+    /// Return events to the front of the queue after they could not be sent.
     pub fn put_back(&self, events: Vec<Event>) {
         let mut waiting = self.lock();
         for event in events.into_iter().rev() {
@@ -202,7 +202,7 @@ impl EventQueue {
         self.shorten(&mut waiting);
     }
 
-    /// Returns the number of events dropped since the start.
+    /// Return the number of events dropped since the start.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }

@@ -28,10 +28,10 @@ pub enum ClockDomain {
 
 /// A hardware clock that delays can be measured with.
 pub trait HardwareClock: Send {
-    /// Returns the name of its driver.
+    /// Return the name of its driver.
     fn name(&self) -> &str;
     fn clock_domain(&self) -> ClockDomain;
-    /// Reads the clock. The error is its whole offset from the time of its domain.
+    /// Read the clock. The error is its whole offset from the time of its domain.
     fn read(&mut self) -> io::Result<PhcReading>;
 }
 
@@ -44,7 +44,7 @@ pub enum ClockChoice {
 }
 
 impl ClockDomain {
-    /// Returns the domain of a driver's clock.
+    /// Return the domain of a driver's clock.
     fn of(name: &str) -> Self {
         match name {
             "KVM virtual PTP" => Self::Kvm,
@@ -56,7 +56,7 @@ impl ClockDomain {
     }
 }
 
-/// Selects a clock of this machine that the settings allow and whose error is known. Prefers that of a cloud or a host.
+/// Select a clock of this machine that the settings allow and whose error is known. Prefers that of a cloud or a host.
 fn choose<T>(
     clocks: Vec<(T, PtpDevice, Option<u64>)>,
     choice: &ClockChoice,
@@ -110,7 +110,7 @@ impl HardwareClock for BoundedClock {
     }
 }
 
-/// Returns each hardware clock of this machine, and in words whether it can be used.
+/// Return each hardware clock of this machine, and in words whether it can be used.
 pub fn survey(choice: &ClockChoice, stated_ns: Option<u64>) -> Vec<(PtpDevice, String)> {
     let describe = |device: &PtpDevice| {
         let read = PtpClock::open(device).and_then(|clock| Ok((clock.read()?, clock.bound_ns())));
@@ -141,7 +141,7 @@ pub fn survey(choice: &ClockChoice, stated_ns: Option<u64>) -> Vec<(PtpDevice, S
     devices.map(|(state, device)| (device, state)).collect()
 }
 
-/// Opens the hardware clock to use. `stated_ns` is the error bound stated by the operator.
+/// Open the hardware clock to use. `stated_ns` is the error bound stated by the operator.
 pub fn find(choice: &ClockChoice, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
     let devices = match choice {
         ClockChoice::None => Vec::new(),

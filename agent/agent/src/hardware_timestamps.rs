@@ -102,12 +102,12 @@ pub struct CardInUse {
 }
 
 impl CardInUse {
-    /// Returns the name of its interface.
+    /// Return the name of its interface.
     pub fn name(&self) -> &str {
         self.card.name()
     }
 
-    /// Returns true if this agent has changed its setting.
+    /// Return true if this agent has changed its setting.
     pub fn is_changed(&self) -> bool {
         self.changed.is_some()
     }
@@ -130,7 +130,7 @@ impl Drop for CardInUse {
     }
 }
 
-/// Opens the network card that probes of `address` pass, unless its timestamps are not wanted.
+/// Open the network card that probes of `address` pass, unless its timestamps are not wanted.
 pub fn open_card(choice: CardChoice, address: IpAddr) -> Result<Box<dyn Card>, NotUsed> {
     if choice == CardChoice::Off {
         return Err(NotUsed::Off);
@@ -144,7 +144,7 @@ pub fn open_card(choice: CardChoice, address: IpAddr) -> Result<Box<dyn Card>, N
     Ok(Box::new(card))
 }
 
-/// Decides whether the timestamps of `card` are used for messages of `event_port`. Returns the card and its clock.
+/// Decide whether the timestamps of `card` are used for messages of `event_port`. Return the card and its clock.
 pub fn choose(
     card: Box<dyn Card>,
     choice: CardChoice,
@@ -181,7 +181,7 @@ pub fn choose(
     }
 }
 
-/// Returns the number of the clock of a card that timestamps in both directions.
+/// Return the number of the clock of a card that timestamps in both directions.
 fn clock_of(abilities: CardAbilities) -> Result<u32, NotUsed> {
     let has = |bit| abilities.timestamping & bit != 0;
     let sent = has(libc::SOF_TIMESTAMPING_TX_HARDWARE);
@@ -194,7 +194,7 @@ fn clock_of(abilities: CardAbilities) -> Result<u32, NotUsed> {
     }
 }
 
-/// Returns true if a setting timestamps every event message. In one-step mode the card writes into messages itself.
+/// Return true if a setting timestamps every event message. In one-step mode the card writes into messages itself.
 fn covers(setting: CardSetting, event_port: u16) -> bool {
     let received = match setting.rx_filter {
         FILTER_ALL => true,
@@ -204,7 +204,7 @@ fn covers(setting: CardSetting, event_port: u16) -> bool {
     setting.tx_type == TX_ON && received
 }
 
-/// Returns the setting that the card is to have. All packets rather than those of PTP: responses to the source ports of
+/// Return the setting that the card is to have. All packets rather than those of PTP: responses to the source ports of
 /// further flows go to other ports.
 fn wanted(abilities: CardAbilities, event_port: u16) -> Result<CardSetting, NotUsed> {
     let filters = [FILTER_ALL, FILTER_PTP_UDP, FILTER_PTP];

@@ -52,9 +52,9 @@ impl std::fmt::Display for IdentityError {
 impl std::error::Error for IdentityError {}
 
 impl Identity {
-    /// Returns the identity in `folder`, or `None` if this agent was never enrolled.
+    /// Return the identity in `folder`, or `None` if this agent was never enrolled.
     ///
-    /// Makes a file private that others may read, and logs a warning: they may know its credential.
+    /// Make a file private that others may read, and log a warning: they may know its credential.
     pub fn load(folder: &Path) -> Result<Option<Self>, IdentityError> {
         let path = folder.join(IDENTITY_FILE);
         let failed = |why: String| IdentityError {
@@ -88,7 +88,7 @@ impl Identity {
         })
     }
 
-    /// Writes the identity to `folder` atomically, with mode 0600.
+    /// Write the identity to `folder` atomically, with mode 0600.
     pub fn store(&self, folder: &Path) -> Result<(), IdentityError> {
         let path = folder.join(IDENTITY_FILE);
         let text = serde_json::to_vec_pretty(self).map_err(io::Error::other);

@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
 
-/// Returns the name of the interface that has `address`; `None` if none has.
+/// Return the name of the interface that has `address`; `None` if none has.
 pub fn interface_of(address: IpAddr) -> io::Result<Option<String>> {
     let mut first: *mut libc::ifaddrs = ptr::null_mut();
     // SAFETY: getifaddrs writes a list to `first`, which is freed below.
@@ -35,7 +35,7 @@ pub fn interface_of(address: IpAddr) -> io::Result<Option<String>> {
     Ok(found)
 }
 
-/// Reads an address.
+/// Read an address.
 ///
 /// # Safety
 /// `address` is null, or points to a socket address that is as long as its family demands.

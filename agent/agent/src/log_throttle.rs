@@ -13,7 +13,7 @@ impl LogThrottle {
         Self { every, last: None }
     }
 
-    /// Returns true if the message is to be logged now.
+    /// Return true if the message is to be logged now.
     pub fn due(&mut self, now: Instant) -> bool {
         let due = self
             .last
@@ -24,7 +24,7 @@ impl LogThrottle {
         due
     }
 
-    /// Resets the throttle after recovery. Returns true if the message was logged since the last reset.
+    /// Reset the throttle after recovery. Return true if the message was logged since the last reset.
     pub fn reset(&mut self) -> bool {
         self.last.take().is_some()
     }

@@ -14,7 +14,7 @@ pub struct Listen {
 }
 
 impl Listen {
-    /// Returns the address of this VM that packets pass: `probe_address` where it listens at all.
+    /// Return the address of this VM that packets pass: `probe_address` where it listens at all.
     pub fn own_address(&self, probe_address: IpAddr) -> IpAddr {
         if self.address.is_unspecified() {
             probe_address
@@ -32,7 +32,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Returns true if the range contains `address`; false for the other address family.
+    /// Return true if the range contains `address`; false for the other address family.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {

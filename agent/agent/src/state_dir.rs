@@ -60,7 +60,7 @@ impl std::fmt::Display for StateError {
 impl std::error::Error for StateError {}
 
 impl StateDir {
-    /// Creates the folder (0700) if it does not exist, and locks it. At the first start, also checks that the disk has space
+    /// Create the folder (0700) if it does not exist, and locks it. At the first start, also checks that the disk has space
     /// for an identity, before a token is used up. An agent that was here before continues on a full disk.
     pub fn open(path: &Path) -> Result<Self, StateError> {
         let failed = |doing| {
@@ -98,7 +98,7 @@ impl StateDir {
         }
     }
 
-    /// Checks that the disk has space, by writing some bytes: a full disk accepts empty files too.
+    /// Check that the disk has space, by writing some bytes: a full disk accepts empty files too.
     pub fn check_space(&self) -> io::Result<()> {
         let path = self.join("room");
         write_atomically(&path, &[1; NEEDED_BYTES])?;
@@ -114,9 +114,9 @@ impl StateDir {
     }
 }
 
-/// Replaces `path` atomically and syncs it: after a crash the file holds the old bytes or the new ones. Mode 0600.
+/// Replace `path` atomically and syncs it: after a crash the file holds the old bytes or the new ones. Mode 0600.
 ///
-/// Leaves no partial file after a failure.
+/// Leave no partial file after a failure.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path
         .parent()

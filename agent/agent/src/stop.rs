@@ -31,12 +31,12 @@ impl Stop {
         self.0.flag.load(Ordering::Relaxed)
     }
 
-    /// Returns the flag, which the packet loop reads without a lock.
+    /// Return the flag, which the packet loop reads without a lock.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0.flag)
     }
 
-    /// Waits for `pause` or until stopped. Returns true if stopped.
+    /// Wait for `pause` or until stopped. Return true if stopped.
     pub fn wait(&self, pause: Duration) -> bool {
         let pausing = self
             .0

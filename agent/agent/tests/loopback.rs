@@ -27,7 +27,7 @@ use support::{Agent, Loss, MESH, eventually, listen, peer, plan};
 const A: u32 = 11;
 const B: u32 = 22;
 
-/// Returns a client A and a responder B in the plan of each other.
+/// Return a client A and a responder B in the plan of each other.
 fn pair(net: u8, rate_hz: u32) -> (Agent, Agent) {
     let a = Agent::start(listen(&format!("127.77.{net}.1")));
     let b = Agent::start(listen(&format!("127.77.{net}.2")));
@@ -36,7 +36,7 @@ fn pair(net: u8, rate_hz: u32) -> (Agent, Agent) {
     (a, b)
 }
 
-/// Returns a client and a responder with a relay between them.
+/// Return a client and a responder with a relay between them.
 fn relayed(
     net: u8,
     rate_hz: u32,
@@ -479,7 +479,7 @@ fn hardware_clocks_at_both_ends_show_the_longer_direction() {
     );
 }
 
-/// Returns a plan without meshes that measures `peer` on demand for `seconds` whole seconds from the next one on.
+/// Return a plan without meshes that measures `peer` on demand for `seconds` whole seconds from the next one on.
 fn on_demand(vm_key: u32, rate_hz: u32, seconds: i64, peer: Peer) -> Plan {
     let now_ns = BackendClock::new().now_ns();
     let starts_at_ns = (now_ns / 1_000_000_000 + 2) * 1_000_000_000;

@@ -33,7 +33,7 @@ struct Client {
     general: UdpSocket,
 }
 
-/// Returns a responder and a client that is in its plan.
+/// Return a responder and a client that is in its plan.
 fn pair(net: u8) -> (Agent, Client) {
     let responder = Agent::start(listen(&format!("127.78.{net}.1")));
     let client = Client::new(responder.listen, listen(&format!("127.78.{net}.2")));
@@ -70,7 +70,7 @@ impl Client {
         }
     }
 
-    /// Sends bytes to the responder's general port.
+    /// Send bytes to the responder's general port.
     fn send(&self, bytes: &[u8]) {
         let to = (self.responder.address, self.responder.general_port);
         self.general.send_to(bytes, to).unwrap();
@@ -92,7 +92,7 @@ impl Client {
         self.event.send_to(&bytes(&message), to).unwrap();
     }
 
-    /// Receives for `ms`. Returns event messages and general messages.
+    /// Receive for `ms`. Return event messages and general messages.
     fn receive_for(&self, ms: u64) -> (Vec<Message>, Vec<Message>) {
         let until = Instant::now() + Duration::from_millis(ms);
         let (mut events, mut generals) = (Vec::new(), Vec::new());
@@ -109,7 +109,7 @@ impl Client {
         (events, generals)
     }
 
-    /// Learns the identity that the responder has for this client, and ends the grant that told it.
+    /// Learn the identity that the responder has for this client, and end the grant that told it.
     fn learn_target(&self) {
         let mut told = None;
         support::eventually("a first grant", || {
@@ -128,7 +128,7 @@ impl Client {
         });
     }
 
-    /// Receives until a grant for each of `services` has arrived. Returns the grants in their order.
+    /// Receive until a grant for each of `services` has arrived. Return the grants in their order.
     fn grants(&self, services: usize) -> Vec<Tlv> {
         let mut grants = Vec::new();
         support::eventually("the grants", || {
@@ -426,7 +426,7 @@ fn sptp_requests_get_sync_and_announce_and_no_more_octets_than_they_had() {
     }
 }
 
-/// Checks the answers to ten requests of SPTP in a domain.
+/// Check the answers to ten requests of SPTP in a domain.
 fn answers_sptp(net: u8, domain: u8) {
     let (_responder, client) = pair(net);
     // Its identity has a high port number: it awaits the Announce where it sends from.

@@ -74,7 +74,7 @@ impl Client {
         )
     }
 
-    /// Receives the next event message, if one comes. Returns it and its length.
+    /// Receive the next event message, if one comes. Return it and its length.
     fn receive(&self) -> Option<(Message, usize)> {
         let mut buffer = [0; 512];
         let length = self.event.recv(&mut buffer).ok()?;

@@ -71,7 +71,7 @@ mod tests {
         );
     }
 
-    /// Compares with the first numbers of the authors' code, seeded with the state 1, 2, 3, 4.
+    /// Compare with the first numbers of the authors' code, seeded with the state 1, 2, 3, 4.
     #[test]
     fn is_the_published_generator() {
         let mut state = [0; 32];

@@ -46,7 +46,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Returns the block with its correct checksum, so that the fuzzer reaches the decoder.
+/// Return the block with its correct checksum, so that the fuzzer reaches the decoder.
 fn sealed(block: &[u8]) -> Vec<u8> {
     let mut block = block.to_vec();
     if let Some((head, body)) = block.split_first_chunk_mut::<8>() {
@@ -59,14 +59,14 @@ fn sealed(block: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Encodes stats and decodes them again.
+/// Encode stats and decode them again.
 fn check_round_trip(stats: &Stats) {
     let block = frame::encode_stats(&stats.as_ref()).unwrap();
     let again = Stats::read(&[&block]);
     assert_eq!(again.as_ref(), Ok(stats), "round trip of stats");
 }
 
-/// Compares the decoders of one target and of one quantile with those of the whole block.
+/// Compare the decoders of one target and of one quantile with those of the whole block.
 fn check_parts(block: &[u8], stats: &Stats) {
     let targets = stats.flows.len();
     for quantile in 0..QUANTILES.len() {

@@ -23,7 +23,7 @@ fuzz_target!(|datagram: &[u8]| {
     exchange(&message);
 });
 
-/// Gives the message to a responder.
+/// Give the message to a responder.
 fn respond(message: &Message) {
     let (client, now) = ("10.0.0.1:319".parse().unwrap(), RawTime(1));
     let mut responder = Responder::default();
@@ -37,7 +37,7 @@ fn respond(message: &Message) {
     }
 }
 
-/// Gives the TLVs of the message to both ends of a unicast negotiation (16.1).
+/// Give the TLVs of the message to both ends of a unicast negotiation (16.1).
 fn negotiate(message: &Message) {
     let Body::Signaling { tlvs, .. } = message.body else {
         return;
@@ -79,7 +79,7 @@ fn negotiate(message: &Message) {
     assert!(unicast.interval_ns() > 0);
 }
 
-/// Gives the message to a client with open exchanges, with our own responder and with a standard one.
+/// Give the message to a client with open exchanges, with our own responder and with a standard one.
 fn exchange(message: &Message) {
     for standard in [false, true] {
         let mut exchanges = ExchangeTable::new(PortIdentity { clock: 0, port: 0 });

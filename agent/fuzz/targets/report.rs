@@ -21,7 +21,7 @@ fuzz_target!(|body: &[u8]| {
     }
 });
 
-/// Writes a window as the backend stores it, and reads it back.
+/// Write a window as the backend stores it, and read it back.
 fn stored(table: &Table) {
     let n = table.targets.len();
     let stats = StatsRef {

@@ -326,7 +326,7 @@ impl<'a> Unpacker<'a> {
 
     /// Read the `wanted` columns only of a pack of `n` numbers each, into their places of `numbers`.
     ///
-    /// `Ok(false)` when one of them has a rest that is not written in unary: `columns` reads it. Leaves `at` alone.
+    /// `Ok(false)` when one of them has a rest that is not written in unary: `columns` reads it. Leave `at` alone.
     pub fn some_columns(
         &self,
         numbers: &mut [i32],
@@ -362,7 +362,7 @@ impl<'a> Unpacker<'a> {
 
     /// Read the number at `place` of each column of a pack of `n` numbers each.
     ///
-    /// `Ok(false)` when one of them has a rest that is not written in unary: `columns` reads it. Leaves `at` alone.
+    /// `Ok(false)` when one of them has a rest that is not written in unary: `columns` reads it. Leave `at` alone.
     pub fn at_place(
         &self,
         numbers: &mut [i32],

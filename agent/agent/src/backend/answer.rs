@@ -78,7 +78,7 @@ pub enum Verdict {
 }
 
 impl Answer {
-    /// Returns the problem that a JSON body describes; fields that the body lacks are empty.
+    /// Return the problem that a JSON body describes; fields that the body lacks are empty.
     pub fn problem(&self) -> Problem {
         if self.is_json {
             serde_json::from_slice(&self.body).unwrap_or_default()
@@ -87,7 +87,7 @@ impl Answer {
         }
     }
 
-    /// Formats status, code and detail as one line for a log.
+    /// Format status, code and detail as one line for a log.
     pub fn describe(&self) -> String {
         let problem = self.problem();
         let mut text = match (problem.code.as_str(), self.location.as_deref()) {
@@ -113,7 +113,7 @@ impl Answer {
         text
     }
 
-    /// Returns the verdict on a request that asks the backend to store something.
+    /// Return the verdict on a request that asks the backend to store something.
     pub fn verdict(&self) -> Verdict {
         let why = self.describe();
         let from_backend = self.problem().kind.starts_with(PROBLEM_TYPE);
@@ -146,7 +146,7 @@ impl Answer {
 }
 
 impl Answer {
-    /// Returns the verdict on a report. An answer without the time of a backend and without the word of a gateway is no
+    /// Return the verdict on a report. An answer without the time of a backend and without the word of a gateway is no
     /// acknowledgement, whatever its status: a maintenance page may answer 200, and the report would be lost.
     pub fn verdict_on_report(&self) -> Verdict {
         match self.verdict() {
@@ -168,7 +168,7 @@ impl Answer {
     }
 }
 
-/// Parses `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which is compared with `now_s`.
+/// Parse `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which is compared with `now_s`.
 pub fn retry_after(text: &str, now_s: i64) -> Option<Duration> {
     let text = text.trim();
     let seconds = match text.parse::<u64>() {

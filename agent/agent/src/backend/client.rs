@@ -78,7 +78,7 @@ impl std::fmt::Display for CallError {
 impl std::error::Error for CallError {}
 
 impl Client {
-    /// Creates a client that trusts the authorities of `trust`.
+    /// Create a client that trusts the authorities of `trust`.
     pub fn new(backend: BackendUrl, trust: &Trust) -> Result<Self, CallError> {
         let tls = TlsConfig::builder().root_certs(authorities(trust)?).build();
         let mut config = ureq::Agent::config_builder()
@@ -99,7 +99,7 @@ impl Client {
         })
     }
 
-    /// Returns a client of the same backend whose requests carry an agent's credential.
+    /// Return a client of the same backend whose requests carry an agent's credential.
     pub fn with_credential(&self, credential: &str) -> Self {
         Self {
             authorization: Some(format!("Bearer {credential}").into()),
@@ -111,7 +111,7 @@ impl Client {
         &self.backend
     }
 
-    /// Requests `path`, with `If-None-Match` if there is an `etag`.
+    /// Request `path`, with `If-None-Match` if there is an `etag`.
     pub fn get(
         &self,
         path: &str,
@@ -121,7 +121,7 @@ impl Client {
         self.call(&Method::GET, path, Body::None, etag, limit)
     }
 
-    /// Sends `body` to `path`.
+    /// Send `body` to `path`.
     pub fn send(
         &self,
         method: &Method,
@@ -202,7 +202,7 @@ impl Client {
     }
 }
 
-/// Reads an answer whose head has just arrived; the request left after `sent_ns` (`CLOCK_BOOTTIME`).
+/// Read an answer whose head has just arrived; the request left after `sent_ns` (`CLOCK_BOOTTIME`).
 fn read(response: ureq::http::Response<ureq::Body>, sent_ns: i64) -> Result<Answer, ureq::Error> {
     let received_ns = boot_now_ns();
     let (parts, mut body) = response.into_parts();

@@ -2,7 +2,7 @@
 
 use rustls::{CertificateError, Error as TlsError};
 
-/// Returns the usual remedy for a failed request; empty where there is none.
+/// Return the usual remedy for a failed request; empty where there is none.
 pub(super) fn hint(error: &ureq::Error) -> &'static str {
     if let Some(tls) = tls_error(error) {
         return tls_hint(tls);
@@ -14,7 +14,7 @@ pub(super) fn hint(error: &ureq::Error) -> &'static str {
     ""
 }
 
-/// Returns the TLS error within a failed request: an error of the handshake arrives as one of input and output.
+/// Return the TLS error within a failed request: an error of the handshake arrives as one of input and output.
 fn tls_error(error: &ureq::Error) -> Option<&TlsError> {
     match error {
         ureq::Error::Rustls(tls) => Some(tls),
@@ -69,7 +69,7 @@ fn certificate_hint(error: &CertificateError) -> &'static str {
     }
 }
 
-/// Returns the remedy for faults that rustls passes on from its validator without a type.
+/// Return the remedy for faults that rustls passes on from its validator without a type.
 fn unlisted_hint(fault: &str) -> &'static str {
     if fault.contains("CaUsedAsEndEntity") {
         "its certificate is that of an authority (CA:TRUE), which cannot stand for a server: sign a certificate with \

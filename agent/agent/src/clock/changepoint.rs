@@ -56,7 +56,7 @@ pub struct ChangepointDetector {
 }
 
 impl ChangepointDetector {
-    /// Adds a bin that lies `excess_ns` above `state`. Returns false if it is skipped.
+    /// Add a bin that lies `excess_ns` above `state`. Return false if it is skipped.
     pub fn add(&mut self, at_s: f64, excess_ns: [f64; 2], state: ClockState) -> bool {
         let last = self.observations.back();
         if last.is_some_and(|last| at_s - last.at_s < APART_S) {
@@ -89,7 +89,7 @@ impl ChangepointDetector {
         self.observations.clear();
     }
 
-    /// Returns the difference between the newest segment and the one before, if it is between `least_ns` and `most_ns`.
+    /// Return the difference between the newest segment and the one before, if it is between `least_ns` and `most_ns`.
     pub fn compare(&self, least_ns: f64, most_ns: f64) -> Option<Changepoint> {
         let newest_s = self.observations.back()?.at_s;
         let in_late = self
@@ -166,7 +166,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// Computes the quantiles of at least one number, interpolated.
+    /// Compute the quantiles of at least one number, interpolated.
     fn of(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         let quantile = |tenths: usize| {
@@ -183,7 +183,7 @@ impl Spread {
         }
     }
 
-    /// Returns the standard error of the median. The outer quantiles of normal numbers are 2.56 deviations apart.
+    /// Return the standard error of the median. The outer quantiles of normal numbers are 2.56 deviations apart.
     fn error_ns(&self) -> f64 {
         let deviation = (self.high - self.low) / 2.56;
         1.25 * deviation * (TOGETHER / self.count as f64).sqrt()

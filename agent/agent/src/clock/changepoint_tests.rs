@@ -5,7 +5,7 @@ use super::super::{Change, Direction, PeerClock};
 
 const US: f64 = 1e3;
 
-/// Returns the excess of a direction's shortest delay at a time: a random part of `most_ns` every 0.7 s, as of an appliance
+/// Return the excess of a direction's shortest delay at a time: a random part of `most_ns` every 0.7 s, as of an appliance
 /// or hypervisor with sleep states.
 fn wander(at_s: f64, direction: u64, most_ns: f64) -> f64 {
     let mixed = ((at_s / 0.7) as u64 * 2 + direction + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

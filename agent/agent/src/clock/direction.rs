@@ -12,7 +12,7 @@ pub enum Direction {
 impl Direction {
     pub const BOTH: [Self; 2] = [Self::Inbound, Self::Outbound];
 
-    /// Returns the opposite direction.
+    /// Return the opposite direction.
     pub fn other(self) -> Self {
         match self {
             Self::Inbound => Self::Outbound,

@@ -58,7 +58,7 @@ struct Block {
 }
 
 impl Line {
-    /// Returns the excess of an exchange over the envelopes (inbound, outbound), ns, if the clock follows the line.
+    /// Return the excess of an exchange over the envelopes (inbound, outbound), ns, if the clock follows the line.
     pub fn excess(&self, sample: &Sample) -> (f64, f64) {
         let offset = self.offset_ns + self.skew * (sample.at_s() - self.centre_s);
         (
@@ -67,7 +67,7 @@ impl Line {
         )
     }
 
-    /// Returns the estimate of the line for a time.
+    /// Return the estimate of the line for a time.
     pub fn estimate_at(&self, at_s: f64) -> Estimate {
         let from_centre_s = at_s - self.centre_s;
         let ahead_s = (at_s - self.last_s).max(0.0);
@@ -97,7 +97,7 @@ impl Envelope {
         }
     }
 
-    /// Returns the number of exchanges, and the time from the first to the last, s.
+    /// Return the number of exchanges, and the time from the first to the last, s.
     pub fn size(&self) -> (f64, f64) {
         let count = self.blocks.iter().map(|block| block.count).sum();
         let first = self
@@ -111,7 +111,7 @@ impl Envelope {
         )
     }
 
-    /// Fits the line with the widest gap to all exchanges kept.
+    /// Fit the line with the widest gap to all exchanges kept.
     pub fn fit(&self) -> Line {
         let (mut inbound, mut outbound) = (LowerHull::default(), LowerHull::default());
         for block in &self.blocks {
@@ -161,7 +161,7 @@ impl Envelope {
         }
     }
 
-    /// Estimates the distance of the envelope from the true floor: the spread of the shortest round trips of the blocks,
+    /// Estimate the distance of the envelope from the true floor: the spread of the shortest round trips of the blocks,
     /// and for few exchanges the excess of the average over the shortest.
     fn noise_ns(&self, count: f64) -> f64 {
         let mut minima: Vec<f64> = self.blocks.iter().map(|b| b.round_trip_min_ns).collect();
@@ -198,7 +198,7 @@ impl Block {
     }
 }
 
-/// Returns the largest skew for which `holds` is true, to a thousandth of a ppb. It must be true up to some skew and false
+/// Return the largest skew for which `holds` is true, to a thousandth of a ppb. It must be true up to some skew and false
 /// beyond.
 fn last_where(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (-MAX_SKEW, MAX_SKEW);

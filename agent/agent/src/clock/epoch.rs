@@ -35,7 +35,7 @@ enum Stage {
 }
 
 impl Epoch {
-    /// Starts an epoch with an exchange.
+    /// Start an epoch with an exchange.
     pub fn new(outbound: Leg, inbound: Leg, asymmetry_ns: f64) -> Self {
         let origin = Origin::of(outbound, inbound);
         let mut envelope = Envelope::default();
@@ -53,7 +53,7 @@ impl Epoch {
         }
     }
 
-    /// Adds an exchange. Returns the change of a route that it proves.
+    /// Add an exchange. Return the change of a route that it proves.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
         let sample = self.origin.sample(outbound, inbound);
         match &mut self.stage {
@@ -82,7 +82,7 @@ impl Epoch {
         }
     }
 
-    /// Redraws the line through all exchanges so far, if any were added since.
+    /// Redraw the line through all exchanges so far, if any were added since.
     pub fn refresh(&mut self) {
         if let Stage::Acquiring {
             envelope,
@@ -96,7 +96,7 @@ impl Epoch {
         }
     }
 
-    /// Returns the estimate of the clock at a time.
+    /// Return the estimate of the clock at a time.
     pub fn estimate_at(&self, at: RawTime) -> Estimate {
         let at_s = self.origin.seconds(at);
         match &self.stage {
@@ -108,12 +108,12 @@ impl Epoch {
         }
     }
 
-    /// Returns the absolute offset of an estimate, ns: our clock minus the peer's.
+    /// Return the absolute offset of an estimate, ns: our clock minus the peer's.
     pub fn offset_ns(&self, estimate: &Estimate) -> i64 {
         self.origin.offset_ns(estimate.offset_ns)
     }
 
-    /// Returns the excess of an exchange over the shortest delays (inbound, outbound), ns, and the error of the clock there.
+    /// Return the excess of an exchange over the shortest delays (inbound, outbound), ns, and the error of the clock there.
     pub fn excess(&self, outbound: Leg, inbound: Leg) -> (f64, f64, f64) {
         let sample = self.origin.sample(outbound, inbound);
         let ((a, b), error_ns) = match &self.stage {
@@ -129,7 +129,7 @@ impl Epoch {
         (a, b, error_ns)
     }
 
-    /// Returns how much longer the inbound route is than the outbound one, as far as known, ns.
+    /// Return how much longer the inbound route is than the outbound one, as far as known, ns.
     pub fn asymmetry_ns(&self) -> f64 {
         match &self.stage {
             Stage::Acquiring { .. } => self.asymmetry_ns,
@@ -151,7 +151,7 @@ impl Epoch {
     }
 }
 
-/// Returns the middle between the envelopes, corrected for the known asymmetry of the routes.
+/// Return the middle between the envelopes, corrected for the known asymmetry of the routes.
 fn with_asymmetry(line: &Line, asymmetry_ns: f64, at_s: f64) -> Estimate {
     let half_asymmetry = bounded_asymmetry(line, asymmetry_ns) / 2.0;
     let middle = line.estimate_at(at_s);
@@ -162,7 +162,7 @@ fn with_asymmetry(line: &Line, asymmetry_ns: f64, at_s: f64) -> Estimate {
     }
 }
 
-/// Limits an asymmetry to the gap between the envelopes: no delay is negative.
+/// Limit an asymmetry to the gap between the envelopes: no delay is negative.
 fn bounded_asymmetry(line: &Line, asymmetry_ns: f64) -> f64 {
     let most = 2.0 * line.half_gap_ns;
     asymmetry_ns.clamp(-most, most)

@@ -30,7 +30,7 @@ const APART_S: f64 = 1.0;
 pub struct History(VecDeque<Estimate>);
 
 impl Estimate {
-    /// Returns the estimate on the same line at another time.
+    /// Return the estimate on the same line at another time.
     pub fn moved_to(&self, at_s: f64) -> Self {
         let passed_s = at_s - self.at_s;
         Self {
@@ -41,12 +41,12 @@ impl Estimate {
         }
     }
 
-    /// Returns the bound on the total error of the offset, ns.
+    /// Return the bound on the total error of the offset, ns.
     pub fn bound_ns(&self) -> f64 {
         self.hidden_ns + self.error_ns
     }
 
-    /// Interpolates between this and a later estimate.
+    /// Interpolate between this and a later estimate.
     fn towards(&self, later: &Self, at_s: f64) -> Self {
         let share = (at_s - self.at_s) / (later.at_s - self.at_s);
         Self {
@@ -60,7 +60,7 @@ impl Estimate {
 }
 
 impl History {
-    /// Adds the newest estimate. It replaces its predecessor if that one is too close to the estimate before it.
+    /// Add the newest estimate. It replaces its predecessor if that one is too close to the estimate before it.
     pub fn push(&mut self, estimate: Estimate) {
         let close = |kept: &VecDeque<Estimate>| {
             let n = kept.len();
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// Returns the estimate for a time between two estimates or before the first; `None` beyond the last.
+    /// Return the estimate for a time between two estimates or before the first; `None` beyond the last.
     pub fn at(&self, at_s: f64) -> Option<Estimate> {
         let after = self.0.partition_point(|estimate| estimate.at_s <= at_s);
         let later = self.0.get(after)?;

@@ -15,7 +15,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Starts from an offset and a skew with their standard deviations.
+    /// Start from an offset and a skew with their standard deviations.
     pub fn new(
         at_s: f64,
         offset_ns: f64,
@@ -37,12 +37,12 @@ impl Filter {
         self.variance
     }
 
-    /// Returns the predicted offset at a time without changing the state.
+    /// Return the predicted offset at a time without changing the state.
     pub fn offset_at(&self, at_s: f64) -> f64 {
         self.offset_ns + self.skew * (at_s - self.at_s)
     }
 
-    /// Returns the standard deviation of the offset at a time, ns.
+    /// Return the standard deviation of the offset at a time, ns.
     pub fn deviation_at(&self, at_s: f64) -> f64 {
         let passed_s = (at_s - self.at_s).abs();
         let wander = WANDER.powi(2) * passed_s.powi(3) / 3.0;
@@ -53,7 +53,7 @@ impl Filter {
             .sqrt()
     }
 
-    /// Advances the state to a time.
+    /// Advance the state to a time.
     pub fn predict(&mut self, at_s: f64) {
         let s = (at_s - self.at_s).max(0.0);
         let q = WANDER.powi(2);
@@ -65,7 +65,7 @@ impl Filter {
         self.at_s = self.at_s.max(at_s);
     }
 
-    /// Updates the state with a measurement `innovation_ns` above the prediction and its variance.
+    /// Update the state with a measurement `innovation_ns` above the prediction and its variance.
     pub fn update(&mut self, innovation_ns: f64, variance: f64) {
         let total = self.variance + variance;
         let (gain, skew_gain) = (self.variance / total, self.covariance / total);
@@ -76,13 +76,13 @@ impl Filter {
         self.variance *= 1.0 - gain;
     }
 
-    /// Raises the variances after a deviation within `passed_s` that the model does not explain.
+    /// Raise the variances after a deviation within `passed_s` that the model does not explain.
     pub fn raise_variance(&mut self, innovation_ns: f64, passed_s: f64) {
         self.variance += innovation_ns.powi(2);
         self.skew_variance += (innovation_ns / passed_s).powi(2);
     }
 
-    /// Moves the offset because its reference has moved.
+    /// Move the offset because its reference has moved.
     pub fn shift(&mut self, by_ns: f64) {
         self.offset_ns += by_ns;
     }

@@ -21,7 +21,7 @@ pub struct HardwareOffset {
 }
 
 impl HardwareOffset {
-    /// Adds a difference: the offset lies `shift_ns` above the line, by clocks whose errors add up to `error_ns`.
+    /// Add a difference: the offset lies `shift_ns` above the line, by clocks whose errors add up to `error_ns`.
     pub fn add(&mut self, at: RawTime, shift_ns: f64, error_ns: u64) {
         if self.latest.len() == KEPT {
             self.latest.pop_front();
@@ -34,7 +34,7 @@ impl HardwareOffset {
         *self = Self::default();
     }
 
-    /// Returns the correction of the line and its error: that of the clocks plus the spread of the differences.
+    /// Return the correction of the line and its error: that of the clocks plus the spread of the differences.
     pub fn at(&self, at: RawTime) -> Option<(f64, f64)> {
         let (newest, error_ns) = self.newest?;
         if at.since(newest) > STALE_NS {

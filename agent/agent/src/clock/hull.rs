@@ -12,7 +12,7 @@ pub struct Point {
 pub struct LowerHull(Vec<Point>);
 
 impl LowerHull {
-    /// Adds a point, in order of time even if it is older than the newest: responses may overtake each other.
+    /// Add a point, in order of time even if it is older than the newest: responses may overtake each other.
     pub fn add(&mut self, point: Point) {
         let place = self.0.partition_point(|p| p.at_s <= point.at_s);
         if place == self.0.len() {
@@ -26,14 +26,14 @@ impl LowerHull {
         }
     }
 
-    /// Appends every point of a later hull.
+    /// Append every point of a later hull.
     pub fn append(&mut self, later: &Self) {
         for &point in &later.0 {
             self.add(point);
         }
     }
 
-    /// Returns the point that a line of `slope` (ns/s) touches from below; `None` if the hull is empty.
+    /// Return the point that a line of `slope` (ns/s) touches from below; `None` if the hull is empty.
     pub fn support(&self, slope: f64) -> Option<Point> {
         let height = |p: &Point| p.delay_ns - slope * p.at_s;
         self.0
@@ -42,12 +42,12 @@ impl LowerHull {
             .min_by(|a, b| height(a).total_cmp(&height(b)))
     }
 
-    /// Returns the time of the oldest point.
+    /// Return the time of the oldest point.
     pub fn first_s(&self) -> Option<f64> {
         self.0.first().map(|point| point.at_s)
     }
 
-    /// Returns the time of the newest point.
+    /// Return the time of the newest point.
     pub fn last_s(&self) -> Option<f64> {
         self.0.last().map(|point| point.at_s)
     }
@@ -68,7 +68,7 @@ impl LowerHull {
     }
 }
 
-/// Returns true if b lies strictly below the line from a to c.
+/// Return true if b lies strictly below the line from a to c.
 fn turns_left(a: Point, b: Point, c: Point) -> bool {
     (b.delay_ns - a.delay_ns) * (c.at_s - b.at_s) < (c.delay_ns - b.delay_ns) * (b.at_s - a.at_s)
 }

@@ -82,7 +82,7 @@ impl PeerClock {
         Self::default()
     }
 
-    /// Adds a complete exchange. Returns the change that it proves.
+    /// Add a complete exchange. Return the change that it proves.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
         match self.classify(outbound, inbound) {
             Classification::Stepped { by_ns } => {
@@ -110,12 +110,12 @@ impl PeerClock {
         None
     }
 
-    /// Returns what the newest exchange shows about our clock since the epoch began; `None` if it began with that exchange.
+    /// Return what the newest exchange shows about our clock since the epoch began; `None` if it began with that exchange.
     pub fn standstill(&self) -> Option<Standstill> {
         self.standstill
     }
 
-    /// Takes into account that our clock stood still for `by_ns` just before `from`.
+    /// Take into account that our clock stood still for `by_ns` just before `from`.
     pub fn account_standstill(&mut self, from: RawTime, by_ns: i64) {
         // An epoch that began since then has it in its line.
         if self.epoch.is_some() && self.fits_until < from {
@@ -124,7 +124,7 @@ impl PeerClock {
         }
     }
 
-    /// Ends the epoch at `at`: earlier estimates stay valid for earlier times. The routes stay as they are.
+    /// End the epoch at `at`: earlier estimates stay valid for earlier times. The routes stay as they are.
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
@@ -147,20 +147,20 @@ impl PeerClock {
         });
     }
 
-    /// Ends the epoch at `at` because one of the two machines has moved: the routes may have changed as well.
+    /// End the epoch at `at` because one of the two machines has moved: the routes may have changed as well.
     pub fn reset(&mut self, at: RawTime) {
         self.restart(at);
         self.asymmetry_ns = 0.0;
     }
 
-    /// Brings the estimates up to date. Costs a few microseconds; call it before many lookups.
+    /// Bring the estimates up to date. Costs a few microseconds; call it before many lookups.
     pub fn refresh(&mut self) {
         if let Some(epoch) = &mut self.epoch {
             epoch.refresh();
         }
     }
 
-    /// Returns the offset at a time; `None` if no exchange covers it.
+    /// Return the offset at a time; `None` if no exchange covers it.
     pub fn offset_at(&self, at: RawTime) -> Option<Offset> {
         let past = self.past.iter().find(|past| at < past.until);
         let epoch = past.map(|past| &past.epoch).or(self.epoch.as_ref())?;
@@ -198,7 +198,7 @@ impl PeerClock {
         })
     }
 
-    /// Adds the offset at a time by hardware clocks at both ends, and the sum of their errors.
+    /// Add the offset at a time by hardware clocks at both ends, and the sum of their errors.
     pub fn observe_hardware(&mut self, at: RawTime, offset_ns: i64, error_ns: u64) {
         if let Some(epoch) = &self.epoch {
             let by_line_ns = epoch.offset_ns(&epoch.estimate_at(at));
@@ -219,7 +219,7 @@ impl PeerClock {
         }
     }
 
-    /// Adds the suspects as ordinary exchanges: there was no step.
+    /// Add the suspects as ordinary exchanges: there was no step.
     fn clear(&mut self) -> Option<RouteChange> {
         self.proofs = 0;
         self.suspected_ns = 0.0;
@@ -228,7 +228,7 @@ impl PeerClock {
         changes.fold(None, |first, change| first.or(change))
     }
 
-    /// Classifies an exchange. A step moves one direction up and the other one down by the same amount and leaves the
+    /// Classify an exchange. A step moves one direction up and the other one down by the same amount and leaves the
     /// round trip unchanged. A queue only lengthens, and a shorter route shortens the round trip.
     fn classify(&mut self, outbound: Leg, inbound: Leg) -> Classification {
         let Some(epoch) = &self.epoch else {

@@ -24,7 +24,7 @@ fn clock(clock_ns: f64) -> Event {
     }
 }
 
-/// Returns the delay, ns, by a queue of packets of 12 us each in front of ours, at a load (M/M/1).
+/// Return the delay, ns, by a queue of packets of 12 us each in front of ours, at a load (M/M/1).
 fn load(load: f64, dice: [f64; 2]) -> f64 {
     let waits = f64::from(u8::from(dice[0] < load));
     -dice[1].ln() * 12.0 * US / (1.0 - load) * waits

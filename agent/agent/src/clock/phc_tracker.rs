@@ -43,7 +43,7 @@ impl PhcReading {
 }
 
 impl PhcTracker {
-    /// Adds a reading newer than those before. A reading that the same clock cannot show discards those before: the clock
+    /// Add a reading newer than those before. A reading that the same clock cannot show discards those before: the clock
     /// was set, or this machine has moved.
     pub fn add(&mut self, reading: PhcReading) {
         if let Some(last) = self.0.back() {
@@ -60,12 +60,12 @@ impl PhcTracker {
         self.0.push_back(reading);
     }
 
-    /// Discards all readings.
+    /// Discard all readings.
     pub fn reset(&mut self) {
         self.0.clear();
     }
 
-    /// Returns the offset at a moment near the last reading.
+    /// Return the offset at a moment near the last reading.
     pub fn at(&self, at: RawTime) -> Option<PhcOffset> {
         let (first, last) = (self.0.front()?, self.0.back()?);
         let since_ns = at.since(last.at);
@@ -89,7 +89,7 @@ impl PhcTracker {
         })
     }
 
-    /// Returns the moment near the last reading at which the clock shows `shows_ns`, and its error, ns.
+    /// Return the moment near the last reading at which the clock shows `shows_ns`, and its error, ns.
     pub fn moment_of(&self, shows_ns: i64) -> Option<(RawTime, u64)> {
         let raw_at = |ahead: PhcOffset| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
         let first = raw_at(self.at(self.0.back()?.at)?);
@@ -104,7 +104,7 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// Returns the time of a clock that starts 1,000 s ahead and runs 20 ppm fast.
+    /// Return the time of a clock that starts 1,000 s ahead and runs 20 ppm fast.
     fn shows(at: i64) -> i64 {
         at + 1_000 * S + at / 50_000
     }

@@ -5,12 +5,12 @@
 pub struct RawTime(pub i64);
 
 impl RawTime {
-    /// Returns the nanoseconds since `earlier`; negative if that is later.
+    /// Return the nanoseconds since `earlier`; negative if that is later.
     pub fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Returns the time `nanos` later.
+    /// Return the time `nanos` later.
     pub fn plus(self, nanos: i64) -> Self {
         Self(self.0.saturating_add(nanos))
     }
@@ -26,7 +26,7 @@ pub struct Leg {
 }
 
 impl Leg {
-    /// Returns the local minus the remote timestamp, ns: the clock offset plus the delay of a received packet, or minus
+    /// Return the local minus the remote timestamp, ns: the clock offset plus the delay of a received packet, or minus
     /// the delay of a sent one. Saturates, because a peer may send any time.
     pub fn difference_ns(self) -> i64 {
         self.local.0.saturating_sub(self.remote_ns)

@@ -17,12 +17,12 @@ pub struct RouteShiftDetector {
 }
 
 impl RouteShiftDetector {
-    /// Forgets the rise.
+    /// Forget the rise.
     pub fn end(&mut self) {
         self.excesses.clear();
     }
 
-    /// Adds a bin. Returns the rise, ns, once it has lasted, and forgets it.
+    /// Add a bin. Return the rise, ns, once it has lasted, and forget it.
     pub fn add(&mut self, at_s: f64, excess: f64, gate: f64) -> Option<f64> {
         if self.excesses.is_empty() {
             self.since_s = at_s;

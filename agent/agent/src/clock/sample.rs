@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 impl Origin {
-    /// Returns the reference of an epoch that starts with an exchange.
+    /// Return the reference of an epoch that starts with an exchange.
     pub fn of(outbound: Leg, inbound: Leg) -> Self {
         Self {
             at: outbound.local,
@@ -44,14 +44,14 @@ impl Origin {
         at.since(self.at) as f64 / 1e9
     }
 
-    /// Returns the absolute offset of one relative to this reference.
+    /// Return the absolute offset of one relative to this reference.
     pub fn offset_ns(&self, from_here_ns: f64) -> i64 {
         self.offset_ns.saturating_add(from_here_ns.round() as i64)
     }
 }
 
 impl Sample {
-    /// Returns one time for both directions: the effect of the skew between the two legs then cancels in the offset.
+    /// Return one time for both directions: the effect of the skew between the two legs then cancels in the offset.
     pub fn at_s(&self) -> f64 {
         f64::midpoint(self.inbound_at_s, self.outbound_at_s)
     }

@@ -74,7 +74,7 @@ impl World {
         -self.uniform().ln() * self.jitter_ns * tail
     }
 
-    /// Returns the two legs of an exchange that starts at `at`, with the events of that time.
+    /// Return the two legs of an exchange that starts at `at`, with the events of that time.
     pub fn exchange(&mut self, at: i64, event: Event) -> (Leg, Leg) {
         let remote =
             |world: &Self, local: f64| local - world.offset_at(local as i64) - event.clock_ns;
@@ -94,7 +94,7 @@ impl World {
         (outbound, inbound)
     }
 
-    /// Runs for `seconds`. `event` gives what happens at a time, s, with two random numbers of 0 to 1.
+    /// Run for `seconds`. `event` gives what happens at a time, s, with two random numbers of 0 to 1.
     pub fn run(
         &mut self,
         clock: &mut PeerClock,

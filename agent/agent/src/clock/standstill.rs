@@ -19,7 +19,7 @@ pub struct Standstill {
 }
 
 impl Standstill {
-    /// Returns what an exchange shows whose delays exceed the shortest ones by (inbound, outbound), ns.
+    /// Return what an exchange shows whose delays exceed the shortest ones by (inbound, outbound), ns.
     pub fn of((inbound, outbound): (f64, f64), error_ns: f64) -> Self {
         // Floats saturate, and what is not a number becomes 0: an unknown error must widen.
         let error_ns = if error_ns.is_nan() {
@@ -34,7 +34,7 @@ impl Standstill {
         }
     }
 
-    /// Returns the bounds of what is not known yet.
+    /// Return the bounds of what is not known yet.
     pub fn less(self, known_ns: i64) -> Self {
         Self {
             least_ns: self.least_ns.saturating_sub(known_ns),
@@ -43,12 +43,12 @@ impl Standstill {
         }
     }
 
-    /// Returns true if our clock ran, or stood still no longer than windows tolerate.
+    /// Return true if our clock ran, or stood still no longer than windows tolerate.
     pub fn is_refuted(self) -> bool {
         self.least_ns.max(self.most_ns) <= TOLERATED_NS
     }
 
-    /// Returns true if our clock stood still for longer, unless the peer's was stepped.
+    /// Return true if our clock stood still for longer, unless the peer's was stepped.
     pub fn is_shown(self) -> bool {
         // A route that has become shorter, or a queue at the start that has drained, shortens one direction only.
         self.least_ns.min(self.most_ns) > TOLERATED_NS

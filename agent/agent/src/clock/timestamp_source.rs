@@ -13,7 +13,7 @@ pub enum TimestampSource {
 }
 
 impl TimestampSource {
-    /// Returns the name in reports and metrics.
+    /// Return the name in reports and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",

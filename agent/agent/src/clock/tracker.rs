@@ -75,7 +75,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// Continues from a line. `base_ns` are the shortest delays by that line.
+    /// Continue from a line. `base_ns` are the shortest delays by that line.
     pub fn new(from: &Estimate, skew_error: f64, noise_ns: f64, base_ns: [f64; 2]) -> Self {
         let noise_ns = noise_ns.max(LEAST_NOISE_NS);
         Self {
@@ -107,7 +107,7 @@ impl Tracker {
         (inbound - self.base_ns[0], outbound - self.base_ns[1])
     }
 
-    /// Adds an exchange. Returns the estimate and any change of a route when a bin is full.
+    /// Add an exchange. Return the estimate and any change of a route when a bin is full.
     pub fn observe(&mut self, sample: &Sample) -> Option<(Estimate, Option<RouteChange>)> {
         let (inbound, outbound) = self.excess(sample);
         let at_s = sample.at_s();
@@ -125,7 +125,7 @@ impl Tracker {
         Some((self.estimate_at(at_s), change))
     }
 
-    /// Returns the offset that the last bin predicts for a time.
+    /// Return the offset that the last bin predicts for a time.
     pub fn estimate_at(&self, at_s: f64) -> Estimate {
         Estimate {
             at_s,
@@ -136,7 +136,7 @@ impl Tracker {
         }
     }
 
-    /// Returns how much longer the inbound route is than the outbound one, as known from changes of either, ns.
+    /// Return how much longer the inbound route is than the outbound one, as known from changes of either, ns.
     pub fn asymmetry_ns(&self) -> f64 {
         self.base_ns[0] - self.base_ns[1]
     }
@@ -197,7 +197,7 @@ impl Tracker {
         None
     }
 
-    /// Detects a change of a route that is as small as the noise of bins.
+    /// Detect a change of a route that is as small as the noise of bins.
     fn detect_changepoint(&mut self, bin: &Bin, both_gate: f64, at_s: f64) -> Option<Changepoint> {
         let known = ClockState {
             filter: self.filter.clone(),
@@ -210,7 +210,7 @@ impl Tracker {
             .then(|| self.changepoints.compare(LEAST_CHANGE_NS, most_ns))?
     }
 
-    /// Applies a change of a route that was attributed to the clock until now: restores the state before it.
+    /// Apply a change of a route that was attributed to the clock until now: restore the state before it.
     fn apply_changepoint(&mut self, changepoint: Changepoint, at_s: f64) -> Option<RouteChange> {
         let Changepoint {
             direction,
@@ -230,7 +230,7 @@ impl Tracker {
         reported(direction, by_ns)
     }
 
-    /// Updates the filter from both directions: the round trip is at its base.
+    /// Update the filter from both directions: the round trip is at its base.
     fn follow_clean(&mut self, inbound: f64, outbound: f64, passed_s: f64) {
         self.unexplained = 0;
         self.shifts.iter_mut().for_each(RouteShiftDetector::end);
@@ -246,14 +246,14 @@ impl Tracker {
         self.add_hidden_asymmetry(share.max(0.0));
     }
 
-    /// Returns true if a round trip shorter by `by_ns` is clearly shorter than at the start. Additions to a base since then
+    /// Return true if a round trip shorter by `by_ns` is clearly shorter than at the start. Additions to a base since then
     /// do not count.
     fn was_never_so_short(&self, by_ns: f64) -> bool {
         let lengthened = self.lengthened_ns.iter().sum::<f64>();
         by_ns - lengthened > (self.base_ns.iter().sum::<f64>() - lengthened).max(0.0) / 10.0
     }
 
-    /// Follows one direction that has left its base while the other one is at its own.
+    /// Follow one direction that has left its base while the other one is at its own.
     fn follow_one(
         &mut self,
         direction: Direction,
@@ -271,7 +271,7 @@ impl Tracker {
         reported(direction, by_ns)
     }
 
-    /// Follows both directions, neither of which is at its base: the clock is not measured, and only a lasting rise
+    /// Follow both directions, neither of which is at its base: the clock is not measured, and only a lasting rise
     /// counts. A rise of both directions is followed and not reported.
     fn follow_both(&mut self, least: [f64; 2], gate: f64, at_s: f64) -> Option<RouteChange> {
         let rises = Direction::BOTH.map(|direction| {
@@ -310,7 +310,7 @@ impl Tracker {
         self.add_hidden_asymmetry(self.filter.variance().sqrt() + self.noise_ns);
     }
 
-    /// Lowers the shortest round trip and assumes, as at the start, that both routes are equally long.
+    /// Lower the shortest round trip and assume, as at the start, that both routes are equally long.
     fn centre_bases(&mut self, least: [f64; 2]) {
         self.changepoints.clear();
         let base = [self.base_ns[0] + least[0], self.base_ns[1] + least[1]];
@@ -322,7 +322,7 @@ impl Tracker {
         self.shifts.iter_mut().for_each(RouteShiftDetector::end);
     }
 
-    /// Adds to what an unknown asymmetry may hide, up to the delay that would become negative.
+    /// Add to what an unknown asymmetry may hide, up to the delay that would become negative.
     fn add_hidden_asymmetry(&mut self, more_ns: f64) {
         let most = self.base_ns[0].max(self.base_ns[1]);
         self.hidden_ns = (self.hidden_ns + more_ns).min(most.max(0.0));
@@ -337,7 +337,7 @@ impl Tracker {
     }
 }
 
-/// Returns the change to report, if it is large enough.
+/// Return the change to report, if it is large enough.
 fn reported(direction: Direction, by_ns: f64) -> Option<RouteChange> {
     (by_ns.abs() >= LEAST_CHANGE_NS).then_some(RouteChange { direction, by_ns })
 }

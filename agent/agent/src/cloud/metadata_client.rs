@@ -38,7 +38,7 @@ impl MetadataClient {
         }
     }
 
-    /// Sends a request; returns `None` if no readable answer arrives before the deadline.
+    /// Send a request; return `None` if no readable answer arrives before the deadline.
     pub fn request(&self, method: &str, path: &str, header: (&str, &str)) -> Option<Response> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let request = Request::builder()
@@ -63,14 +63,14 @@ impl MetadataClient {
         })
     }
 
-    /// Returns the text of a GET if its status is 200.
+    /// Return the text of a GET if its status is 200.
     pub fn get(&self, path: &str, header: (&str, &str)) -> Option<String> {
         let response = self.request("GET", path, header)?;
         (response.status == 200).then_some(response.text)
     }
 }
 
-/// Returns a name as clouds use them, at most 100 characters; `None` for other text, as of another kind of server.
+/// Return a name as clouds use them, at most 100 characters; `None` for other text, as of another kind of server.
 pub(super) fn plain(text: &str) -> Option<String> {
     let text = text.trim();
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:/=+".contains(c);

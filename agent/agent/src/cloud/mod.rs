@@ -41,7 +41,7 @@ pub struct CloudVm {
     pub placement: Option<String>,
 }
 
-/// Queries the metadata service at `url` of any provider; returns `None` if none answers within `limit`.
+/// Query the metadata service at `url` of any provider; return `None` if none answers within `limit`.
 pub fn discover(url: &str, limit: Duration) -> Option<CloudVm> {
     let (sender, answers) = mpsc::channel();
     let providers: [fn(&MetadataClient) -> Option<CloudVm>; 3] = [aws::vm, azure::vm, gcp::vm];

@@ -6,7 +6,7 @@ use toml::de::DeTable;
 
 use super::{ConfigError, DEFAULT_CONFIG_FILE, Layers, Source};
 
-/// Writes the settings of flags to the file `chosen`, or to the default file. Returns the path of the file.
+/// Write the settings of flags to the file `chosen`, or to the default file. Return the path of the file.
 pub fn write_settings(layers: &Layers, chosen: Option<&Path>) -> Result<PathBuf, ConfigError> {
     let path = chosen.unwrap_or(Path::new(DEFAULT_CONFIG_FILE));
     let failed = |why: std::io::Error| {
@@ -28,7 +28,7 @@ pub fn write_settings(layers: &Layers, chosen: Option<&Path>) -> Result<PathBuf,
     Ok(path.to_owned())
 }
 
-/// Replaces a file at once, with its permissions: the service may run as another user than the one who writes settings.
+/// Replace a file at once, with its permissions: the service may run as another user than the one who writes settings.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("toml.new");
     std::fs::write(&new, text)?;
@@ -38,7 +38,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&new, path)
 }
 
-/// Returns the text of a file of top-level settings with these values. Comments, order and other settings stay.
+/// Return the text of a file of top-level settings with these values. Comments, order and other settings stay.
 fn with_settings<'a>(
     text: &str,
     settings: impl Iterator<Item = (&'a str, &'a str)>,

@@ -95,7 +95,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Returns every setting that has a value.
+    /// Return every setting that has a value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &RawValue)> {
         self.0.iter().map(|(key, raw)| (*key, raw))
     }

@@ -52,7 +52,7 @@ pub struct SockDiag {
 }
 
 impl SockDiag {
-    /// Opens the socket.
+    /// Open the socket.
     pub fn open() -> io::Result<Self> {
         let socket = socket_with(
             AddressFamily::NETLINK,
@@ -67,7 +67,7 @@ impl SockDiag {
         })
     }
 
-    /// Lists the connections to other machines, IPv4 and IPv6.
+    /// List the connections to other machines, IPv4 and IPv6.
     pub fn connections(&mut self) -> io::Result<Vec<Connection>> {
         let mut found = Vec::new();
         for family in [AF_INET, AF_INET6] {
@@ -96,7 +96,7 @@ impl SockDiag {
     }
 }
 
-/// Builds a request for the connections of a family:
+/// Build a request for the connections of a family:
 ///
 /// ```text
 ///  0  4  length    4  2  type    6  2  flags    8  4  sequence    12  4  port (0)
@@ -115,7 +115,7 @@ fn request(family: u8, sequence: u32) -> [u8; REQUEST_BYTES] {
     bytes
 }
 
-/// Reads the messages of one answer into `found`. Returns true after the last one.
+/// Read the messages of one answer into `found`. Return true after the last one.
 fn read_messages(mut bytes: &[u8], sequence: u32, found: &mut Vec<Connection>) -> io::Result<bool> {
     while let (Some(length), Some(kind), Some(number)) =
         (u32_at(bytes, 0), u16_at(bytes, 4), u32_at(bytes, 8))
@@ -144,7 +144,7 @@ fn read_messages(mut bytes: &[u8], sequence: u32, found: &mut Vec<Connection>) -
     Ok(false)
 }
 
-/// Reads a connection; `None` for one of this machine to itself, or without counters.
+/// Read a connection; `None` for one of this machine to itself, or without counters.
 ///
 /// ```text
 ///  0  1  family    4  2  source port    6  2  destination port    8  16  source    24  16  destination
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns an address of this machine that is not loopback; `None` without a network.
+    /// Return an address of this machine that is not loopback; `None` without a network.
     fn own_address() -> Option<IpAddr> {
         let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
         // Nothing is sent: an address for documentation, towards which the kernel chooses the source address.

@@ -34,7 +34,7 @@ struct Row {
 }
 
 impl Tally {
-    /// Adds a reading. `peers` has the VM keys of addresses.
+    /// Add a reading. `peers` has the VM keys of addresses.
     ///
     /// Counters from before the first reading do not count; one that is new since the last reading counts from
     /// its start.
@@ -52,7 +52,7 @@ impl Tally {
         self.last = Some(now);
     }
 
-    /// Ends the window that started at `started_at_s`, and returns it; `None` without connections.
+    /// End the window that started at `started_at_s`, and return it; `None` without connections.
     pub fn end_window(&mut self, started_at_s: i64) -> Option<ConnectionWindow> {
         let mut peers: Vec<ConnectionPeer> = std::mem::take(&mut self.rows)
             .into_iter()
@@ -83,7 +83,7 @@ impl Tally {
         })
     }
 
-    /// Forgets everything, because the connections could not be read.
+    /// Forget everything, because the connections could not be read.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

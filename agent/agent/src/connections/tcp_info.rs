@@ -31,7 +31,7 @@ pub struct Recoveries {
 }
 
 impl TcpInfo {
-    /// Reads the structure; `None` if it is shorter than that of Linux 4.6.
+    /// Read the structure; `None` if it is shorter than that of Linux 4.6.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let segments_sent = u32_at(bytes, 156)?;
         let backoff = *bytes.get(4)?;

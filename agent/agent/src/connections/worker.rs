@@ -27,7 +27,7 @@ pub struct ConnectionWorker {
 }
 
 impl ConnectionWorker {
-    /// Reads until stopped. The window that is open then is not reported.
+    /// Read until stopped. The window that is open then is not reported.
     pub fn run(self) {
         let mut tally = Tally::default();
         let mut socket = None;
@@ -59,7 +59,7 @@ impl ConnectionWorker {
         }
     }
 
-    /// Returns the start of the window at this time, Unix s in the backend's time.
+    /// Return the start of the window at this time, Unix s in the backend's time.
     fn window_now(&self) -> i64 {
         let length = i64::from(WINDOW_S);
         (self.backend_clock.now_ns() / NANOS_PER_S).div_euclid(length) * length

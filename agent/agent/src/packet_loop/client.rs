@@ -62,7 +62,7 @@ pub(super) struct ClosedWindows {
 }
 
 impl Client {
-    /// Creates a client without paths. `clock_identity` should differ between processes; `time_scale_ns` is the offset of
+    /// Create a client without paths. `clock_identity` should differ between processes; `time_scale_ns` is the offset of
     /// the wire's time scale from the raw clock.
     pub fn new(clock_identity: u64, time_scale_ns: i64) -> Self {
         Self {
@@ -74,14 +74,14 @@ impl Client {
         }
     }
 
-    /// Follows a new plan with at most `most_flows` source ports per path.
+    /// Follow a new plan with at most `most_flows` source ports per path.
     pub fn follow(&mut self, plan: &Plan, most_flows: u8, now: RawTime) {
         self.spike_threshold_ns = plan.spike_threshold_ns;
         self.table.follow(plan, most_flows, now);
         self.standard.follow(plan, &self.table, now);
     }
 
-    /// Returns the next slot that is due. Calls `allowed` last, to ask whether a packet may leave.
+    /// Return the next slot that is due. Call `allowed` last, to ask whether a packet may leave.
     pub fn next_slot(
         &mut self,
         now: RawTime,
@@ -161,7 +161,7 @@ impl Client {
         Some(Slot { request, left_out })
     }
 
-    /// Withdraws a request that could not be sent.
+    /// Withdraw a request that could not be sent.
     pub fn withdraw_request(&mut self, id: &RequestId) {
         let session = self.table.session_of(id);
         let tag = session.and_then(|session| session.exchanges.withdraw(id.sequence_id));
@@ -170,7 +170,7 @@ impl Client {
         }
     }
 
-    /// Records the departure of a request. Its timestamp may come after the response.
+    /// Record the departure of a request. Its timestamp may come after the response.
     pub fn record_departure(
         &mut self,
         id: &RequestId,
@@ -185,7 +185,7 @@ impl Client {
         update
     }
 
-    /// Adds a message from any address to the session it belongs to.
+    /// Add a message from any address to the session it belongs to.
     pub fn receive(
         &mut self,
         from: SocketAddr,
@@ -206,7 +206,7 @@ impl Client {
         update
     }
 
-    /// Takes the TLVs of a unicast negotiation. Returns true if they come from a responder that this agent measures.
+    /// Take the TLVs of a unicast negotiation. Return true if they come from a responder that this agent measures.
     pub fn receive_tlvs(
         &mut self,
         from: SocketAddr,
@@ -217,8 +217,8 @@ impl Client {
         address.is_some_and(|address| self.standard.receive_tlvs(address, signal, now))
     }
 
-    /// Returns what is to be sent to standard responders at `now`, which is `backend_ns` in the backend's time, and the
-    /// updates of their sessions. Calls `allowed` to ask whether a packet may leave.
+    /// Return what is to be sent to standard responders at `now`, which is `backend_ns` in the backend's time, and the
+    /// updates of their sessions. Call `allowed` to ask whether a packet may leave.
     pub fn standard_actions(
         &mut self,
         now: RawTime,
@@ -235,19 +235,19 @@ impl Client {
         actions
     }
 
-    /// Returns the cancellations that standard responders get before this agent stops.
+    /// Return the cancellations that standard responders get before this agent stops.
     pub fn cancellations(&self) -> Vec<Signal> {
         self.standard.cancellations()
     }
 
-    /// Records that a message from `from` was authenticated, which this agent does not support.
+    /// Record that a message from `from` was authenticated, which this agent does not support.
     pub fn authenticated(&mut self, from: SocketAddr) {
         if let Some(address) = self.event_address(from) {
             self.standard.authenticated(address);
         }
     }
 
-    /// Returns a standard responder that has no service for this agent and was not returned within the last hour for the
+    /// Return a standard responder that has no service for this agent and was not returned within the last hour for the
     /// same reason. `standard_ports`: this agent listens where standard responders send to.
     pub fn new_without_service(
         &mut self,
@@ -257,7 +257,7 @@ impl Client {
         self.standard.new_without_service(standard_ports, now)
     }
 
-    /// Records that a peer received a request at `at`, by hardware clocks of both ends; its timestamp is `wire_ns`.
+    /// Record that a peer received a request at `at`, by hardware clocks of both ends; its timestamp is `wire_ns`.
     pub fn observe_hardware(&mut self, from: SocketAddr, at: RawTime, wire_ns: i64, error_ns: u64) {
         let address = self.event_address(from);
         if let Some(session) = address.and_then(|at| self.table.sessions.get_mut(&at)) {
@@ -266,7 +266,7 @@ impl Client {
         }
     }
 
-    /// Settles exchanges that are due at `polled_until` and closes the windows that have ended `now`, which is `backend_ns` in
+    /// Settle exchanges that are due at `polled_until`, and close the windows that have ended `now`, which is `backend_ns` in
     /// the backend's time. All packets that arrived before `polled_until` must have been received.
     pub fn settle(&mut self, polled_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
         let mut settlement = Settlement::default();
@@ -301,7 +301,7 @@ impl Client {
         settlement
     }
 
-    /// Follows the backend's time, read at `now`. Returns the standstill of our clock that was found with it.
+    /// Follow the backend's time, read at `now`. Return the standstill of our clock that was found with it.
     pub fn follow_time(&mut self, time: BackendTime, now: RawTime) -> Option<Found> {
         let found = self.table.aggregators.dating.follow(time, now)?;
         self.table.account_standstill(&found);
@@ -309,7 +309,7 @@ impl Client {
         Some(found)
     }
 
-    /// Notes what an update of a session shows about our own clock.
+    /// Note what an update of a session shows about our own clock.
     fn note_standstill(&mut self, peer: SocketAddr, update: &SessionUpdate) {
         if let Some((start, shows)) = update.standstill {
             let dating = &mut self.table.aggregators.dating;
@@ -319,25 +319,25 @@ impl Client {
         }
     }
 
-    /// Takes the wishes to the clock of windows.
+    /// Take the wishes to the clock of windows.
     pub fn take_clock_wishes(&mut self) -> Vec<ClockWish> {
         self.table.aggregators.dating.take_wishes()
     }
 
-    /// Returns true if a window is over at `backend_ns` and waits for exchanges.
+    /// Return true if a window is over at `backend_ns` and waits for exchanges.
     pub fn has_due_window(&self, backend_ns: i64) -> bool {
         let mut aggregators = self.table.aggregators.meshes.values();
         aggregators.any(|aggregator| aggregator.has_due_window(backend_ns))
     }
 
-    /// Drops the unanswered exchanges, because this machine has dropped packets unread.
+    /// Drop the unanswered exchanges, because this machine has dropped packets unread.
     pub fn drop_unanswered(&mut self, now: RawTime) {
         for session in self.table.sessions.values_mut() {
             session.end(now, &mut self.table.aggregators, |_| true);
         }
     }
 
-    /// Ends the epoch of every peer's clock, because this machine was disrupted before `now`. If it has `moved`, also
+    /// End the epoch of every peer's clock, because this machine was disrupted before `now`. If it has `moved`, also
     /// forgets the routes.
     pub fn disrupted(&mut self, moved: bool, now: RawTime) {
         self.table.aggregators.dating.disrupted(now);
@@ -351,7 +351,7 @@ impl Client {
         }
     }
 
-    /// Ends all exchanges and returns every window as it is.
+    /// End all exchanges and return every window as it is.
     pub fn finish(&mut self, now: RawTime) -> ClosedWindows {
         self.drop_unanswered(now);
         self.table.aggregators.dating.end();
@@ -360,19 +360,19 @@ impl Client {
         self.close(WindowAggregator::close_all, |_| None)
     }
 
-    /// Returns when the next request is due.
+    /// Return when the next request is due.
     pub fn next_due(&self) -> Option<RawTime> {
         let standard = self.standard.next_due();
         self.table.schedule.next().into_iter().chain(standard).min()
     }
 
-    /// Returns the event address of the peer that sends from `from`.
+    /// Return the event address of the peer that sends from `from`.
     fn event_address(&self, from: SocketAddr) -> Option<SocketAddr> {
         let address = self.table.event_address(from);
         address.or_else(|| self.standard.at(from.ip()))
     }
 
-    /// Closes windows and summarises them with the clocks of their peers.
+    /// Close windows and summarise them with the clocks of their peers.
     fn close(
         &mut self,
         mut close: impl FnMut(&mut WindowAggregator) -> Vec<Window>,

@@ -52,7 +52,7 @@ impl EventLog {
         }
     }
 
-    /// Reports a step of this machine's wall clock.
+    /// Report a step of this machine's wall clock.
     pub fn wall_clock_stepped(&mut self, by_ns: i64, at_ns: i64) {
         let by_ms = by_ns as f64 / 1e6;
         let detail = format!(
@@ -61,7 +61,7 @@ impl EventLog {
         self.step(at_ns, detail);
     }
 
-    /// Reports that this machine was suspended or has moved.
+    /// Report that this machine was suspended or has moved.
     pub fn disrupted(&mut self, disruption: Disruption, at_ns: i64) {
         let cause = match disruption {
             Disruption::Moved => {
@@ -79,7 +79,7 @@ impl EventLog {
         }
     }
 
-    /// Reports that the clocks of this machine stood still.
+    /// Report that the clocks of this machine stood still.
     pub fn stood_still(&self, found: &Found, at_ns: i64) {
         let shown = match found.shown_by {
             ShownBy::Suspension | ShownBy::Correction => return,
@@ -97,7 +97,7 @@ impl EventLog {
         );
     }
 
-    /// Reports a step of a peer's clock against ours, or of ours against it.
+    /// Report a step of a peer's clock against ours, or of ours against it.
     pub fn peer_clock_stepped(&mut self, peer: IpAddr, at_ns: i64) {
         let detail = format!(
             "the clock of {peer} was stepped against that of this VM; the estimate of its offset starts again"
@@ -105,7 +105,7 @@ impl EventLog {
         self.step(at_ns, detail);
     }
 
-    /// Reports that the route from or to a peer has become longer or shorter.
+    /// Report that the route from or to a peer has become longer or shorter.
     pub fn route_changed(&mut self, peer: IpAddr, change: RouteChange, at_ns: i64) {
         if !self.route_throttle.due(Instant::now()) {
             return;
@@ -130,13 +130,13 @@ impl EventLog {
             .raise(EventKind::RouteChange, at_ns, detail);
     }
 
-    /// Counts a packet that was not sent because of a cap.
+    /// Count a packet that was not sent because of a cap.
     pub fn shed(&mut self) {
         self.shed += 1;
         self.counters.requests_shed.fetch_add(1, Relaxed);
     }
 
-    /// Reports the packets shed since the last report, the reason for the limit of `packets_per_s`, and the standard client
+    /// Report the packets shed since the last report, the reason for the limit of `packets_per_s`, and the standard client
     /// with the most granted messages per second.
     pub fn report_shed(
         &mut self,
@@ -172,7 +172,7 @@ impl EventLog {
         }
     }
 
-    /// Reports an address whose standard clients ask for more than one address gets.
+    /// Report an address whose standard clients ask for more than one address gets.
     pub fn over_share(&mut self, address: IpAddr, at_ns: i64) {
         if self.share_throttle.due(Instant::now()) {
             let detail = format!(
@@ -186,7 +186,7 @@ impl EventLog {
         }
     }
 
-    /// Reports a packet that the system refused to send.
+    /// Report a packet that the system refused to send.
     pub fn refused(&mut self, to: SocketAddr, why: &str, at_ns: i64) {
         if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
@@ -197,14 +197,14 @@ impl EventLog {
         }
     }
 
-    /// Logs that a plan asks for more source ports than can be opened.
+    /// Log that a plan asks for more source ports than can be opened.
     pub fn fewer_flows(&self, requested: u8, opened: u8, why: &BindError) {
         tracing::warn!(
             "the plan asks for {requested} source ports per path and only {opened} could be opened: {why}"
         );
     }
 
-    /// Reports a standard responder that has no service for this agent.
+    /// Report a standard responder that has no service for this agent.
     pub fn no_service(&self, without: &WithoutService, at_ns: i64) {
         let WithoutService {
             path: (mesh_key, peer_key),
@@ -260,7 +260,7 @@ impl EventLog {
             .raise_of(EventKind::NoService, at_ns, detail, Some(path));
     }
 
-    /// Reports an address that sends authenticated messages.
+    /// Report an address that sends authenticated messages.
     pub fn authenticated(&mut self, from: IpAddr, at_ns: i64) {
         if self.authentication_throttle.due(Instant::now()) {
             let detail = format!(
@@ -286,7 +286,7 @@ impl EventLog {
     }
 }
 
-/// Logs a new plan, and the peers of it that this agent cannot reach.
+/// Log a new plan, and the peers of it that this agent cannot reach.
 pub(super) fn log_plan(plan: &Plan, unreachable: usize) {
     let peers = || plan.meshes.iter().flat_map(|mesh| &mesh.peers);
     let (revision, meshes) = (&plan.revision, plan.meshes.len());

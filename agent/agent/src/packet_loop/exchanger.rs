@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::client::{Client, ClosedWindows};
 use super::event_log::{self, EventLog, STANDARD_PORTS};
-use super::hardware_clock::HardwareTime;
+use super::hardware_time::HardwareTime;
 use super::load_shedding::LoadShedder;
 use super::sockets::Sockets;
 use super::sockets::packet::{Departure, ReceivedMessage};
@@ -59,7 +59,7 @@ pub(super) struct Exchanger {
 }
 
 impl Exchanger {
-    /// Opens the two ports. No packet leaves until there is a plan.
+    /// Open the two ports. No packet leaves until there is a plan.
     pub fn open(
         listen: Listen,
         options: Options,
@@ -92,18 +92,18 @@ impl Exchanger {
         Ok(exchanger)
     }
 
-    /// Returns the driver of the hardware clock in use.
+    /// Return the driver of the hardware clock in use.
     pub fn hardware(&self) -> Option<&str> {
         self.hardware_time.name()
     }
 
-    /// Returns when the next request or granted message is due.
+    /// Return when the next request or granted message is due.
     pub fn next_due(&self) -> Option<RawTime> {
         let grants = self.unicast_service.grants.next();
         self.client.next_due().into_iter().chain(grants).min()
     }
 
-    /// Returns true if a granted message is due so soon that the next turn comes for it anyway.
+    /// Return true if a granted message is due so soon that the next turn comes for it anyway.
     pub(super) fn grant_due_soon(&self) -> bool {
         let soon = self.sockets.now().plus(POLICY.follow_up_wait_ns);
         self.unicast_service
@@ -112,7 +112,7 @@ impl Exchanger {
             .is_some_and(|due| due <= soon)
     }
 
-    /// Returns the time until the next settlement, ns.
+    /// Return the time until the next settlement, ns.
     pub fn settle_ns(&self) -> i64 {
         if self.is_window_due {
             POLICY.settle_ns
@@ -121,7 +121,7 @@ impl Exchanger {
         }
     }
 
-    /// Returns the intervals of the plan, shortened while standard clients are served.
+    /// Return the intervals of the plan, shortened while standard clients are served.
     pub fn intervals(&self, of_plan: WakeupIntervals) -> WakeupIntervals {
         let expected_until = self.unicast_service.sptp_at.plus(POLICY.sptp_expected_ns);
         let of_plan = if self.sockets.now() < expected_until {
@@ -136,7 +136,7 @@ impl Exchanger {
         }
     }
 
-    /// Follows a new plan within its own caps.
+    /// Follow a new plan within its own caps.
     pub fn follow(&mut self, plan: &Plan, now: RawTime) {
         let asks_ecn = plan.meshes.iter().any(|mesh| mesh.probes.ecn);
         self.sockets.ask_ecn(asks_ecn);
@@ -167,7 +167,7 @@ impl Exchanger {
         );
     }
 
-    /// Opens the source ports that a plan asks for. Returns how many there are.
+    /// Open the source ports that a plan asks for. Return how many there are.
     fn open_flows(&mut self, plan: &Plan, now: RawTime) -> u8 {
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
         let clients = peers.filter(|peer| peer.role == Role::Client);
@@ -181,7 +181,7 @@ impl Exchanger {
         self.sockets.flows()
     }
 
-    /// Receives packets, and waits for them up to `timeout` if there are none. Returns true if everything that had arrived
+    /// Receive packets, and wait for them up to `timeout` if there are none. Return true if everything that had arrived
     /// before was received, which `all` demands.
     pub fn poll(&mut self, timeout: Duration, all: bool) -> io::Result<bool> {
         let poll = self.sockets.poll(timeout, all, &mut self.received)?;
@@ -189,7 +189,7 @@ impl Exchanger {
         Ok(poll.all)
     }
 
-    /// Follows the backend's time. Dates again what was measured since a standstill of this machine's clocks, if it shows one.
+    /// Follow the backend's time. Date again what was measured since a standstill of this machine's clocks, if it shows one.
     pub fn follow_time(&mut self, time: BackendTime) {
         let now = self.sockets.now();
         if let Some(found) = self.client.follow_time(time, now) {
@@ -198,12 +198,12 @@ impl Exchanger {
         }
     }
 
-    /// Takes the wishes to the clock of windows.
+    /// Take the wishes to the clock of windows.
     pub fn take_clock_wishes(&mut self) -> Vec<ClockWish> {
         self.client.take_clock_wishes()
     }
 
-    /// Responds to the received messages and sends the requests that are due. Returns true if packets left. `backend_ns`
+    /// Respond to the received messages and send the requests that are due. Return true if packets left. `backend_ns`
     /// converts a raw time to the backend's time.
     pub fn turn(&mut self, backend_ns: impl Fn(RawTime) -> i64) -> io::Result<bool> {
         if let Some(by_ns) = self.stepped_ns.take() {
@@ -235,8 +235,8 @@ impl Exchanger {
         Ok(sent > 0)
     }
 
-    /// Settles the exchanges whose deadline has passed at `polled_until`, before which all arrived packets must have been
-    /// received. Returns the windows that are over.
+    /// Settle the exchanges whose deadline has passed at `polled_until`, before which all arrived packets must have been
+    /// received. Return the windows that are over.
     pub fn settle(
         &mut self,
         polled_until: RawTime,
@@ -282,7 +282,7 @@ impl Exchanger {
         Ok(self.with_ports(settlement.closed))
     }
 
-    /// Acts on a disruption of this machine since the last call, if there was one, and returns it.
+    /// Act on a disruption of this machine since the last call, if there was one, and return it.
     fn notice_disruption(&mut self, now: RawTime, at_ns: i64) -> Option<Disruption> {
         let disruption = self.disruptions.poll()?;
         self.client.disrupted(disruption == Disruption::Moved, now);
@@ -293,7 +293,7 @@ impl Exchanger {
         Some(disruption)
     }
 
-    /// Ends all exchanges and returns every window as it is.
+    /// End all exchanges and return every window as it is.
     pub fn finish(&mut self) -> ClosedWindows {
         for signal in self.client.cancellations() {
             self.sockets.queue_general(&signal.message, signal.to, None);
@@ -303,7 +303,7 @@ impl Exchanger {
         self.with_ports(closed)
     }
 
-    /// Adds the source ports to the windows of measurements on demand.
+    /// Add the source ports to the windows of measurements on demand.
     fn with_ports(&self, mut closed: ClosedWindows) -> ClosedWindows {
         for window in &mut closed.on_demand {
             let flows = window
@@ -317,7 +317,7 @@ impl Exchanger {
         closed
     }
 
-    /// Reports the least precise origin of the latest timestamps; before the first one that of the kernel.
+    /// Report the least precise origin of the latest timestamps; before the first one that of the kernel.
     fn report_timestamp_source(&mut self) {
         let latest = self.sockets.take_least_source();
         if !self.sockets.kernel_stamps() {
@@ -330,7 +330,7 @@ impl Exchanger {
     }
 }
 
-/// Returns a clock identity that differs between processes, so that peers notice a restart. It is locally administered.
+/// Return a clock identity that differs between processes, so that peers notice a restart. It is locally administered.
 fn random_identity() -> u64 {
     let random = RandomState::new().build_hasher().finish();
     random & !(0x03 << 56) | 0x02 << 56

@@ -7,7 +7,7 @@ use super::load_shedding::Usage;
 use crate::clock::RawTime;
 
 impl Exchanger {
-    /// Measures the resources of this process periodically, and lowers the packet rate if they exceed a cap.
+    /// Measure the resources of this process periodically, and lower the packet rate if they exceed a cap.
     pub(super) fn shed_load(&mut self, now: RawTime) {
         if !self.load_shedder.due(now) {
             return;
@@ -21,7 +21,7 @@ impl Exchanger {
         self.apply_limits();
     }
 
-    /// Applies the packet rate that is allowed now.
+    /// Apply the packet rate that is allowed now.
     pub(super) fn apply_limits(&mut self) {
         let (packets_per_s, _) = self.load_shedder.packets_per_s(&self.caps);
         let burst = (packets_per_s / 10).max(ANSWER_PACKETS);

@@ -31,7 +31,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Reads the kernel's counts.
+    /// Read the kernel's counts.
     pub fn of_this_process(at: RawTime, packets_sent: u64) -> Self {
         Self {
             at,
@@ -42,7 +42,7 @@ impl Usage {
     }
 }
 
-/// Returns the resident memory, bytes (proc_pid_statm(5), second number, in pages); 0 if unknown.
+/// Return the resident memory, bytes (proc_pid_statm(5), second number, in pages); 0 if unknown.
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: Option<u64> = text.split(' ').nth(1).and_then(|n| n.parse().ok());
@@ -67,13 +67,13 @@ pub(super) struct LoadShedder {
 }
 
 impl LoadShedder {
-    /// Returns true if the next measurement is due.
+    /// Return true if the next measurement is due.
     pub fn due(&self, now: RawTime) -> bool {
         self.before
             .is_none_or(|before| now.since(before.at) >= PERIOD_NS)
     }
 
-    /// Adjusts the rate to the resources used since the last measurement. Returns the processor time in percent; `None` for
+    /// Adjust the rate to the resources used since the last measurement. Return the processor time in percent; `None` for
     /// the first measurement.
     pub fn update(&mut self, usage: Usage, caps: &Caps) -> Option<f64> {
         let before = self.before.replace(usage)?;
@@ -111,7 +111,7 @@ impl LoadShedder {
         Some(cpu_percent)
     }
 
-    /// Returns the packets per second that may leave, and the exceeded cap if that is less than the plan allows.
+    /// Return the packets per second that may leave, and the exceeded cap if that is less than the plan allows.
     pub fn packets_per_s(&self, caps: &Caps) -> (u32, Option<CapExceeded>) {
         match self.allowed {
             Some(hz) if hz < f64::from(caps.packets_per_s) => (hz as u32, self.excess),
@@ -153,7 +153,7 @@ mod tests {
             }
         }
 
-        /// Simulates five seconds with this demand in packets per second. Returns the processor time used, percent.
+        /// Simulate five seconds with this demand in packets per second. Return the processor time used, percent.
         fn pass(&mut self, rate_hz: u64) -> f64 {
             let allowed = u64::from(self.load_shedder.packets_per_s(&CAPS).0);
             let packets = rate_hz.min(allowed) * 5;

@@ -6,7 +6,7 @@
 mod client;
 mod event_log;
 mod exchanger;
-mod hardware_clock;
+mod hardware_time;
 mod limits;
 mod load_shedding;
 mod receive;

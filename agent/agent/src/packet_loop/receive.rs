@@ -10,7 +10,7 @@ use crate::paths::peer_session::SessionUpdate;
 use crate::ptp::{Body, Malformed, Message, Tlv, Verdict};
 
 impl Exchanger {
-    /// Dispatches the messages of this turn: queues responses to requests, and adds responses to their exchanges.
+    /// Dispatch the messages of this turn: queue responses to requests, and add responses to their exchanges.
     pub(super) fn dispatch(&mut self, backend_ns: &impl Fn(RawTime) -> i64) {
         let mut messages = take(&mut self.received);
         add(&self.counters.packets_received, messages.len() as u64);
@@ -77,7 +77,7 @@ impl Exchanger {
         self.received = messages;
     }
 
-    /// Returns true if a message answers a challenge to its source address.
+    /// Return true if a message answers a challenge to its source address.
     fn confirms(&self, message: &Message, from: SocketAddr) -> bool {
         let Body::CompactResp { response_tlv, .. } = message.body else {
             return false;
@@ -85,7 +85,7 @@ impl Exchanger {
         response_tlv.requester == self.unicast_service.receipts.challenger_for(from.ip())
     }
 
-    /// Compares the hardware clocks of both ends if both have one.
+    /// Compare the hardware clocks of both ends if both have one.
     fn observe_hardware(&mut self, message: &Message, received: &ReceivedMessage) {
         let (receive_ns, hardware_clock) = match message.body {
             Body::DelayResp {
@@ -106,7 +106,7 @@ impl Exchanger {
         }
     }
 
-    /// Counts the effect of a message and reports the change that it proves.
+    /// Count the effect of a message and report the change that it proves.
     pub(super) fn record_update(&mut self, update: SessionUpdate, peer: SocketAddr, at_ns: i64) {
         match update.change {
             Some(Change::Stepped) => self.event_log.peer_clock_stepped(peer.ip(), at_ns),

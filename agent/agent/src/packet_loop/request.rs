@@ -9,7 +9,7 @@ use crate::standard_clients::standard_client::Action;
 use crate::timestamp::raw_now;
 
 impl Exchanger {
-    /// Queues the requests that are due.
+    /// Queue the requests that are due.
     pub(super) fn queue_requests(&mut self, backend_ns: &impl Fn(RawTime) -> i64) {
         let now = raw_now();
         let at_ns = backend_ns(now);

@@ -14,7 +14,7 @@ use crate::timestamp::raw_now;
 const SPTP_DAEMON_PORTS: u16 = 10;
 
 impl Exchanger {
-    /// Responds to a request that may be answered.
+    /// Respond to a request that may be answered.
     pub(super) fn handle_request(&mut self, message: &Message, received: &ReceivedMessage) {
         let now = self.sockets.now();
         let id = (received.from.ip(), message.source);
@@ -69,12 +69,12 @@ impl Exchanger {
         }
     }
 
-    /// Returns true if packets may leave for an address that has proven that it receives, or has not.
+    /// Return true if packets may leave for an address that has proven that it receives, or has not.
     fn take_budget(&mut self, packets: u32, is_proven: bool, now: RawTime) -> bool {
         (is_proven || self.unproven_budget.take(packets, now)) && self.budget.take(packets, now)
     }
 
-    /// Queues the Sync of a response.
+    /// Queue the Sync of a response.
     fn queue_response(&mut self, mut response: Response) {
         let (to, from) = (response.client, response.local);
         if response.form == ResponseForm::Challenge {
@@ -126,7 +126,7 @@ impl Exchanger {
             .queue_event(&sync, to, from, Departure::Sync(response), 0);
     }
 
-    /// Queues the Delay_Resp for a standard client, which gets its Syncs at other times. A Delay_Resp is longer than its
+    /// Queue the Delay_Resp for a standard client, which gets its Syncs at other times. A Delay_Resp is longer than its
     /// request: in the sequence of the client's requests the difference is lent, otherwise no more octets leave than came.
     fn respond(
         &mut self,
@@ -168,7 +168,7 @@ impl Exchanger {
             .queue_general(&response, address.general(), address.local);
     }
 
-    /// Queues the Sync of an SPTP exchange; the Announce with its departure ends it. No message of SPTP proves that its sender
+    /// Queue the Sync of an SPTP exchange; the Announce with its departure ends it. No message of SPTP proves that its sender
     /// receives, so no more octets go to an address than have come from it: about one of two requests is answered.
     pub(super) fn respond_to_sptp(&mut self, message: &Message, received: &ReceivedMessage) {
         let from = received.from;
@@ -216,7 +216,7 @@ impl Exchanger {
             .queue_event(&sync, from, received.to, departure, 0);
     }
 
-    /// Responds to the unicast negotiation of a client.
+    /// Respond to the unicast negotiation of a client.
     pub(super) fn negotiate(
         &mut self,
         request: (u8, PortIdentity, PortIdentity, &Tlvs),
@@ -240,7 +240,7 @@ impl Exchanger {
         }
     }
 
-    /// Queues the granted messages that are due.
+    /// Queue the granted messages that are due.
     pub(super) fn queue_granted(&mut self) {
         let now = raw_now();
         while let Some(due) = self.unicast_service.grants.next_due(now) {
@@ -264,7 +264,7 @@ impl Exchanger {
         }
     }
 
-    /// Returns a message of a response.
+    /// Return a message of a response.
     pub(super) fn response_message(&self, response: &Response, body: Body) -> Message {
         Message {
             domain: 0,

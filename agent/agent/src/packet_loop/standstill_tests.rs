@@ -74,7 +74,7 @@ impl World {
         self.questions.push(self.now);
     }
 
-    /// Lets the backend answer the questions that are old enough: it read its clock half a round trip ago.
+    /// Let the backend answer the questions that are old enough: it read its clock half a round trip ago.
     fn answer(&mut self) {
         let (due, later) = std::mem::take(&mut self.questions)
             .into_iter()
@@ -153,14 +153,14 @@ impl World {
         }
     }
 
-    /// Answers a request by a clock that shows true time.
+    /// Answer a request by a clock that shows true time.
     fn response(&mut self, request: &Request) {
         let there = self.truth() + ONE_WAY;
         let arrived = RawTime(self.now + 2 * ONE_WAY);
         respond(&mut self.client, request, there, arrived);
     }
 
-    /// Returns the requests of each window, by seconds since EPOCH.
+    /// Return the requests of each window, by seconds since EPOCH.
     fn counts(&self) -> BTreeMap<i64, i32> {
         let mut counts = BTreeMap::new();
         for window in &self.windows {
@@ -171,7 +171,7 @@ impl World {
         counts
     }
 
-    /// Checks that every window before the end holds the requests that left in its time, all of them answered.
+    /// Check that every window before the end holds the requests that left in its time, all of them answered.
     fn assert_dated(&self, case: &str) {
         let end_s = self.truth() / S - 2;
         let until = |counts: &BTreeMap<i64, i32>| -> BTreeMap<i64, i32> {

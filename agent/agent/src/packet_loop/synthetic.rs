@@ -24,7 +24,7 @@ pub(super) struct Synthetic {
 }
 
 impl Synthetic {
-    /// Returns the clock that the environment describes, if any.
+    /// Return the clock that the environment describes, if any.
     pub fn from_environment() -> Option<Self> {
         let text = std::env::var(VARIABLE).ok()?;
         let named: HashMap<&str, i64> = text
@@ -45,7 +45,7 @@ impl Synthetic {
         })
     }
 
-    /// Returns its offset from the raw clock, ns.
+    /// Return its offset from the raw clock, ns.
     pub fn ahead_ns(&self, at: RawTime) -> i64 {
         let passed_ns = at.0.saturating_sub(self.origin_ns);
         let passed_s = passed_ns as f64 / 1e9;

@@ -13,7 +13,7 @@ pub(super) struct TimeScale {
 }
 
 impl TimeScale {
-    /// Creates a time scale that is `ahead_ns` ahead of the raw clock.
+    /// Create a time scale that is `ahead_ns` ahead of the raw clock.
     pub fn starting(ahead_ns: i64) -> Self {
         Self {
             ahead_ns,
@@ -22,13 +22,13 @@ impl TimeScale {
         }
     }
 
-    /// Converts a raw time to the time scale of messages, ns.
+    /// Convert a raw time to the time scale of messages, ns.
     #[cfg(not(feature = "synthetic-clock"))]
     pub fn of(&self, at: RawTime) -> i64 {
         self.ahead_ns.saturating_add(at.0)
     }
 
-    /// Converts a raw time to the time scale of messages, by the synthetic clock if there is one, ns.
+    /// Convert a raw time to the time scale of messages, by the synthetic clock if there is one, ns.
     #[cfg(feature = "synthetic-clock")]
     pub fn of(&self, at: RawTime) -> i64 {
         let ahead_ns = self.synthetic.as_ref().map(|clock| clock.ahead_ns(at));

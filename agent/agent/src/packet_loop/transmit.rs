@@ -11,8 +11,8 @@ use crate::ptp::{Body, Correction, Message, Response, ResponseForm};
 type Half = (Response, Option<RawTime>);
 
 impl Exchanger {
-    /// Sends the queued messages: responses to standard clients, event messages, and those that carry the departure
-    /// timestamps of these. Returns how many left.
+    /// Send the queued messages: responses to standard clients, event messages, and those that carry the departure
+    /// timestamps of these. Return how many left.
     pub(super) fn transmit(&mut self, backend_ns: &impl Fn(RawTime) -> i64) -> io::Result<u64> {
         // Nothing that a client waits for stays behind the Syncs of others: each wakes its receiver, which may take the
         // processor, and ptpd accepts a response only until its next request.
@@ -72,7 +72,7 @@ impl Exchanger {
         Ok(sent)
     }
 
-    /// Distributes departure timestamps: t3 to its exchange, and t1 to its Delay_Resp, to a Follow_Up or to the next compact
+    /// Distribute departure timestamps: t3 to its exchange, and t1 to its Delay_Resp, to a Follow_Up or to the next compact
     /// responses.
     pub(super) fn record_departures(
         &mut self,

@@ -88,7 +88,7 @@ pub(super) struct WakeupIntervals {
 }
 
 impl WakeupIntervals {
-    /// Returns the intervals of an agent without peers.
+    /// Return the intervals of an agent without peers.
     pub fn idle() -> Self {
         Self {
             turn_ns: POLICY.longest_turn_ns,
@@ -97,7 +97,7 @@ impl WakeupIntervals {
         }
     }
 
-    /// Returns the intervals for a plan, with both roles of this agent.
+    /// Return the intervals for a plan, with both roles of this agent.
     pub fn of(plan: &Plan) -> Self {
         let mut exchanges_hz = 0;
         let (mut longest_ns, mut poll_ns) = (POLICY.longest_turn_ns, POLICY.longest_gather_ns);
@@ -136,7 +136,7 @@ impl WakeupIntervals {
         }
     }
 
-    /// Returns the intervals while standard clients are granted `messages_hz` messages per second.
+    /// Return the intervals while standard clients are granted `messages_hz` messages per second.
     pub fn serving(self, messages_hz: i64) -> Self {
         let service_ns = (messages_hz * POLICY.granted_message_ns).clamp(
             POLICY.shortest_service_turn_ns,
@@ -150,7 +150,7 @@ impl WakeupIntervals {
         }
     }
 
-    /// Returns the intervals while requests of SPTP are expected. Between packets the agent sleeps as before.
+    /// Return the intervals while requests of SPTP are expected. Between packets the agent sleeps as before.
     pub fn serving_sptp(self) -> Self {
         Self {
             turn_ns: self.turn_ns.min(POLICY.sptp_turn_ns),
@@ -159,12 +159,12 @@ impl WakeupIntervals {
         }
     }
 
-    /// Returns when to read packets again after a turn that read them at `polled_at`, if only requests are due until then.
+    /// Return when to read packets again after a turn that read them at `polled_at`, if only requests are due until then.
     pub fn poll_at(&self, polled_at: RawTime) -> RawTime {
         polled_at.plus(self.poll_ns)
     }
 
-    /// Returns the sleep after a turn that began at `began` and sent packets or not, with the next request due at `next_due`
+    /// Return the sleep after a turn that began at `began` and sent packets or not, with the next request due at `next_due`
     /// and the next settlement at `settle_at`.
     ///
     /// A request that is due shortly after the next turn postpones it: one turn, not two. While standard clients are served

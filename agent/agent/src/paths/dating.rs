@@ -116,7 +116,7 @@ impl Default for Dating {
 }
 
 impl Dating {
-    /// Returns the place of an outcome.
+    /// Return the place of an outcome.
     pub(super) fn place(&self, outcome: &Outcome<ExchangeTag>) -> Place {
         let at = outcome.tag.at;
         let is_between = |found: &Found| found.since < at && at < found.from;
@@ -134,27 +134,27 @@ impl Dating {
         }
     }
 
-    /// Keeps an outcome that waits.
+    /// Keep an outcome that waits.
     pub(super) fn keep(&mut self, outcome: Outcome<ExchangeTag>) {
         self.undated.push(outcome);
     }
 
-    /// Takes the outcomes that wait, each to be recorded again.
+    /// Take the outcomes that wait, each to be recorded again.
     pub(super) fn take_undated(&mut self) -> Vec<Outcome<ExchangeTag>> {
         std::mem::take(&mut self.undated)
     }
 
-    /// Takes the wishes to the clock of windows.
+    /// Take the wishes to the clock of windows.
     pub fn take_wishes(&mut self) -> Vec<ClockWish> {
         std::mem::take(&mut self.wishes)
     }
 
-    /// Returns the backend's time at `at`, Unix ns; `None` before it was first read.
+    /// Return the backend's time at `at`, Unix ns; `None` before it was first read.
     pub(super) fn backend_ns(&self, at: RawTime) -> Option<i64> {
         self.time.map(|time| at.0.saturating_add(time.ahead_ns))
     }
 
-    /// Follows the backend's time, read at `now`. Returns the standstill that is over and was found with it.
+    /// Follow the backend's time, read at `now`. Return the standstill that is over and was found with it.
     pub fn follow(&mut self, time: BackendTime, now: RawTime) -> Option<Found> {
         let before = self.time.replace(time).unwrap_or(time);
         let Some(doubt) = &self.doubt else {
@@ -204,7 +204,7 @@ impl Dating {
         is_found.then_some(found)
     }
 
-    /// Notes what an exchange with `peer` that started at `start` shows about our clock. Returns the last standstill, if it
+    /// Note what an exchange with `peer` that started at `start` shows about our clock. Return the last standstill, if it
     /// turns out to have been earlier.
     pub fn note(&mut self, peer: SocketAddr, start: RawTime, shows: Standstill) -> Option<Found> {
         self.confirm(start, shows);
@@ -244,7 +244,7 @@ impl Dating {
         None
     }
 
-    /// Notes that an exchange proves a correction by the backend: our clock stood still, and the backend's was not stepped.
+    /// Note that an exchange proves a correction by the backend: our clock stood still, and the backend's was not stepped.
     fn confirm(&mut self, start: RawTime, shows: Standstill) {
         let is_correction = |found: &&mut Found| found.shown_by == ShownBy::Correction;
         let Some(found) = self.found.as_mut().filter(is_correction) else {
@@ -261,19 +261,19 @@ impl Dating {
         }
     }
 
-    /// Takes the correction by the backend that an exchange has proved since the last call.
+    /// Take the correction by the backend that an exchange has proved since the last call.
     pub fn take_confirmed(&mut self) -> Option<Found> {
         self.confirmed.take()
     }
 
-    /// Doubts our clock, because this machine was disrupted before `now`.
+    /// Doubt our clock, because this machine was disrupted before `now`.
     pub fn disrupted(&mut self, now: RawTime) {
         if let (None, Some(time)) = (&self.doubt, self.time) {
             self.begin(now, time.ahead_ns, true);
         }
     }
 
-    /// Returns the length of a standstill that the peers' clocks show, if the backend has been silent for too long `now`;
+    /// Return the length of a standstill that the peers' clocks show, if the backend has been silent for too long `now`;
     /// asks it before that.
     pub fn wait(&mut self, now: RawTime) -> Option<Found> {
         let oldest = self.undated.iter().map(|outcome| outcome.tag.at).min()?;
@@ -321,7 +321,7 @@ impl Dating {
         Some(found)
     }
 
-    /// Files everything from now on as dated: the agent stops.
+    /// File everything from now on as dated: the agent stops.
     pub fn end(&mut self) {
         self.doubt = None;
         self.seen = RawTime(i64::MAX);

@@ -29,13 +29,13 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Returns true if its slots are those that a plan asks for.
+    /// Return true if its slots are those that a plan asks for.
     fn keeps(&self, mesh: &MeshPlan, flows: u8) -> bool {
         self.slots.len() == usize::from(flows)
             && self.slots.iter().all(|slots| slots.are_of(rhythm_of(mesh)))
     }
 
-    /// Returns the time by which the response to its next request has reported t1 of a request that leaves `now`, which is
+    /// Return the time by which the response to its next request has reported t1 of a request that leaves `now`, which is
     /// `backend_ns` in the backend's time; `None` if that is too late to wait for.
     pub fn t1_deadline(&self, now: RawTime, backend_ns: i64) -> Option<RawTime> {
         // A slot may not be used, because the turn of the path is over by then.
@@ -49,7 +49,7 @@ impl Path {
     }
 }
 
-/// Returns the rhythm of the requests of a mesh.
+/// Return the rhythm of the requests of a mesh.
 fn rhythm_of(mesh: &MeshPlan) -> Rhythm {
     Rhythm::of(mesh.rate_hz, mesh.probes.reordering)
 }
@@ -69,7 +69,7 @@ pub(crate) struct PathTable {
 }
 
 impl PathTable {
-    /// Creates an empty table. `clock_identity` should differ between processes.
+    /// Create an empty table. `clock_identity` should differ between processes.
     pub fn new(clock_identity: u64) -> Self {
         Self {
             clock_identity,
@@ -83,7 +83,7 @@ impl PathTable {
         }
     }
 
-    /// Follows a new plan with at most `most_flows` source ports per path. Unchanged paths keep their slots, open
+    /// Follow a new plan with at most `most_flows` source ports per path. Unchanged paths keep their slots, open
     /// exchanges and clocks.
     pub fn follow(&mut self, plan: &Plan, most_flows: u8, now: RawTime) {
         let mut before = std::mem::take(&mut self.paths);
@@ -152,18 +152,18 @@ impl PathTable {
         }
     }
 
-    /// Returns the event address of the peer that sends from `from`.
+    /// Return the event address of the peer that sends from `from`.
     pub fn event_address(&self, from: SocketAddr) -> Option<SocketAddr> {
         self.addresses.get(&from).copied()
     }
 
-    /// Returns the session that a request belongs to, if it is still the one that sent it.
+    /// Return the session that a request belongs to, if it is still the one that sent it.
     pub fn session_of(&mut self, id: &RequestId) -> Option<&mut PeerSession> {
         let session = self.sessions.get_mut(&id.to)?;
         (session.exchanges.requester() == id.source).then_some(session)
     }
 
-    /// Dates the exchanges again that started after a standstill of our clock.
+    /// Date the exchanges again that started after a standstill of our clock.
     pub fn date_again(&mut self, found: &Found) {
         let range = found.from..RawTime(i64::MAX);
         let aggregators = &mut self.aggregators;
@@ -174,7 +174,7 @@ impl PathTable {
         aggregators.date_again(&range);
     }
 
-    /// Takes a standstill of our clock into account in the clocks of the peers: their next exchanges are as expected.
+    /// Take a standstill of our clock into account in the clocks of the peers: their next exchanges are as expected.
     pub fn account_standstill(&mut self, found: &Found) {
         // A suspension ends their epochs.
         let is_suspension = found.shown_by == ShownBy::Suspension;
@@ -183,7 +183,7 @@ impl PathTable {
         }
     }
 
-    /// Ends the exchanges of paths that are gone or lead to another address now.
+    /// End the exchanges of paths that are gone or lead to another address now.
     fn close(&mut self, gone: &HashMap<PathKey, Path>, now: RawTime) {
         for (&(mesh_key, vm_key), path) in gone {
             let Some(session) = self.sessions.get_mut(&path.peer) else {

@@ -30,7 +30,7 @@ pub(crate) struct SessionUpdate {
 }
 
 impl SessionUpdate {
-    /// Returns the effect of two messages one after the other. The verdict is that of the one that was not merely taken.
+    /// Return the effect of two messages one after the other. The verdict is that of the one that was not merely taken.
     pub fn and(self, after: Self) -> Self {
         let is_taken = matches!(after.verdict, None | Some(Verdict::Taken));
         Self {
@@ -54,7 +54,7 @@ impl PeerSession {
         }
     }
 
-    /// Records the departure of a request.
+    /// Record the departure of a request.
     pub fn record_departure(
         &mut self,
         sequence_id: u16,
@@ -70,7 +70,7 @@ impl PeerSession {
         }
     }
 
-    /// Adds a message of the peer to its exchange.
+    /// Add a message of the peer to its exchange.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> SessionUpdate {
         let verdict = self.exchanges.receive(message, arrival);
         if self.exchanges.take_restarted() {
@@ -92,7 +92,7 @@ impl PeerSession {
         }
     }
 
-    /// Ends open exchanges. Those decided at `now` are recorded in their window.
+    /// End open exchanges. Those decided at `now` are recorded in their window.
     pub fn end(
         &mut self,
         now: RawTime,
@@ -105,7 +105,7 @@ impl PeerSession {
         });
     }
 
-    /// Adds a complete exchange to the clock.
+    /// Add a complete exchange to the clock.
     fn observe(&mut self, verdict: Verdict, update: &mut SessionUpdate) {
         if let Verdict::Complete(outbound, inbound) = verdict {
             update.completed += 1;
@@ -128,7 +128,7 @@ pub(crate) struct Aggregators {
 }
 
 impl Aggregators {
-    /// Records the outcome of an exchange, or keeps it until it is dated.
+    /// Record the outcome of an exchange, or keep it until it is dated.
     pub fn record(&mut self, outcome: &Outcome<ExchangeTag>) {
         match self.dating.place(outcome) {
             Place::Window => self.file(outcome),
@@ -137,14 +137,14 @@ impl Aggregators {
         }
     }
 
-    /// Records the outcomes that have waited and are dated now.
+    /// Record the outcomes that have waited and are dated now.
     pub fn record_dated(&mut self) {
         for outcome in self.dating.take_undated() {
             self.record(&outcome);
         }
     }
 
-    /// Dates outcomes that wait again if they started in `range`.
+    /// Date outcomes that wait again if they started in `range`.
     pub fn date_again(&mut self, range: &Range<RawTime>) {
         for mut outcome in self.dating.take_undated() {
             if self.move_slot(&mut outcome.tag, range) {
@@ -153,7 +153,7 @@ impl Aggregators {
         }
     }
 
-    /// Moves an exchange that started in `range` into its window by the present backend time. Returns false if that time was
+    /// Move an exchange that started in `range` into its window by the present backend time. Return false if that time was
     /// summarised before.
     pub fn move_slot(&mut self, tag: &mut ExchangeTag, range: &Range<RawTime>) -> bool {
         let backend_ns = self.dating.backend_ns(tag.at);
@@ -171,7 +171,7 @@ impl Aggregators {
         })
     }
 
-    /// Releases the slot of an exchange that never took place.
+    /// Release the slot of an exchange that never took place.
     pub fn release(&mut self, tag: &ExchangeTag) {
         if let Some(aggregator) = self.meshes.get_mut(&tag.key.path.0) {
             aggregator.release_slot(&tag.slot);

@@ -13,7 +13,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Returns the identity under which its departure is reported.
+    /// Return the identity under which its departure is reported.
     pub fn id(&self) -> RequestId {
         RequestId {
             to: self.to,

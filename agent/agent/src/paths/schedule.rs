@@ -40,7 +40,7 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
-    /// Returns the rhythm of a rate, in pairs if it is high or they are asked for.
+    /// Return the rhythm of a rate, in pairs if it is high or they are asked for.
     pub fn of(rate_hz: u32, in_pairs: bool) -> Self {
         let together = if in_pairs || rate_hz > MOST_TURNS_HZ {
             2
@@ -79,24 +79,24 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Returns when the next slot is due.
+    /// Return when the next slot is due.
     pub fn next(&self) -> RawTime {
         self.next
     }
 
-    /// Postpones the next slot to the first one of its phase that is at least `wait_ns` later.
+    /// Postpone the next slot to the first one of its phase that is at least `wait_ns` later.
     pub fn postpone(&mut self, wait_ns: i64) {
         let intervals = (wait_ns + self.rhythm.interval_ns - 1) / self.rhythm.interval_ns;
         self.next = self.next.plus(intervals * self.rhythm.interval_ns);
         self.used = 0;
     }
 
-    /// Returns true if the slots are those of a rhythm.
+    /// Return true if the slots are those of a rhythm.
     pub fn are_of(&self, rhythm: Rhythm) -> bool {
         self.rhythm == rhythm
     }
 
-    /// Returns the time from this request to the next one, ns.
+    /// Return the time from this request to the next one, ns.
     fn step_ns(&mut self) -> i64 {
         self.used = (self.used + 1) % self.rhythm.together;
         if self.used > 0 {
@@ -132,7 +132,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Adds one of the `flows` of a path that has its own rate from the first request on, which its plan times.
+    /// Add one of the `flows` of a path that has its own rate from the first request on, which its plan times.
     pub fn add_steady(
         &mut self,
         key: FlowKey,
@@ -147,7 +147,7 @@ impl Schedule {
         slots
     }
 
-    /// Adds one of the `flows` of a path. The phase of its slots depends on the pair of VMs, which spreads the requests of one
+    /// Add one of the `flows` of a path. The phase of its slots depends on the pair of VMs, which spreads the requests of one
     /// agent and those to one responder. The flows of a path share the interval evenly.
     pub fn add(
         &mut self,
@@ -190,7 +190,7 @@ impl Schedule {
         slots
     }
 
-    /// Returns the flow of the next slot due at `now`, its slots, and the number of requests left out. `slots` returns the
+    /// Return the flow of the next slot due at `now`, its slots, and the number of requests left out. `slots` returns the
     /// slots of a flow, or `None` if the flow is gone.
     pub fn pop(
         &mut self,
@@ -215,18 +215,18 @@ impl Schedule {
         None
     }
 
-    /// Adds the next slot of a flow that was postponed.
+    /// Add the next slot of a flow that was postponed.
     pub fn push(&mut self, key: FlowKey, slots: &Slots) {
         self.slots.push(Reverse((slots.next, key)));
     }
 
-    /// Returns when the next slot is due.
+    /// Return when the next slot is due.
     pub fn next(&self) -> Option<RawTime> {
         self.slots.peek().map(|Reverse((due, _))| *due)
     }
 }
 
-/// Mixes bits with the finaliser of SplitMix64: every bit of the result depends on every bit of `z`.
+/// Mixe bits with the finaliser of SplitMix64: every bit of the result depends on every bit of `z`.
 fn mix(z: u64) -> u64 {
     let z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -271,7 +271,7 @@ mod tests {
             self.slots.insert(key, slots);
         }
 
-        /// Returns the number of slots used up to and at `now`, and of those left out.
+        /// Return the number of slots used up to and at `now`, and of those left out.
         fn used(&mut self, now_ms: i64) -> (usize, u64) {
             let (mut used, mut left_out) = (0, 0);
             while let Some((key, slots, n)) = self

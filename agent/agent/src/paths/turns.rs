@@ -21,7 +21,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Returns the turns of a peer of a validated plan.
+    /// Return the turns of a peer of a validated plan.
     pub fn of(mesh: &MeshPlan, peer: &Peer) -> Self {
         let turns = peer.turns.as_deref();
         Self {
@@ -32,12 +32,12 @@ impl Turns {
         }
     }
 
-    /// Returns the time by which the loop may use a slot late, ns, if the path ends for good: no later turn makes up for it.
+    /// Return the time by which the loop may use a slot late, ns, if the path ends for good: no later turn makes up for it.
     pub fn late_ns(&self) -> i64 {
         self.span_ns.map_or(0, |_| LATE_NS)
     }
 
-    /// Returns the time from `backend_ns` until the next window in which the path is measured, ns; 0 within one.
+    /// Return the time from `backend_ns` until the next window in which the path is measured, ns; 0 within one.
     pub fn wait_ns(&self, backend_ns: i64) -> i64 {
         if let Some((starts_ns, ends_ns)) = self.span_ns {
             let over = backend_ns >= ends_ns;

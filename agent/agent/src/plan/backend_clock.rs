@@ -53,7 +53,7 @@ impl State {
         boot_ns + self.offset.ns().unwrap_or(self.wall_offset_ns)
     }
 
-    /// Adds the bound at `boot_ns` to the largest one. Windows wait while the clock is doubted.
+    /// Add the bound at `boot_ns` to the largest one. Windows wait while the clock is doubted.
     fn note_error(&mut self, boot_ns: i64) {
         if self.offset.is_doubted() {
             return;
@@ -67,7 +67,7 @@ impl State {
 }
 
 impl BackendClock {
-    /// Creates a clock that shows the local wall clock until the first answer.
+    /// Create a clock that shows the local wall clock until the first answer.
     pub fn new() -> Self {
         Self {
             state: Mutex::new(State {
@@ -81,12 +81,12 @@ impl BackendClock {
         }
     }
 
-    /// Returns the current backend time, Unix ns.
+    /// Return the current backend time, Unix ns.
     pub fn now_ns(&self) -> i64 {
         self.state().at(boot_now_ns())
     }
 
-    /// Returns the current backend time against the raw clock.
+    /// Return the current backend time against the raw clock.
     pub fn time(&self) -> BackendTime {
         let mut narrowest = (i64::MAX, 0);
         for _ in 0..TRIES {
@@ -113,7 +113,7 @@ impl BackendClock {
         }
     }
 
-    /// Gives up the bound and asks the backend at once, because this machine's clocks may have stood still until now.
+    /// Give up the bound and ask the backend at once, because this machine's clocks may have stood still until now.
     pub fn doubt(&self) {
         let mut state = self.state();
         let now_ns = boot_now_ns();
@@ -123,23 +123,23 @@ impl BackendClock {
         self.asked.notify_all();
     }
 
-    /// Asks the backend at once, because nothing has shown for a while that this machine's clocks run.
+    /// Ask the backend at once, because nothing has shown for a while that this machine's clocks run.
     pub fn ask(&self) {
         self.state().is_asked = true;
         self.asked.notify_all();
     }
 
-    /// Moves the doubted clock by `by_ns`, as several peers show. Its error stays unknown.
+    /// Move the doubted clock by `by_ns`, as several peers show. Its error stays unknown.
     pub fn advance(&self, by_ns: i64) {
         self.state().offset.advance(by_ns);
     }
 
-    /// Records that windows are reported although nothing shows that this machine's clocks ran: their error is unknown.
+    /// Record that windows are reported although nothing shows that this machine's clocks ran: their error is unknown.
     pub fn report_unknown(&self) {
         self.state().largest_error_ns = None;
     }
 
-    /// Waits up to `limit` until an answer without a wait is wanted. Returns true if it is, once for each wish.
+    /// Wait up to `limit` until an answer without a wait is wanted. Return true if it is, once for each wish.
     pub fn await_wish(&self, limit: Duration) -> bool {
         let waited = self
             .asked
@@ -148,39 +148,39 @@ impl BackendClock {
         std::mem::take(&mut state.is_asked)
     }
 
-    /// Returns the current backend time minus the local `CLOCK_REALTIME`, ns.
+    /// Return the current backend time minus the local `CLOCK_REALTIME`, ns.
     pub fn offset_ns(&self) -> i64 {
         self.now_ns() - realtime_ns()
     }
 
-    /// Returns true if the backend has reported its time since the start of the process.
+    /// Return true if the backend has reported its time since the start of the process.
     pub fn is_known(&self) -> bool {
         self.state().offset.ns().is_some()
     }
 
-    /// Returns the current bound of the error, ns; `None` while it is unknown.
+    /// Return the current bound of the error, ns; `None` while it is unknown.
     pub fn error_ns(&self) -> Option<u64> {
         self.state().offset.error_ns(boot_now_ns())
     }
 
-    /// Returns the largest bound since the last call, ns; `None` if it was unknown for some of that time.
+    /// Return the largest bound since the last call, ns; `None` if it was unknown for some of that time.
     pub fn take_largest_error_ns(&self) -> Option<u64> {
         let mut state = self.state();
         state.note_error(boot_now_ns());
         state.largest_error_ns.replace(0)
     }
 
-    /// Returns true if an answer contradicted this clock and proved too little to correct it.
+    /// Return true if an answer contradicted this clock and proved too little to correct it.
     pub fn is_contradicted(&self) -> bool {
         self.state().offset.is_contradicted()
     }
 
-    /// Returns true if an answer without a wait is needed, because the bound has grown or an answer contradicts it.
+    /// Return true if an answer without a wait is needed, because the bound has grown or an answer contradicts it.
     pub fn needs_answer(&self) -> bool {
         self.state().offset.needs_answer(boot_now_ns())
     }
 
-    /// Follows the backend's time as far as an answer proves it. Returns the correction, if there was one.
+    /// Follow the backend's time as far as an answer proves it. Return the correction, if there was one.
     pub fn observe(&self, answer: &TimedAnswer) -> Option<Correction> {
         let mut state = self.state();
         state.note_error(answer.received_ns);
@@ -219,7 +219,7 @@ impl Default for BackendClock {
     }
 }
 
-/// Returns the local wall clock, Unix ns; 0 if it shows a time before 1970.
+/// Return the local wall clock, Unix ns; 0 if it shows a time before 1970.
 fn realtime_ns() -> i64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -60,7 +60,7 @@ impl Estimate {
         self.high_ns.saturating_sub(self.low_ns)
     }
 
-    /// Returns the interval at `now_ns`: it widens by the drift of the clocks.
+    /// Return the interval at `now_ns`: it widens by the drift of the clocks.
     fn interval(&self, now_ns: i64) -> (i64, i64) {
         let drift_ns = drift(now_ns.saturating_sub(self.at_ns));
         (
@@ -71,12 +71,12 @@ impl Estimate {
 }
 
 impl ClockOffset {
-    /// Returns the estimated offset, ns; `None` before the first answer.
+    /// Return the estimated offset, ns; `None` before the first answer.
     pub fn ns(&self) -> Option<i64> {
         self.estimate.map(|estimate| estimate.offset_ns)
     }
 
-    /// Returns the bound of its error at `now_ns` (local), ns; `None` while it is unknown.
+    /// Return the bound of its error at `now_ns` (local), ns; `None` while it is unknown.
     pub fn error_ns(&self, now_ns: i64) -> Option<u64> {
         let estimate = self
             .estimate
@@ -85,18 +85,18 @@ impl ClockOffset {
         Some(error_in(estimate.offset_ns, low, high))
     }
 
-    /// Returns true if an answer contradicted the estimate and proved too little to replace it.
+    /// Return true if an answer contradicted the estimate and proved too little to replace it.
     pub fn is_contradicted(&self) -> bool {
         self.estimate.is_some_and(|estimate| estimate.contradicted)
     }
 
-    /// Returns true if the local clock may have stood still and no answer has shown yet for how long.
+    /// Return true if the local clock may have stood still and no answer has shown yet for how long.
     pub fn is_doubted(&self) -> bool {
         self.estimate
             .is_some_and(|estimate| estimate.doubted_ns.is_some())
     }
 
-    /// Gives up the bound at `now_ns` (local), because the local clock may have stood still until then.
+    /// Give up the bound at `now_ns` (local), because the local clock may have stood still until then.
     pub fn doubt(&mut self, now_ns: i64) {
         if let Some(estimate) = &mut self.estimate {
             estimate.doubted_ns = Some(now_ns);
@@ -104,20 +104,20 @@ impl ClockOffset {
         }
     }
 
-    /// Moves the estimate of a doubted clock by `by_ns`, as others show; its error stays unknown.
+    /// Move the estimate of a doubted clock by `by_ns`, as others show; its error stays unknown.
     pub fn advance(&mut self, by_ns: i64) {
         if let Some(estimate) = self.estimate.as_mut().filter(|e| e.doubted_ns.is_some()) {
             estimate.offset_ns = estimate.offset_ns.saturating_add(by_ns);
         }
     }
 
-    /// Returns true if the bound has grown, or an answer contradicts the estimate.
+    /// Return true if the bound has grown, or an answer contradicts the estimate.
     pub fn needs_answer(&self, now_ns: i64) -> bool {
         self.estimate.is_none_or(|estimate| estimate.contradicted)
             || self.error_ns(now_ns).is_none_or(|error| error > RENEW_NS)
     }
 
-    /// Adds an answer. Returns the correction, if the offset changed.
+    /// Add an answer. Return the correction, if the offset changed.
     pub fn observe(&mut self, answer: &TimedAnswer) -> Option<Correction> {
         let now_ns = answer.received_ns;
         let low = answer.backend_ns.saturating_sub(answer.received_ns);
@@ -178,7 +178,7 @@ fn agreed_or_contradicted(old: Estimate, low: i64, high: i64, now_ns: i64) -> Es
     }
 }
 
-/// Returns the estimate after an answer that took less time by the local clock than the backend held it: the local clock
+/// Return the estimate after an answer that took less time by the local clock than the backend held it: the local clock
 /// stood still, as in a machine that its hypervisor stopped. The offset is `low` at least.
 fn stood_still(old: &Estimate, low: i64, now_ns: i64) -> Estimate {
     Estimate {
@@ -190,7 +190,7 @@ fn stood_still(old: &Estimate, low: i64, now_ns: i64) -> Estimate {
     }
 }
 
-/// Returns the estimate within an interval, which keeps `offset_ns` if that is inside and its error is small.
+/// Return the estimate within an interval, which keeps `offset_ns` if that is inside and its error is small.
 fn narrowed(offset_ns: Option<i64>, low: i64, high: i64, now_ns: i64) -> Estimate {
     let middle = low + high.saturating_sub(low) / 2;
     let kept = offset_ns.filter(|offset| {

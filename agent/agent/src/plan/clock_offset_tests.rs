@@ -25,12 +25,12 @@ impl World {
         }
     }
 
-    /// Polls: the request takes `there`, the backend holds it for `held`, the answer takes `back`.
+    /// Poll: the request takes `there`, the backend holds it for `held`, the answer takes `back`.
     fn poll(&mut self, there: i64, held: i64, back: i64) {
         self.poll_in_pause(there, held, back, 0);
     }
 
-    /// Polls, and the local clock stands still for `paused` meanwhile.
+    /// Poll, and the local clock stands still for `paused` meanwhile.
     fn poll_in_pause(&mut self, there: i64, held: i64, back: i64, paused: i64) {
         let sent_ns = self.now - self.lost;
         let answered = self.now + there + held;
@@ -50,7 +50,7 @@ impl World {
         self.now += for_ns;
     }
 
-    /// Returns the error of the estimate, and its bound, ms.
+    /// Return the error of the estimate, and its bound, ms.
     fn error_and_bound_ms(&self) -> (i64, i64) {
         let shown = self.now - self.lost + self.offset.ns().unwrap();
         let error = shown - (self.now + TRUE + self.backend_step);

@@ -41,7 +41,7 @@ pub struct OnDemand {
     pub peer: Peer,
 }
 
-/// Returns the number of the measurement that is scheduled under a mesh key; `None` for a mesh.
+/// Return the number of the measurement that is scheduled under a mesh key; `None` for a mesh.
 pub(crate) fn on_demand_key(mesh_key: u32) -> Option<u32> {
     (mesh_key & MARK != 0).then_some(mesh_key & !MARK)
 }

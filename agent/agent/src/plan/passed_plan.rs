@@ -28,7 +28,7 @@ impl PassedPlan {
         (Self { plan, followed }, Followed(answer))
     }
 
-    /// Answers that the plan is in force.
+    /// Answer that the plan is in force.
     pub fn followed(self) {
         // Without a receiver the agent stops.
         let _ = self.followed.send(());
@@ -36,7 +36,7 @@ impl PassedPlan {
 }
 
 impl Followed {
-    /// Waits until the plan is in force. Returns false if the agent stops before, or the packet loop has ended.
+    /// Wait until the plan is in force. Return false if the agent stops before, or the packet loop has ended.
     pub fn wait(&self, stop: &Stop) -> bool {
         loop {
             match self.0.recv_timeout(STOP_CHECK) {

@@ -82,17 +82,17 @@ impl std::fmt::Display for PlanError {
 impl std::error::Error for PlanError {}
 
 impl Peer {
-    /// Returns the address at which the peer receives event messages (Sync, Delay_Req).
+    /// Return the address at which the peer receives event messages (Sync, Delay_Req).
     pub fn event_address(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.event_port)
     }
 
-    /// Returns the address at which the peer receives general messages (Follow_Up, Delay_Resp).
+    /// Return the address at which the peer receives general messages (Follow_Up, Delay_Resp).
     pub fn general_address(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.general_port)
     }
 
-    /// Returns true if its turns are some of a period, ascending.
+    /// Return true if its turns are some of a period, ascending.
     pub(super) fn takes_turns_of(&self, period: u32) -> bool {
         let Some(turns) = &self.turns else {
             return true;
@@ -101,7 +101,7 @@ impl Peer {
         ascending && turns.last().is_some_and(|last| *last < period)
     }
 
-    /// Validates a peer with at most `most_flows` source ports.
+    /// Validate a peer with at most `most_flows` source ports.
     pub(super) fn validate(&self, at: &str, most_flows: u32) -> Result<(), PlanError> {
         let field = |name: &str| format!("{at}.{name}");
         check(

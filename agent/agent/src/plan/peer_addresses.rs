@@ -11,14 +11,14 @@ use super::Plan;
 pub struct PeerAddresses(RwLock<HashMap<IpAddr, u32>>);
 
 impl PeerAddresses {
-    /// Replaces the addresses by those of a plan.
+    /// Replace the addresses by those of a plan.
     pub fn follow(&self, plan: &Plan) {
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
         let addresses = peers.map(|peer| (peer.address, peer.vm_key)).collect();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = addresses;
     }
 
-    /// Calls `f` with the VM keys by address.
+    /// Call `f` with the VM keys by address.
     pub fn with<R>(&self, f: impl FnOnce(&HashMap<IpAddr, u32>) -> R) -> R {
         f(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -24,7 +24,7 @@ pub struct TimeKeeper {
 }
 
 impl TimeKeeper {
-    /// Asks until stopped.
+    /// Ask until stopped.
     pub fn run(self) {
         let mut backoff = Backoff::new(GAP, 30 * GAP);
         while !self.stop.is_set() {
@@ -44,7 +44,7 @@ impl TimeKeeper {
         }
     }
 
-    /// Asks once. Returns true if there was an answer.
+    /// Ask once. Return true if there was an answer.
     fn ask(&self) -> bool {
         let etag = self.plan_tag.get();
         let path = "/v1/agents/self/plan?wait_s=0";

@@ -20,12 +20,12 @@ pub struct ClientAddress {
 }
 
 impl ClientAddress {
-    /// Returns the address for event messages.
+    /// Return the address for event messages.
     pub fn event(&self) -> SocketAddr {
         SocketAddr::new(self.client, self.event_port)
     }
 
-    /// Returns the address for general messages.
+    /// Return the address for general messages.
     pub fn general(&self) -> SocketAddr {
         SocketAddr::new(self.client, self.general_port)
     }

@@ -126,7 +126,7 @@ impl<T: Copy> Exchange<T> {
         }
     }
 
-    /// Returns true if a later response may still carry its t1 after `now`.
+    /// Return true if a later response may still carry its t1 after `now`.
     pub fn awaits_t1(&self, now: RawTime) -> bool {
         let round_trip_ns = self.t2.map_or(0, |t2| t2.since(self.pending.at));
         self.sync_arrived
@@ -134,19 +134,19 @@ impl<T: Copy> Exchange<T> {
             && now < self.pending.t1_deadline.plus(round_trip_ns)
     }
 
-    /// Sets the departure of the request, t3.
+    /// Set the departure of the request, t3.
     pub fn record_departure(&mut self, t3: RawTime, source: TimestampSource) -> Verdict {
         self.t3 = Some(t3);
         self.add_source(source);
         self.verdict()
     }
 
-    /// Keeps the least precise origin of its timestamps.
+    /// Keep the least precise origin of its timestamps.
     fn add_source(&mut self, source: TimestampSource) {
         self.source = Some(self.source.map_or(source, |known| known.min(source)));
     }
 
-    /// Sets the arrival of its Sync, t2.
+    /// Set the arrival of its Sync, t2.
     fn record_arrival(&mut self, arrival: Arrival) {
         self.sync_arrived = true;
         self.t2 = arrival.stamp;
@@ -155,7 +155,7 @@ impl<T: Copy> Exchange<T> {
         }
     }
 
-    /// Sets the departure of its Sync, t1, from a later response.
+    /// Set the departure of its Sync, t1, from a later response.
     pub fn record_sync_departure(&mut self, t1_ns: i64) -> Verdict {
         if self.t1_ns.is_some() {
             return Verdict::Duplicate;
@@ -164,7 +164,7 @@ impl<T: Copy> Exchange<T> {
         self.verdict()
     }
 
-    /// Adds a part of the response.
+    /// Add a part of the response.
     pub fn add_part(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let correction_ns = message.correction.nanos();
         if self.standard.is_none() || matches!(message.body, Body::DelayResp { .. }) {
@@ -237,7 +237,7 @@ impl<T: Copy> Exchange<T> {
         })
     }
 
-    /// Returns `Complete` once, for the last part.
+    /// Return `Complete` once, for the last part.
     fn verdict(&mut self) -> Verdict {
         match (self.outbound(), self.inbound()) {
             (Some(outbound), Some(inbound)) if !self.complete => {
@@ -285,7 +285,7 @@ impl<T: Copy> Exchange<T> {
     }
 }
 
-/// Returns true if the responder's time between request and Sync is not negative and not longer than the local time that
+/// Return true if the responder's time between request and Sync is not negative and not longer than the local time that
 /// passed, within the tolerance of two clocks.
 fn is_plausible(outbound: Leg, inbound: Leg) -> bool {
     let passed_ns = inbound.local.since(outbound.local);
@@ -297,7 +297,7 @@ fn is_plausible(outbound: Leg, inbound: Leg) -> bool {
 /// Longest round trip, ns.
 const LONGEST_NS: i64 = 60_000_000_000;
 
-/// Returns true if the sum of both delays is not negative, within the tolerance of two clocks. A Sync that does not respond
+/// Return true if the sum of both delays is not negative, within the tolerance of two clocks. A Sync that does not respond
 /// to the request may have left before it.
 fn is_plausible_apart(outbound: Leg, inbound: Leg) -> bool {
     let passed_ns = inbound.local.since(outbound.local);

@@ -29,7 +29,7 @@ pub struct ExchangeTable<T> {
 }
 
 impl<T: Copy> ExchangeTable<T> {
-    /// Creates an empty table whose requests carry `requester` as their source.
+    /// Create an empty table whose requests carry `requester` as their source.
     pub fn new(requester: PortIdentity) -> Self {
         Self {
             requester,
@@ -46,12 +46,12 @@ impl<T: Copy> ExchangeTable<T> {
         self.requester
     }
 
-    /// Returns the receipt of the responder's messages that requests carry; 0 before the first message.
+    /// Return the receipt of the responder's messages that requests carry; 0 before the first message.
     pub fn receipt(&self) -> u64 {
         self.responder.map_or(0, |known| known.clock & RECEIPT_BITS)
     }
 
-    /// Opens an exchange. Returns the sequence id of its request; `None` if too many are open.
+    /// Open an exchange. Return the sequence id of its request; `None` if too many are open.
     pub fn open(&mut self, pending: PendingRequest<T>) -> Option<u16> {
         if self.open.len() == MOST_OPEN {
             return None;
@@ -61,7 +61,7 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
-    /// Opens an exchange with a standard responder, before whose Sync `syncs_missed` others are lost (`None`: unknown).
+    /// Open an exchange with a standard responder, before whose Sync `syncs_missed` others are lost (`None`: unknown).
     pub fn open_standard(
         &mut self,
         pending: PendingRequest<T>,
@@ -74,7 +74,7 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
-    /// Opens an exchange with an SPTP server.
+    /// Open an exchange with an SPTP server.
     pub fn open_sptp(&mut self, pending: PendingRequest<T>) -> Option<u16> {
         let sequence_id = self.open(pending)?;
         if let Some(open) = self.find(sequence_id) {
@@ -83,19 +83,19 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
-    /// Returns true if a request with this sequence id is open.
+    /// Return true if a request with this sequence id is open.
     pub fn is_open(&self, sequence_id: u16) -> bool {
         usize::from(sequence_id.wrapping_sub(self.first)) < self.open.len()
     }
 
-    /// Withdraws a request that never left this machine. Returns its tag if it was open.
+    /// Withdraw a request that never left this machine. Return its tag if it was open.
     pub fn withdraw(&mut self, sequence_id: u16) -> Option<T> {
         let open = self.find(sequence_id)?;
         let first = !std::mem::replace(&mut open.void, true);
         first.then_some(open.pending.tag)
     }
 
-    /// Sets the departure of a request. The kernel may report it after the response has arrived.
+    /// Set the departure of a request. The kernel may report it after the response has arrived.
     pub fn record_departure(
         &mut self,
         sequence_id: u16,
@@ -108,7 +108,7 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Adds a message of the responder to its exchange.
+    /// Add a message of the responder to its exchange.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let rx_report = match message.body {
             Body::DelayReq
@@ -158,7 +158,7 @@ impl<T: Copy> ExchangeTable<T> {
         verdict
     }
 
-    /// Sets t1 of an exchange from a later response, if the exchange is still open.
+    /// Set t1 of an exchange from a later response, if the exchange is still open.
     pub fn record_sync_departure(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
         match self.find(sequence_id) {
             Some(open) => open.record_sync_departure(t1_ns),
@@ -166,12 +166,12 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Returns true if another process has replaced the responder since the last call, with a new clock.
+    /// Return true if another process has replaced the responder since the last call, with a new clock.
     pub fn take_restarted(&mut self) -> bool {
         std::mem::take(&mut self.restarted)
     }
 
-    /// Settles the exchanges due at `now`, oldest first. All messages that arrived before `now` must have been added.
+    /// Settle the exchanges due at `now`, oldest first. All messages that arrived before `now` must have been added.
     pub fn settle(&mut self, now: RawTime, mut each: impl FnMut(Outcome<T>)) {
         while let Some(open) = self.open.front() {
             let pending = open.pending;
@@ -188,8 +188,8 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Ends the open requests that `which` selects. Settles those that were answered or whose deadline has passed at `now`,
-    /// and returns the tags of the others.
+    /// End the open requests that `which` selects. Settle those that were answered or whose deadline has passed at `now`,
+    /// and return the tags of the others.
     pub fn end(
         &mut self,
         now: RawTime,
@@ -208,14 +208,14 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Withdraws the open requests for which `keep`, which may change their tags, returns false.
+    /// Withdraw the open requests for which `keep`, which may change their tags, returns false.
     pub fn retain_open(&mut self, mut keep: impl FnMut(&mut T) -> bool) {
         for open in self.open.iter_mut().filter(|open| !open.void) {
             open.void = !keep(&mut open.pending.tag);
         }
     }
 
-    /// Takes a repeated answer of a standard responder or SPTP server as the one to an unanswered request next to its own.
+    /// Take a repeated answer of a standard responder or SPTP server as the one to an unanswered request next to its own.
     ///
     /// ptp4u builds its answers in one buffer, so the second of two requests that come close together is answered twice and
     /// the first not at all. Both have arrived, and nothing was lost.
@@ -238,7 +238,7 @@ impl<T: Copy> ExchangeTable<T> {
         self.open.get_mut(usize::from(index))
     }
 
-    /// Applies a reception report to the open requests.
+    /// Apply a reception report to the open requests.
     fn apply_rx_report(&mut self, rx_report: RxReportTlv) {
         let previous = self.rx_report.filter(|p| rx_report.requests >= p.requests);
         let ahead = previous.map_or(u16::MAX, |p| rx_report.newest.wrapping_sub(p.newest));
@@ -272,7 +272,7 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Returns the outcome of the requests between the previous report and the map of the new one: true if all arrived,
+    /// Return the outcome of the requests between the previous report and the map of the new one: true if all arrived,
     /// false if none did; `None` if some did.
     fn unwatched(&self, rx_report: &RxReportTlv, previous: Option<RxReportTlv>) -> Option<bool> {
         let previous = previous?;

@@ -29,7 +29,7 @@ impl Dialogue {
         RawTime(i64::from(id) * INTERVAL)
     }
 
-    /// Sends the next request, which may stay open for `hold_s`.
+    /// Send the next request, which may stay open for `hold_s`.
     fn send_request(&mut self, hold_s: i64) -> u16 {
         let tag = self
             .exchanges
@@ -62,7 +62,7 @@ impl Dialogue {
         self.received.push(id);
     }
 
-    /// Returns the responder's report by a naive count of everything received.
+    /// Return the responder's report by a naive count of everything received.
     fn rx_report(&self) -> RxReportTlv {
         let newest = *self.received.iter().max().unwrap();
         let watched = (newest - self.received[0] + 1).min(128);
@@ -134,7 +134,7 @@ impl Dialogue {
         )
     }
 
-    /// Delivers the request and all messages of its response.
+    /// Deliver the request and all messages of its response.
     fn response(&mut self, id: u16) {
         self.request_arrives(id);
         self.sync(id);
@@ -143,7 +143,7 @@ impl Dialogue {
         self.delay_resp(id, Some(rx_report));
     }
 
-    /// Returns the outcomes settled at `at_s`, by request; `?` for unknown ones.
+    /// Return the outcomes settled at `at_s`, by request; `?` for unknown ones.
     fn settle(&mut self, at_s: i64) -> Vec<(u16, String)> {
         let mut outcome = Vec::new();
         self.exchanges.settle(RawTime(at_s * 1_000_000_000), |s| {
@@ -577,7 +577,7 @@ fn losing_at_random(request: Body) {
     assert_eq!(counted, [truth[0], truth[1], 0]);
 }
 
-/// Opens an exchange with a standard responder at 0 and sets its departure.
+/// Open an exchange with a standard responder at 0 and set its departure.
 fn standard(exchanges: &mut ExchangeTable<u16>) -> u16 {
     let deadline = RawTime(DEADLINE);
     let pending = PendingRequest {
@@ -685,7 +685,7 @@ fn a_delay_resp_with_t1_needs_no_follow_up() {
     assert_eq!(dialogue.receive_response(id, 120, late), Verdict::Duplicate);
 }
 
-/// Returns the body of a compact response, sent 60 us after its request was, which arrived after 40 us.
+/// Return the body of a compact response, sent 60 us after its request was, which arrived after 40 us.
 fn compact_resp(dialogue: &Dialogue, id: u16, requester: PortIdentity) -> Body {
     Body::CompactResp {
         origin_ns: 0,
@@ -772,7 +772,7 @@ fn a_compact_response_waits_for_its_t1_beyond_the_deadline() {
     }
 }
 
-/// Opens two exchanges with a server of either kind and lets it answer the second one twice, the first one not. Returns
+/// Open two exchanges with a server of either kind and let it answer the second one twice, the first one not. Return
 /// the outcomes.
 fn second_answered_twice(
     open: fn(&mut ExchangeTable<u16>, PendingRequest<u16>) -> Option<u16>,

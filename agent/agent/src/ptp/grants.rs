@@ -69,7 +69,7 @@ pub struct Grants {
 }
 
 impl Grants {
-    /// Responds to a request for a service of a client that is allowed to be served. `is_proven` is true if the request proves
+    /// Respond to a request for a service of a client that is allowed to be served. `is_proven` is true if the request proves
     /// that its sender receives. One without a proof changes nothing of a client that is served, since it may be forged. A
     /// duration of 0 denies it.
     pub fn request(
@@ -141,7 +141,7 @@ impl Grants {
         }
     }
 
-    /// Ends a service of a client. Returns true if it has ended: a client that has proven that it receives must prove it in
+    /// End a service of a client. Return true if it has ended: a client that has proven that it receives must prove it in
     /// the cancellation too.
     pub fn cancel(&mut self, (id, is_proven): (ClientId, bool), service: Service) -> bool {
         let Some(client) = self.of(id) else {
@@ -160,7 +160,7 @@ impl Grants {
         true
     }
 
-    /// Returns the address for the Delay_Resp to a Delay_Req received at `now`, and true if the request is in the sequence of
+    /// Return the address for the Delay_Resp to a Delay_Req received at `now`, and true if the request is in the sequence of
     /// its client's requests.
     pub fn delay_resp(
         &mut self,
@@ -178,13 +178,13 @@ impl Grants {
         Ok((client.address, is_in_sequence))
     }
 
-    /// Lends a client `octets`, which its Delay_Resp is longer than the request. Returns true if the messages granted to it can
+    /// Lend a client `octets`, which its Delay_Resp is longer than the request. Return true if the messages granted to it can
     /// pay them back.
     pub fn lend(&mut self, id: ClientId, octets: usize, now: RawTime) -> bool {
         self.of(id).is_some_and(|client| client.lend(octets, now))
     }
 
-    /// Returns the next Announce or Sync that is due at `now`.
+    /// Return the next Announce or Sync that is due at `now`.
     pub fn next_due(&mut self, now: RawTime) -> Option<DueMessage> {
         while let Some(&Reverse((at, nth, service))) = self.due.peek() {
             if at > now {
@@ -224,18 +224,18 @@ impl Grants {
         None
     }
 
-    /// Returns when the next message is due.
+    /// Return when the next message is due.
     pub fn next(&self) -> Option<RawTime> {
         self.due.peek().map(|Reverse(entry)| entry.0)
     }
 
-    /// Returns the messages per second granted, without services of less than one per second.
+    /// Return the messages per second granted, without services of less than one per second.
     pub fn messages_hz(&self) -> i64 {
         let clients = self.clients.iter().flatten();
         clients.map(|client| client.messages_hz(None)).sum()
     }
 
-    /// Returns the number of clients.
+    /// Return the number of clients.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -244,12 +244,12 @@ impl Grants {
         self.places.is_empty()
     }
 
-    /// Ends the grants of clients that are no longer allowed.
+    /// End the grants of clients that are no longer allowed.
     pub fn retain(&mut self, allowed: impl Fn(IpAddr) -> bool) {
         self.retain_clients(|client| allowed(client.id.0));
     }
 
-    /// Removes the grants that have ended at `now`.
+    /// Remove the grants that have ended at `now`.
     pub fn expire(&mut self, now: RawTime) {
         self.retain_clients(|client| {
             for granted in &mut client.granted {
@@ -259,12 +259,12 @@ impl Grants {
         });
     }
 
-    /// Returns the latest address that was denied more than its share since the last call.
+    /// Return the latest address that was denied more than its share since the last call.
     pub fn take_over_share(&mut self) -> Option<IpAddr> {
         self.over_share.take()
     }
 
-    /// Returns the address with the most granted messages, and their number per second.
+    /// Return the address with the most granted messages, and their number per second.
     pub fn largest(&self) -> Option<(IpAddr, i64)> {
         let mut by_address: FxHashMap<IpAddr, i64> = FxHashMap::default();
         for client in self.clients.iter().flatten() {
@@ -273,7 +273,7 @@ impl Grants {
         by_address.into_iter().max_by_key(|(_, hz)| *hz)
     }
 
-    /// Returns true if the address of a client may have `hz` messages of a service more. Clients of that address that have
+    /// Return true if the address of a client may have `hz` messages of a service more. Clients of that address that have
     /// never renewed a grant give way, the oldest first: they may have vanished, or never received anything.
     fn make_room(&mut self, id: ClientId, service: Service, hz: i64) -> bool {
         loop {
@@ -296,7 +296,7 @@ impl Grants {
         }
     }
 
-    /// Returns true if the table has a place for a client. Of a full one a client without a proof gives way, the oldest first:
+    /// Return true if the table has a place for a client. Of a full one a client without a proof gives way, the oldest first:
     /// forged addresses keep nobody out.
     fn make_place(&mut self, id: ClientId) -> bool {
         if self.places.len() < MOST_CLIENTS || self.places.contains_key(&id) {
@@ -311,13 +311,13 @@ impl Grants {
         true
     }
 
-    /// Returns a client that is served.
+    /// Return a client that is served.
     fn of(&mut self, id: ClientId) -> Option<&mut Client> {
         let nth = *self.places.get(&id)?;
         self.clients.get_mut(nth as usize)?.as_mut()
     }
 
-    /// Returns a client and its index, after adding it if it is new.
+    /// Return a client and its index, after adding it if it is new.
     fn enter(&mut self, id: ClientId, address: ClientAddress, now: RawTime) -> (u32, &mut Client) {
         let clients = &mut self.clients;
         let nth = *self.places.entry(id).or_insert_with(|| {
@@ -331,7 +331,7 @@ impl Grants {
         (nth, client)
     }
 
-    /// Keeps the clients for which `holds` returns true.
+    /// Keep the clients for which `holds` returns true.
     fn retain_clients(&mut self, mut holds: impl FnMut(&mut Client) -> bool) {
         for place in &mut self.clients {
             let Some(client) = place else { continue };
@@ -344,7 +344,7 @@ impl Grants {
     }
 }
 
-/// Returns the nanoseconds of a log2 interval within the limits above.
+/// Return the nanoseconds of a log2 interval within the limits above.
 pub fn interval_ns(log_s: i8) -> i64 {
     if log_s < 0 {
         1_000_000_000 >> -i32::from(log_s)
@@ -353,12 +353,12 @@ pub fn interval_ns(log_s: i8) -> i64 {
     }
 }
 
-/// Returns the first time at which messages may be due from `at` on.
+/// Return the first time at which messages may be due from `at` on.
 fn on_grid(at: RawTime) -> RawTime {
     at.plus((-at.0).rem_euclid(GRID_NS))
 }
 
-/// Returns a phase within the interval that differs between clients, so that their messages do not bunch up.
+/// Return a phase within the interval that differs between clients, so that their messages do not bunch up.
 fn phase((ip, identity): ClientId, interval_ns: i64) -> i64 {
     let tail = match ip {
         IpAddr::V4(ip) => u64::from(u32::from(ip)),

@@ -21,7 +21,7 @@ const INTERVALS: [[i8; 3]; 7] = [
     [0, -1, -7],
 ];
 
-/// Asks for one service. Returns the duration of the grant, s.
+/// Ask for one service. Return the duration of the grant, s.
 fn ask(grants: &mut Grants, service: Service, intervals: [i8; 3], at: i64) -> i64 {
     let request = (service, intervals[service.place()], 300);
     match grants.request((id(1, 1), true), address(1), request, RawTime(at)) {
@@ -30,7 +30,7 @@ fn ask(grants: &mut Grants, service: Service, intervals: [i8; 3], at: i64) -> i6
     }
 }
 
-/// Returns the octets of the messages that are due at `now`.
+/// Return the octets of the messages that are due at `now`.
 fn sent(grants: &mut Grants, now: RawTime) -> usize {
     std::iter::from_fn(|| grants.next_due(now))
         .map(|due| match due.service {
@@ -41,14 +41,14 @@ fn sent(grants: &mut Grants, now: RawTime) -> usize {
         .sum()
 }
 
-/// Returns true if a request in the sequence is answered.
+/// Return true if a request in the sequence is answered.
 fn answered(grants: &mut Grants, sequence_id: u16, now: RawTime) -> bool {
     let may = grants.delay_resp(id(1, 1), sequence_id, now);
     may == Ok((address(1), true)) && grants.lend(id(1, 1), ANSWERED - ASKED, now)
 }
 
-/// Counts octets sent to a client that vanished after a request at 0, octets of that and of later requests in its name, and
-/// answers to the later ones. They go on from its sequence id, every `every_ns` within a time, ns. An empty time has none.
+/// Count octets sent to a client that vanished after a request at 0, octets of that and of later requests in its name, and
+/// answer to the later ones. They go on from its sequence id, every `every_ns` within a time, ns. An empty time has none.
 fn vanished(intervals: [i8; 3], every_ns: i64, within: std::ops::Range<i64>) -> [usize; 3] {
     let mut grants = Grants::default();
     for service in Service::ALL {
@@ -96,7 +96,7 @@ fn requests_in_the_sequence_of_a_vanished_client_bring_it_no_more_octets_than_th
     }
 }
 
-/// Counts octets granted to a client within 600 s, requests, and answers to them. `ask_again` asks for the services at a time
+/// Count octets granted to a client within 600 s, requests, and answers to them. `ask_again` asks for the services at a time
 /// and for the ends of the grants, s; the client asks every second if it has to, as daemons do.
 fn living(intervals: [i8; 3], ask_again: impl Fn(i64, [i64; 3]) -> [bool; 3]) -> [usize; 3] {
     let mut grants = Grants::default();

@@ -38,20 +38,20 @@ pub struct Receipts {
 }
 
 impl Receipts {
-    /// Returns the port identity that an address knows this agent by. It is locally administered. Only who receives packets
+    /// Return the port identity that an address knows this agent by. It is locally administered. Only who receives packets
     /// at that address can name it: a request that does proves that its source address is not forged.
     pub fn identity_for(&self, client: IpAddr) -> PortIdentity {
         let clock = self.secret.hash_one(client) & !(0x03 << 56) | 0x02 << 56;
         PortIdentity { clock, port: 1 }
     }
 
-    /// Returns the port identity of challenges to an address. Only who receives them can answer them.
+    /// Return the port identity of challenges to an address. Only who receives them can answer them.
     pub fn challenger_for(&self, client: IpAddr) -> PortIdentity {
         let clock = self.secret.hash_one(("challenge", client)) & !(0x03 << 56) | 0x02 << 56;
         PortIdentity { clock, port: 1 }
     }
 
-    /// Returns what a request proves.
+    /// Return what a request proves.
     pub fn of(&self, client: IpAddr, request: &Body) -> Receipt {
         match request {
             Body::CompactReq {
@@ -64,12 +64,12 @@ impl Receipts {
         }
     }
 
-    /// Discards what an address that has proven itself had saved up: later packets from there may be forged.
+    /// Discard what an address that has proven itself had saved up: later packets from there may be forged.
     pub fn drop_credit(&mut self, address: IpAddr) {
         self.credit.remove(&address);
     }
 
-    /// Returns true if no more octets go to an address without a proof than have come from it.
+    /// Return true if no more octets go to an address without a proof than have come from it.
     pub fn take_credit(&mut self, address: IpAddr, received: usize, sent: usize) -> bool {
         if self.credit.len() >= MOST_UNPROVEN && !self.credit.contains_key(&address) {
             self.credit.clear();
@@ -82,7 +82,7 @@ impl Receipts {
     }
 }
 
-/// Returns the octets that packets take with their IP and UDP headers, for the lengths of their messages.
+/// Return the octets that packets take with their IP and UDP headers, for the lengths of their messages.
 pub fn octets(address: IpAddr, lengths: &[usize]) -> usize {
     let headers = if address.is_ipv4() { 28 } else { 48 };
     lengths.iter().map(|length| length + headers).sum()

@@ -59,7 +59,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Returns the destination of its general messages.
+    /// Return the destination of its general messages.
     pub fn general(&self) -> SocketAddr {
         SocketAddr::new(self.client.ip(), self.general_port)
     }
@@ -81,7 +81,7 @@ pub enum ResponseForm {
 }
 
 impl ResponseForm {
-    /// Returns the lengths of its messages at most, bytes.
+    /// Return the lengths of its messages at most, bytes.
     pub fn lengths(self) -> &'static [usize] {
         match self {
             Self::Standard | Self::InDelayResp => &[SYNC_LEN, DELAY_RESP_LEN, SYNC_LEN],
@@ -90,7 +90,7 @@ impl ResponseForm {
         }
     }
 
-    /// Returns true if a Delay_Resp belongs to it.
+    /// Return true if a Delay_Resp belongs to it.
     pub fn has_delay_resp(self) -> bool {
         matches!(self, Self::Standard | Self::InDelayResp)
     }
@@ -116,7 +116,7 @@ struct Peer {
 }
 
 impl Responder {
-    /// Sets the peers of a new plan as (event address, general port). Keeps the state of those that stay.
+    /// Set the peers of a new plan as (event address, general port). Keep the state of those that stay.
     pub fn set_peers(&mut self, peers: impl Iterator<Item = (SocketAddr, u16)>, now: RawTime) {
         let mut before = std::mem::take(&mut self.peers);
         for (event, general_port) in peers {
@@ -149,30 +149,30 @@ impl Responder {
         }
     }
 
-    /// Returns the number of peers.
+    /// Return the number of peers.
     pub fn peers(&self) -> usize {
         self.peers.values().map(Vec::len).sum()
     }
 
-    /// Returns true if a peer of the plan has that address.
+    /// Return true if a peer of the plan has that address.
     pub fn has_peer(&self, address: IpAddr) -> bool {
         self.peers.contains_key(&address)
     }
 
-    /// Returns the event port of the peer with this general address.
+    /// Return the event port of the peer with this general address.
     pub fn event_port_of(&self, general: SocketAddr) -> Option<u16> {
         let mut here = self.peers.get(&general.ip())?.iter();
         let peer = here.find(|peer| peer.general_port == general.port())?;
         Some(peer.event_port)
     }
 
-    /// Forgets the received requests, so that no report covers packets that this machine may have dropped.
+    /// Forget the received requests, so that no report covers packets that this machine may have dropped.
     pub fn forget_requests(&mut self) {
         let all = self.peers.values_mut().flatten();
         all.for_each(|peer| peer.sessions.clear());
     }
 
-    /// Records a Delay_Req and returns its response. The caller sends it, and calls [`Self::count_sync`] before its Sync leaves.
+    /// Record a Delay_Req and return its response. The caller sends it, and calls [`Self::count_sync`] before its Sync leaves.
     pub fn handle_request(
         &mut self,
         message: &Message,
@@ -221,35 +221,35 @@ impl Responder {
         })
     }
 
-    /// Records that the process with this clock identity has answered a challenge to the address of a peer.
+    /// Record that the process with this clock identity has answered a challenge to the address of a peer.
     pub fn confirm(&mut self, client: SocketAddr, source: PortIdentity) {
         if let Some(peer) = self.peer(client, source) {
             peer.confirmed = Some(source.clock);
         }
     }
 
-    /// Counts a Sync that is about to leave.
+    /// Count a Sync that is about to leave.
     pub fn count_sync(&mut self, response: &Response) {
         if let Some(state) = self.find(response) {
             state.rx_report.syncs = state.rx_report.syncs.wrapping_add(1);
         }
     }
 
-    /// Takes back the count of a Sync that did not leave.
+    /// Take back the count of a Sync that did not leave.
     pub fn uncount_sync(&mut self, response: &Response) {
         if let Some(state) = self.find(response) {
             state.rx_report.syncs = state.rx_report.syncs.wrapping_sub(1);
         }
     }
 
-    /// Records the departure of a Sync for the next responses.
+    /// Record the departure of a Sync for the next responses.
     pub fn record_departure(&mut self, response: &Response, left_ns: i64) {
         if let Some(state) = self.find(response) {
             state.departures.add(response.sequence_id, left_ns);
         }
     }
 
-    /// Returns the Sync that is a whole compact response; `None` if the peer has left the plan.
+    /// Return the Sync that is a whole compact response; `None` if the peer has left the plan.
     pub fn compact_resp(
         &mut self,
         response: &Response,
@@ -275,7 +275,7 @@ impl Responder {
         })
     }
 
-    /// Returns the Delay_Resp of a response; `None` if the peer has left the plan.
+    /// Return the Delay_Resp of a response; `None` if the peer has left the plan.
     pub fn delay_resp(
         &mut self,
         response: &Response,
@@ -300,7 +300,7 @@ impl Responder {
         })
     }
 
-    /// Returns the peer behind an address: by its event port, or for another flow of its path the only peer there, or the
+    /// Return the peer behind an address: by its event port, or for another flow of its path the only peer there, or the
     /// one with this port identity.
     fn peer(&mut self, client: SocketAddr, requester: PortIdentity) -> Option<&mut Peer> {
         let here = self.peers.get_mut(&client.ip())?;
@@ -328,7 +328,7 @@ impl Responder {
 }
 
 impl Peer {
-    /// Returns true if a challenge may be sent now.
+    /// Return true if a challenge may be sent now.
     fn take_challenge(&mut self, now: RawTime) -> bool {
         let may = self
             .challenged
@@ -339,7 +339,7 @@ impl Peer {
         may
     }
 
-    /// Returns the state of a message's sender. A new sender replaces the oldest one if there are too many, of those without
+    /// Return the state of a message's sender. A new sender replaces the oldest one if there are too many, of those without
     /// a proof if there are any.
     fn session(&mut self, message: &Message, proven: bool) -> &mut RequesterState {
         let mut sessions = self.sessions.iter();
@@ -369,7 +369,7 @@ struct RequesterState {
 }
 
 impl RequesterState {
-    /// Creates the state before the first message.
+    /// Create the state before the first message.
     fn start(message: &Message) -> Self {
         Self {
             requester: message.source,

@@ -26,7 +26,7 @@ fn responder() -> Responder {
     responder
 }
 
-/// Feeds sequence ids and returns the reception report of the last response.
+/// Feed sequence ids and return the reception report of the last response.
 fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     let mut last = None;
@@ -76,7 +76,7 @@ fn only_peers_of_the_plan_are_answered() {
     assert_eq!(ask(&mut responder, "10.0.0.1:319"), Err(Refusal::Stranger));
 }
 
-/// Checks two agents at one address: a flow has a source port outside the plan, so its port identity shows its agent.
+/// Check two agents at one address: a flow has a source port outside the plan, so its port identity shows its agent.
 #[test]
 fn flows_belong_to_the_port_identity_and_share_its_counts() {
     let mut responder = Responder::default();

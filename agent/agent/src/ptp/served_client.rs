@@ -49,7 +49,7 @@ pub(super) struct Granted {
 }
 
 impl Client {
-    /// Returns a client without grants.
+    /// Return a client without grants.
     pub fn new(id: ClientId, address: ClientAddress, now: RawTime) -> Self {
         Self {
             id,
@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// Notes a proof that the client receives.
+    /// Note a proof that the client receives.
     pub fn prove(&mut self) {
         self.proven = true;
         // A client that has restarted counts from another number.
@@ -73,7 +73,7 @@ impl Client {
         self.lent = 0;
     }
 
-    /// Returns true if a Delay_Req continues the sequence of the client's requests (7.3.7). Nothing else in it is a secret from
+    /// Return true if a Delay_Req continues the sequence of the client's requests (7.3.7). Nothing else in it is a secret from
     /// somebody who forges the client's address and identity.
     pub fn is_in_sequence(&mut self, sequence_id: u16, interval_ns: i64, now: RawTime) -> bool {
         if self.is_doubted {
@@ -97,7 +97,7 @@ impl Client {
         is_next
     }
 
-    /// Returns the messages per second granted, without one service and without those of less than one per second.
+    /// Return the messages per second granted, without one service and without those of less than one per second.
     pub fn messages_hz(&self, except: Option<Service>) -> i64 {
         let services = Service::ALL.into_iter().filter(|s| Some(*s) != except);
         services
@@ -106,7 +106,7 @@ impl Client {
             .sum()
     }
 
-    /// Returns the longest grant of Delay_Resp, s, within limits, whose loans the other services of the client can pay back
+    /// Return the longest grant of Delay_Resp, s, within limits, whose loans the other services of the client can pay back
     /// from `now` on: a client that renews before its end never meets a loan that is too large.
     pub fn payable_s(&self, interval_ns: i64, (least_s, most_s): (u32, u32), now: RawTime) -> u32 {
         let per_s = |interval_ns: i64, octets: i64| octets as f64 * 1e9 / interval_ns as f64;
@@ -118,7 +118,7 @@ impl Client {
         (payable_s as u32).max(least_s).min(most_s)
     }
 
-    /// Lends octets. Returns false if the messages granted after `now` could not pay them back.
+    /// Lend octets. Return false if the messages granted after `now` could not pay them back.
     pub fn lend(&mut self, octets: usize, now: RawTime) -> bool {
         let lent = self.lent + octets as i64;
         let is_payable = lent <= self.left(now);
@@ -128,7 +128,7 @@ impl Client {
         is_payable
     }
 
-    /// Returns true if a message due at `now` is left out because the later ones could not pay back what is lent. The time of
+    /// Return true if a message due at `now` is left out because the later ones could not pay back what is lent. The time of
     /// the next one is already set.
     pub fn pays_with(&mut self, service: Service, now: RawTime) -> bool {
         let pays = self.left(now) < self.lent;
@@ -138,7 +138,7 @@ impl Client {
         pays
     }
 
-    /// Returns the octets of the messages that are granted from `now` on.
+    /// Return the octets of the messages that are granted from `now` on.
     fn left(&self, now: RawTime) -> i64 {
         let of = |(granted, octets): (Granted, i64)| {
             let late = now.since(granted.next).max(0) / granted.interval_ns;
@@ -149,7 +149,7 @@ impl Client {
         self.paying().map(of).sum()
     }
 
-    /// Returns the granted services that send without a request, with the octets of their messages.
+    /// Return the granted services that send without a request, with the octets of their messages.
     fn paying(&self) -> impl Iterator<Item = (Granted, i64)> {
         [Service::Announce, Service::Sync]
             .into_iter()
@@ -160,7 +160,7 @@ impl Client {
     }
 }
 
-/// Returns the octets that leave each interval of a service.
+/// Return the octets that leave each interval of a service.
 fn message_octets(address: IpAddr, service: Service) -> i64 {
     let lengths: &[usize] = match service {
         Service::Announce => &[ANNOUNCE_LEN],

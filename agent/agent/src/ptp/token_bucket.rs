@@ -12,7 +12,7 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// Creates a full bucket.
+    /// Create a full bucket.
     pub fn new(rate_hz: u32, burst: u32, now: RawTime) -> Self {
         Self {
             rate_hz,
@@ -22,12 +22,12 @@ impl TokenBucket {
         }
     }
 
-    /// Changes the limits and keeps the tokens.
+    /// Change the limits and keep the tokens.
     pub fn set_limit(&mut self, rate_hz: u32, burst: u32) {
         (self.rate_hz, self.burst) = (rate_hz, burst);
     }
 
-    /// Takes `packets` tokens if the bucket holds that many at `now`.
+    /// Take `packets` tokens if the bucket holds that many at `now`.
     pub fn take(&mut self, packets: u32, now: RawTime) -> bool {
         let passed_ns = now.since(self.at).max(0);
         self.at = self.at.max(now);

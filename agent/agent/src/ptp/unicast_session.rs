@@ -38,7 +38,7 @@ pub enum NoService {
 }
 
 impl NoService {
-    /// Returns the name in events.
+    /// Return the name in events.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ports => "ports",
@@ -76,7 +76,7 @@ struct ServiceState {
 }
 
 impl UnicastSession {
-    /// Creates a session without grants, to be requested at once.
+    /// Create a session without grants, to be requested at once.
     pub fn new(interval: i8, now: RawTime) -> Self {
         let state = ServiceState {
             granted: None,
@@ -94,7 +94,7 @@ impl UnicastSession {
         }
     }
 
-    /// Requests another interval from now on.
+    /// Request another interval from now on.
     pub fn set_interval(&mut self, interval: i8, now: RawTime) {
         if self.interval != interval {
             self.interval = interval;
@@ -102,7 +102,7 @@ impl UnicastSession {
         }
     }
 
-    /// Returns the requests due at `now`. Announce comes first: its time scale is needed to read times.
+    /// Return the requests due at `now`. Announce comes first: its time scale is needed to read times.
     pub fn due_requests(&mut self, now: RawTime) -> Tlvs {
         let mut tlvs = Tlvs::default();
         for service in Service::ALL {
@@ -125,7 +125,7 @@ impl UnicastSession {
         tlvs
     }
 
-    /// Returns when the next request is due.
+    /// Return when the next request is due.
     pub fn next_due(&self) -> RawTime {
         let [announce, sync, delay_resp] = self.services.map(|state| state.ask_at);
         if self.announced {
@@ -135,7 +135,7 @@ impl UnicastSession {
         }
     }
 
-    /// Takes a TLV of the responder. Returns true if it is a cancellation to acknowledge.
+    /// Take a TLV of the responder. Return true if it is a cancellation to acknowledge.
     pub fn receive(&mut self, tlv: Tlv, now: RawTime) -> bool {
         match tlv {
             Tlv::Grant {
@@ -172,29 +172,29 @@ impl UnicastSession {
         }
     }
 
-    /// Takes an Announce: the offset of the responder's time scale from UTC, s, if it is TAI.
+    /// Take an Announce: the offset of the responder's time scale from UTC, s, if it is TAI.
     pub fn receive_announce(&mut self, utc_offset_s: Option<i16>) {
         self.announced = true;
         self.utc_offset_s = utc_offset_s.unwrap_or(0);
     }
 
-    /// Returns the offset of the responder's time scale from UTC, ns.
+    /// Return the offset of the responder's time scale from UTC, ns.
     pub fn ahead_ns(&self) -> i64 {
         i64::from(self.utc_offset_s) * NANOS_PER_S
     }
 
-    /// Returns the interval of Sync, ns: as granted, or else as requested.
+    /// Return the interval of Sync, ns: as granted, or else as requested.
     pub fn interval_ns(&self) -> i64 {
         let granted = self.services[Service::Sync.place()].granted;
         super::interval_ns(granted.map_or(self.interval, |granted| granted.0.clamp(-7, 6)))
     }
 
-    /// Returns true if the responder has granted Delay_Resp and has not ended the grant: an unanswered request is lost.
+    /// Return true if the responder has granted Delay_Resp and has not ended the grant: an unanswered request is lost.
     pub fn serves(&self) -> bool {
         self.serves
     }
 
-    /// Returns the reason why nothing can be measured at `now`, if that is so for longer than a negotiation takes.
+    /// Return the reason why nothing can be measured at `now`, if that is so for longer than a negotiation takes.
     pub fn no_service(&self, now: RawTime) -> Option<NoService> {
         if self.refused {
             return Some(NoService::Refused);
@@ -211,14 +211,14 @@ impl UnicastSession {
         }
     }
 
-    /// Requests all services again from a responder that has fallen silent: it may have lost the grants.
+    /// Request all services again from a responder that has fallen silent: it may have lost the grants.
     pub fn request_again(&mut self, now: RawTime) {
         for state in &mut self.services {
             state.ask_at = state.ask_at.min(now);
         }
     }
 
-    /// Returns the cancellations to send before this agent stops.
+    /// Return the cancellations to send before this agent stops.
     pub fn cancellations(&self) -> Tlvs {
         let granted = Service::ALL
             .into_iter()

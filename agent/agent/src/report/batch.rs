@@ -179,7 +179,7 @@ impl Default for DropLog {
 }
 
 impl DropLog {
-    /// Adds dropped reports. Returns the number to log now, if a message is due.
+    /// Add dropped reports. Return the number to log now, if a message is due.
     fn add(&mut self, dropped: u64, now: Instant) -> Option<u64> {
         self.unreported += dropped;
         (self.unreported > 0 && self.throttle.due(now))
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Returns the reports of a batcher whose senders are gone already, as after SIGTERM.
+    /// Return the reports of a batcher whose senders are gone already, as after SIGTERM.
     fn batched(
         folder: &std::path::Path,
         windows: Vec<MeshWindow>,

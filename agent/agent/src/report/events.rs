@@ -13,7 +13,7 @@ use crate::counters::Event;
 pub const MOST_AT_ONCE: usize = 100;
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// Sends events (`POST /v1/agents/self/events`).
+/// Send events (`POST /v1/agents/self/events`).
 pub fn send(client: &Client, events: &[Event]) -> Result<Verdict, CallError> {
     let body = json!({ "events": events.iter().map(as_json).collect::<Vec<_>>() }).to_string();
     let answer = client.send(

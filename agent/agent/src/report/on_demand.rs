@@ -24,7 +24,7 @@ pub struct OnDemandUploader {
 }
 
 impl OnDemandUploader {
-    /// Sends windows until their sender is gone, which ends with the measurement.
+    /// Send windows until their sender is gone, which ends with the measurement.
     pub fn run(self) {
         self.windows.iter().for_each(|window| self.send(&window));
     }

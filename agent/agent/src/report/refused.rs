@@ -15,7 +15,7 @@ pub struct RefusedReports {
 }
 
 impl RefusedReports {
-    /// Keeps at most `limit` reports in `folder`, `limit_bytes` altogether, and always the newest one.
+    /// Keep at most `limit` reports in `folder`, `limit_bytes` altogether, and always the newest one.
     pub fn new(folder: &Path, limit: usize, limit_bytes: u64) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -24,7 +24,7 @@ impl RefusedReports {
         }
     }
 
-    /// Stores a report and the reason of its refusal.
+    /// Store a report and the reason of its refusal.
     pub fn keep(&self, sequence: u64, report: &[u8], why: &str) -> io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let path = self.folder.join(format!("{sequence:020}.report"));
@@ -42,7 +42,7 @@ impl RefusedReports {
         Ok(())
     }
 
-    /// Returns the oldest reports, those beyond a limit.
+    /// Return the oldest reports, those beyond a limit.
     fn beyond_limits(&self, mut kept: Vec<PathBuf>) -> Vec<PathBuf> {
         kept.sort_unstable_by(|a, b| b.cmp(a));
         let mut bytes = 0;

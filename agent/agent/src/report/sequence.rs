@@ -19,7 +19,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Continues after the number in `path` and after `newest_spooled`, whichever is larger.
+    /// Continue after the number in `path` and after `newest_spooled`, whichever is larger.
     ///
     /// If the file exists and is not readable, it continues after `unix_s`. An agent uses less than one number per second,
     /// so that is greater than all numbers used.
@@ -48,7 +48,7 @@ impl Sequence {
         Ok(Self { file, last })
     }
 
-    /// Returns the next number, even if it cannot be stored: the measurement must not stop for a full disk.
+    /// Return the next number, even if it cannot be stored: the measurement must not stop for a full disk.
     pub fn advance(&mut self) -> (u64, io::Result<()>) {
         self.last += 1;
         let stored = self

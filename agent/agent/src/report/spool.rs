@@ -54,7 +54,7 @@ pub struct PushResult {
 }
 
 impl Spool {
-    /// Opens `folder`, or creates it. Reads the list of reports of an earlier run and deletes partial files of a crash.
+    /// Open `folder`, or create it. Read the list of reports of an earlier run and delete partial files of a crash.
     pub fn open(folder: &Path, cap_bytes: u64) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let mut waiting = Waiting::default();
@@ -83,7 +83,7 @@ impl Spool {
         })
     }
 
-    /// Stores `report` until it is acknowledged: on disk, or in memory if the disk cannot be written.
+    /// Store `report` until it is acknowledged: on disk, or in memory if the disk cannot be written.
     pub fn push(&self, sequence: u64, report: Vec<u8>) -> PushResult {
         let mut waiting = self.lock();
         let mut pushed = PushResult::default();
@@ -118,7 +118,7 @@ impl Spool {
         pushed
     }
 
-    /// Returns the number and bytes of the oldest report, if any. Drops reports whose file cannot be read.
+    /// Return the number and bytes of the oldest report, if any. Drop reports whose file cannot be read.
     pub fn oldest(&self) -> Option<(u64, Vec<u8>)> {
         loop {
             let mut waiting = self.lock();
@@ -136,12 +136,12 @@ impl Spool {
         }
     }
 
-    /// Removes a report that was acknowledged or refused. Returns false if there is none with this number.
+    /// Remove a report that was acknowledged or refused. Return false if there is none with this number.
     pub fn remove(&self, sequence: u64) -> bool {
         self.delete(&mut self.lock(), sequence)
     }
 
-    /// Waits for a report, at most `limit`. Returns true if there is one.
+    /// Wait for a report, at most `limit`. Return true if there is one.
     pub fn wait(&self, limit: Duration) -> bool {
         let waited = self
             .arrived
@@ -153,7 +153,7 @@ impl Spool {
             .is_empty()
     }
 
-    /// Returns the size, bytes, and number of the reports that wait.
+    /// Return the size, bytes, and number of the reports that wait.
     pub fn size(&self) -> (u64, u64) {
         let waiting = self.lock();
         (
@@ -162,12 +162,12 @@ impl Spool {
         )
     }
 
-    /// Returns the largest number of a report that waits; 0 if there is none.
+    /// Return the largest number of a report that waits; 0 if there is none.
     pub fn newest(&self) -> u64 {
         self.lock().reports.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// Writes the reports in memory to disk. Returns how many remain in memory, and would be lost with the process.
+    /// Write the reports in memory to disk. Return how many remain in memory, and would be lost with the process.
     pub fn flush(&self) -> u64 {
         let mut waiting = self.lock();
         self.move_to_disk(&mut waiting);

@@ -60,7 +60,7 @@ enum Outcome {
 }
 
 impl Uploader {
-    /// Sends reports and events until stopped. Reports without an acknowledgement remain in the spool.
+    /// Send reports and events until stopped. Reports without an acknowledgement remain in the spool.
     pub fn run(mut self) {
         let mut failures = UploadLog::default();
         let mut behind = self.spool.size().1 > 0;
@@ -146,7 +146,7 @@ impl Uploader {
         outcome
     }
 
-    /// Acts on a verdict. Calls `settle` if the backend has accepted or refused the request, with the reason of a refusal.
+    /// Act on a verdict. Call `settle` if the backend has accepted or refused the request, with the reason of a refusal.
     fn apply_verdict(
         &mut self,
         verdict: Result<Verdict, CallError>,

@@ -25,7 +25,7 @@ impl<W> WindowQueue<W> {
         waiting.push_back(window);
     }
 
-    /// Removes and returns all windows, oldest first.
+    /// Remove and return all windows, oldest first.
     pub fn take(&self) -> Vec<W> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.drain(..).collect()

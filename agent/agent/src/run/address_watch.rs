@@ -10,7 +10,7 @@ use crate::stop::Stop;
 const INTERVAL: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 2;
 
-/// Waits until `address` is no longer one of this machine. Returns false if stopped before.
+/// Wait until `address` is no longer one of this machine. Return false if stopped before.
 pub fn await_loss(address: IpAddr, stop: &Stop) -> bool {
     let mut missing = 0;
     while !stop.wait(INTERVAL) {
@@ -22,7 +22,7 @@ pub fn await_loss(address: IpAddr, stop: &Stop) -> bool {
     false
 }
 
-/// Returns true unless no socket can have the address.
+/// Return true unless no socket can have the address.
 fn is_here(address: IpAddr) -> bool {
     let any_port = SocketAddr::new(address, 0);
     !UdpSocket::bind(any_port).is_err_and(|error| error.kind() == ErrorKind::AddrNotAvailable)

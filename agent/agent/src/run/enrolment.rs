@@ -17,7 +17,7 @@ use crate::state_dir::{StateDir, write_atomically};
 use crate::stop::Stop;
 use crate::timestamp::BindError;
 
-/// Enrols this VM and stores its identity; `force` replaces an existing one.
+/// Enrol this VM and store its identity; `force` replaces an existing one.
 pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
     let state = StateDir::open(&config.state_dir)?;
     // A damaged identity may be replaced.
@@ -33,7 +33,7 @@ pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
     try_enrol(config, &state, backend, token)
 }
 
-/// Returns the identity on disk, or enrols with the token and retries while the backend is unreachable.
+/// Return the identity on disk, or enrol with the token and retry while the backend is unreachable.
 ///
 /// `None` if stopped before the backend answered.
 pub fn identity(
@@ -62,7 +62,7 @@ pub fn identity(
     Ok(None)
 }
 
-/// Tries once to enrol.
+/// Try once to enrol.
 fn try_enrol(
     config: &Config,
     state: &StateDir,
@@ -83,7 +83,7 @@ fn try_enrol(
     Ok(identity)
 }
 
-/// Checks that the state folder is writable before the token is used up.
+/// Check that the state folder is writable before the token is used up.
 fn check_writable(state: &StateDir) -> Result<(), RunError> {
     let trial = state.join("trial");
     write_atomically(&trial, &[0; 4096])
@@ -94,7 +94,7 @@ fn check_writable(state: &StateDir) -> Result<(), RunError> {
         })
 }
 
-/// Opens the ports before the token is used up, so that no other program can have them until the enrolment is done.
+/// Open the ports before the token is used up, so that no other program can have them until the enrolment is done.
 /// Missing permission is no error: another user than the one that runs the agent may enrol the VM.
 fn hold_ports(
     listen: &Listen,
@@ -122,7 +122,7 @@ fn hold_ports(
     }
 }
 
-/// Returns the backend and the token of the settings.
+/// Return the backend and the token of the settings.
 fn invitation(config: &Config) -> Result<(&BackendUrl, &str), RunError> {
     let missing = |key: &str| {
         let problem = "is not set, and this agent is not enrolled yet: copy the command of the page \"Add a VM\"";

@@ -76,7 +76,7 @@ impl From<LoopError> for RunError {
 }
 
 impl RunError {
-    /// Returns the exit code: 2 for a wrong setting, 3 for a refused enrolment, else 1.
+    /// Return the exit code: 2 for a wrong setting, 3 for a refused enrolment, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) => 2,

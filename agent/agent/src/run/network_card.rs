@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::hardware_timestamps::{CardChoice, CardInUse, choose, open_card};
 use crate::timestamp::CardClock;
 
-/// Returns the network card whose timestamps are used, and its clock; `None` with the reason in the log.
+/// Return the network card whose timestamps are used, and its clock; `None` with the reason in the log.
 pub fn find(config: &Config, address: IpAddr) -> Option<(CardInUse, Box<dyn CardClock>)> {
     let chosen = open_card(config.hardware_timestamps, address)
         .and_then(|card| choose(card, config.hardware_timestamps, config.event_port));

@@ -21,7 +21,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Sends `bytes`, a request of the protocol, to a general port.
+    /// Send `bytes`, a request of the protocol, to a general port.
     pub fn begin(to: SocketAddr, bytes: &[u8], now: RawTime) -> Self {
         let any: IpAddr = match to {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -41,7 +41,7 @@ impl Search {
         }
     }
 
-    /// Returns the reason found so far; `None` while the search goes on.
+    /// Return the reason found so far; `None` while the search goes on.
     pub fn reason(&self, now: RawTime) -> Option<NoService> {
         let error = self.socket.as_ref().and_then(|socket| {
             let received = socket.recv(&mut [0; 64]);

@@ -56,18 +56,18 @@ impl SptpSession {
         }
     }
 
-    /// Returns true if the server has answered once. A server that vanishes then loses requests.
+    /// Return true if the server has answered once. A server that vanishes then loses requests.
     pub fn serves(&self) -> bool {
         self.answered
     }
 
-    /// Returns the reason why nothing is measured at `now`, as far as requests show it.
+    /// Return the reason why nothing is measured at `now`, as far as requests show it.
     pub fn no_service(&self, now: RawTime) -> Option<NoService> {
         let is_silent = !self.answered && now.since(self.began) >= SILENT_NS;
         is_silent.then_some(NoService::Silent)
     }
 
-    /// Takes a Sync or an Announce. Returns the messages of the standard exchange that it completes, in UTC.
+    /// Take a Sync or an Announce. Return the messages of the standard exchange that it completes, in UTC.
     pub fn receive(&mut self, message: &Message) -> Vec<Message> {
         self.answered = true;
         match message.body {
@@ -120,7 +120,7 @@ impl SptpSession {
         }
     }
 
-    /// Returns t4 and t1 as a Delay_Resp and a Follow_Up. The correction of an Announce is that of the request.
+    /// Return t4 and t1 as a Delay_Resp and a Follow_Up. The correction of an Announce is that of the request.
     fn times(&self, announce: &Message, t4: i64) -> [Message; 2] {
         let (t1, utc_offset_s) = match announce.body {
             Body::Announce {
@@ -151,13 +151,13 @@ impl SptpSession {
         })
     }
 
-    /// Returns the Sync of a sequence id.
+    /// Return the Sync of a sequence id.
     fn find(&mut self, sequence_id: u16) -> Option<&mut ReceivedSync> {
         let mut newest_first = self.syncs.iter_mut().rev();
         newest_first.find(|sync| sync.sequence_id == sequence_id)
     }
 
-    /// Removes the newest Announce of a sequence id, which has overtaken its Sync.
+    /// Remove the newest Announce of a sequence id, which has overtaken its Sync.
     fn take_early(&mut self, sequence_id: u16) -> Option<Message> {
         let place = self
             .early
@@ -208,7 +208,7 @@ mod tests {
         message(sequence_id, 20, body)
     }
 
-    /// Returns the times of the messages: t4 and its correction, or t1.
+    /// Return the times of the messages: t4 and its correction, or t1.
     fn times(messages: &[Message]) -> Vec<(u16, i64, i64)> {
         let time = |message: &Message| match message.body {
             Body::Sync { .. } => 0,
@@ -263,7 +263,7 @@ mod tests {
         SendAnnounce,
     }
 
-    /// Returns the orders of both steps of the receiver among those of the sender, which answers twice.
+    /// Return the orders of both steps of the receiver among those of the sender, which answers twice.
     fn orders() -> Vec<Vec<Step>> {
         use Step::{NumberAnnounce, NumberSync, SendAnnounce, SendSync};
         let sends = [SendSync, SendAnnounce, SendSync, SendAnnounce];
@@ -280,7 +280,7 @@ mod tests {
         orders
     }
 
-    /// Returns the departure of the first Sync of each sequence id, and the first t1 that a session reads of it.
+    /// Return the departure of the first Sync of each sequence id, and the first t1 that a session reads of it.
     fn t1_by_exchange(order: &[Step]) -> Vec<(u16, i64, Option<i64>)> {
         let mut session = SptpSession::new(CLIENT, RawTime(0));
         // The exchange before is complete.

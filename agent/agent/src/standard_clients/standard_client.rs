@@ -75,7 +75,7 @@ impl Signal {
 }
 
 impl StandardClient {
-    /// Returns true if a standard responder has that event address.
+    /// Return true if a standard responder has that event address.
     pub fn has(&self, address: &SocketAddr) -> bool {
         self.peers.contains_key(address)
     }
@@ -84,19 +84,19 @@ impl StandardClient {
         self.peers.is_empty() && self.signals.is_empty() && self.received.is_empty()
     }
 
-    /// Returns the standard responder at an IP address, whatever port it sends from: ptp4u uses ephemeral ones. `None` if
+    /// Return the standard responder at an IP address, whatever port it sends from: ptp4u uses ephemeral ones. `None` if
     /// there are several.
     pub fn at(&self, ip: IpAddr) -> Option<SocketAddr> {
         let mut here = self.peers.keys().filter(|address| address.ip() == ip);
         here.next().filter(|_| here.next().is_none()).copied()
     }
 
-    /// Returns when the next request is due.
+    /// Return when the next request is due.
     pub fn next_due(&self) -> Option<RawTime> {
         self.peers.values().map(StandardPeer::due).min()
     }
 
-    /// Returns a standard responder that grants no service at `now` and was not returned within the last hour for the same
+    /// Return a standard responder that grants no service at `now` and was not returned within the last hour for the same
     /// reason. Searches for the reason of a silence.
     pub fn new_without_service(
         &mut self,
@@ -133,14 +133,14 @@ impl StandardClient {
         })
     }
 
-    /// Records that a standard responder authenticates its messages.
+    /// Record that a standard responder authenticates its messages.
     pub fn authenticated(&mut self, address: SocketAddr) {
         if let Some(peer) = self.peers.get_mut(&address) {
             peer.authenticates = true;
         }
     }
 
-    /// Follows a new plan that `table` already follows. Of several meshes with one responder the first measures it: its
+    /// Follow a new plan that `table` already follows. Of several meshes with one responder the first measures it: its
     /// Syncs do not show which request they belong to.
     pub fn follow(&mut self, plan: &Plan, table: &PathTable, now: RawTime) {
         let mut before = std::mem::take(&mut self.peers);
@@ -173,7 +173,7 @@ impl StandardClient {
             .extend(before.values().filter_map(cancellation));
     }
 
-    /// Takes a message of a standard responder.
+    /// Take a message of a standard responder.
     pub fn receive(
         &mut self,
         table: &mut PathTable,
@@ -221,7 +221,7 @@ impl StandardClient {
         }
     }
 
-    /// Takes the TLVs of a unicast negotiation from a port identity. Returns true if they come from a standard responder.
+    /// Take the TLVs of a unicast negotiation from a port identity. Return true if they come from a standard responder.
     pub fn receive_tlvs(
         &mut self,
         address: SocketAddr,
@@ -254,7 +254,7 @@ impl StandardClient {
         true
     }
 
-    /// Returns what is due at `now`, which is `backend_ns` in the backend's time. Calls `allowed` to ask whether a packet
+    /// Return what is due at `now`, which is `backend_ns` in the backend's time. Call `allowed` to ask whether a packet
     /// may leave.
     pub fn actions(
         &mut self,
@@ -313,7 +313,7 @@ impl StandardClient {
         turn.actions
     }
 
-    /// Returns the cancellations that every standard responder gets before this agent stops.
+    /// Return the cancellations that every standard responder gets before this agent stops.
     pub fn cancellations(&self) -> Vec<Signal> {
         self.peers.values().filter_map(cancellation).collect()
     }
@@ -328,7 +328,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Starts an exchange, with the Sync that triggers it or without one.
+    /// Start an exchange, with the Sync that triggers it or without one.
     fn start(
         &mut self,
         address: SocketAddr,
@@ -407,7 +407,7 @@ impl Turn<'_> {
         Some(())
     }
 
-    /// Adds a Sync or Follow_Up to the exchange it belongs to.
+    /// Add a Sync or Follow_Up to the exchange it belongs to.
     fn add(
         &mut self,
         address: SocketAddr,
@@ -427,7 +427,7 @@ impl Turn<'_> {
     }
 }
 
-/// Returns a request of SPTP that belongs to no exchange.
+/// Return a request of SPTP that belongs to no exchange.
 fn probe(peer: &StandardPeer) -> Message {
     Message {
         domain: peer.domain,
@@ -438,7 +438,7 @@ fn probe(peer: &StandardPeer) -> Message {
     }
 }
 
-/// Begins the search for the reason of a silence. Returns requests for the shortest service in every other domain, where
+/// Begin the search for the reason of a silence. Return requests for the shortest service in every other domain, where
 /// these need an answer in their own.
 fn search(address: SocketAddr, peer: &mut StandardPeer, now: RawTime) -> Vec<Signal> {
     let mut bytes = [0; MAX_LEN];

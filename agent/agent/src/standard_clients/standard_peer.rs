@@ -92,14 +92,14 @@ impl StandardPeer {
         }
     }
 
-    /// Sets the rate and the deadline of the plan.
+    /// Set the rate and the deadline of the plan.
     pub fn follow(&mut self, deadline_ns: i64, rate_hz: u32, now: RawTime) {
         self.deadline_ns = deadline_ns;
         self.rate_hz = rate_hz;
         self.unicast.set_interval(interval_of(rate_hz), now);
     }
 
-    /// Returns the message with its times in UTC.
+    /// Return the message with its times in UTC.
     pub fn in_utc(&self, message: &Message) -> Message {
         let ahead_ns = self.unicast.ahead_ns();
         let mut message = *message;
@@ -115,7 +115,7 @@ impl StandardPeer {
         message
     }
 
-    /// Returns the reason why nothing can be measured at `now`; `None` if there is none, or not yet.
+    /// Return the reason why nothing can be measured at `now`; `None` if there is none, or not yet.
     pub fn reason(&self, standard_ports: bool, now: RawTime) -> Option<NoService> {
         let reason = self.unmeasured(now)?;
         if !standard_ports && self.sptp.is_none() {
@@ -131,7 +131,7 @@ impl StandardPeer {
         }
     }
 
-    /// Returns why nothing is measured, as far as its answers show it.
+    /// Return why nothing is measured, as far as its answers show it.
     fn unmeasured(&self, now: RawTime) -> Option<NoService> {
         match &self.sptp {
             Some(sptp) => sptp.no_service(now),
@@ -139,32 +139,32 @@ impl StandardPeer {
         }
     }
 
-    /// Returns true if requests have an answer or are lost.
+    /// Return true if requests have an answer or are lost.
     pub fn serves(&self) -> bool {
         let sptp = self.sptp.as_ref();
         sptp.map_or_else(|| self.unicast.serves(), SptpSession::serves)
     }
 
-    /// Returns true if the reason of a silence that lasts is not searched yet. A responder of the standard answers to the
+    /// Return true if the reason of a silence that lasts is not searched yet. A responder of the standard answers to the
     /// standard ports only.
     pub fn must_search(&self, standard_ports: bool, now: RawTime) -> bool {
         let may_answer = standard_ports || self.sptp.is_some();
         may_answer && self.search.is_none() && self.unmeasured(now) == Some(NoService::Silent)
     }
 
-    /// Counts a Sync by its sequence id. Returns the Syncs that it shows to be lost; `None` for a duplicate.
+    /// Count a Sync by its sequence id. Return the Syncs that it shows to be lost; `None` for a duplicate.
     pub fn count(&mut self, sequence_id: u16, at: RawTime) -> Option<Missed> {
         self.heard_at = at;
         let interval_ns = self.unicast.interval_ns();
         self.syncs.count(sequence_id, at, interval_ns)
     }
 
-    /// Postpones the next request of a responder that grants no Delay_Resp: a request without an answer would not be loss.
+    /// Postpone the next request of a responder that grants no Delay_Resp: a request without an answer would not be loss.
     pub fn postpone(&mut self, now: RawTime) {
         self.next = now.plus(NO_SERVICE_NS);
     }
 
-    /// Sets the time of the next request after one that leaves at `now`. It waits a limited time for a Sync.
+    /// Set the time of the next request after one that leaves at `now`. It waits a limited time for a Sync.
     pub fn requested(&mut self, now: RawTime, with_sync: bool) {
         if self.sptp.is_some() {
             // At an even rate, unless the agent woke too late: ptp4u confuses requests that come close together.
@@ -187,7 +187,7 @@ impl StandardPeer {
         }
     }
 
-    /// Records the exchange that a Sync started. Returns the Follow_Up if it arrived before its Sync.
+    /// Record the exchange that a Sync started. Return the Follow_Up if it arrived before its Sync.
     pub fn started(&mut self, sync: u16, exchange: u16) -> Option<(Message, Arrival)> {
         if self.exchanges.len() == REMEMBERED {
             self.exchanges.pop_front();
@@ -198,7 +198,7 @@ impl StandardPeer {
         Some(self.early.swap_remove(place))
     }
 
-    /// Returns the exchange that a Sync has started.
+    /// Return the exchange that a Sync has started.
     pub fn exchange(&self, sync: u16) -> Option<u16> {
         let mut newest_first = self.exchanges.iter().rev();
         newest_first
@@ -206,7 +206,7 @@ impl StandardPeer {
             .map(|(_, exchange)| *exchange)
     }
 
-    /// Keeps a Follow_Up until its Sync arrives.
+    /// Keep a Follow_Up until its Sync arrives.
     pub fn keep_early(&mut self, message: Message, arrival: Arrival) {
         if self.early.len() == MOST_EARLY {
             self.early.remove(0);
@@ -214,7 +214,7 @@ impl StandardPeer {
         self.early.push((message, arrival));
     }
 
-    /// Returns when the next request or negotiation is due.
+    /// Return when the next request or negotiation is due.
     pub fn due(&self) -> RawTime {
         if self.sptp.is_some() {
             return self.next;
@@ -223,7 +223,7 @@ impl StandardPeer {
     }
 }
 
-/// Returns log2 of the seconds between exchanges.
+/// Return log2 of the seconds between exchanges.
 fn interval_of(rate_hz: u32) -> i8 {
     -(rate_hz.max(1).ilog2() as i8)
 }

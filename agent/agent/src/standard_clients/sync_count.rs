@@ -36,7 +36,7 @@ pub(super) struct SyncCount {
 pub(super) type Missed = Option<i32>;
 
 impl SyncCount {
-    /// Counts a Sync that arrived at `at`; the responder sends one every `interval_ns`. Returns `None` for a duplicate.
+    /// Count a Sync that arrived at `at`; the responder sends one every `interval_ns`. Return `None` for a duplicate.
     pub fn count(&mut self, sequence_id: u16, at: RawTime, interval_ns: i64) -> Option<Missed> {
         let newest = self.newest.unwrap_or(sequence_id.wrapping_sub(1));
         let ahead = sequence_id.wrapping_sub(newest);
@@ -59,7 +59,7 @@ impl SyncCount {
         Some(self.arrived(at, 0, interval_ns))
     }
 
-    /// Takes back the loss of a Sync that arrives after a newer one.
+    /// Take back the loss of a Sync that arrives after a newer one.
     fn take_back(&mut self) -> i32 {
         let mut unjudged = self.arrivals.iter_mut().rev().take(self.unjudged);
         if let Some((_, missing)) = unjudged.find(|(_, n)| *n > 0) {
@@ -71,7 +71,7 @@ impl SyncCount {
         -counted
     }
 
-    /// Adds an arrival after `missing` ids, and judges the gap that has enough arrivals around it now.
+    /// Add an arrival after `missing` ids, and judges the gap that has enough arrivals around it now.
     fn arrived(&mut self, at: RawTime, missing: i32, interval_ns: i64) -> Missed {
         let after = if interval_ns >= SLOW_NS { 1 } else { COMPARED };
         self.arrivals.push_back((at, missing));
@@ -101,7 +101,7 @@ impl SyncCount {
         })
     }
 
-    /// Returns true if more ids are missing among the arrivals kept than the time between them has room for.
+    /// Return true if more ids are missing among the arrivals kept than the time between them has room for.
     fn is_shared(&self, interval_ns: i64) -> bool {
         let Some(last) = self.arrivals.len().checked_sub(ENDS).filter(|n| *n >= ENDS) else {
             return false;
@@ -115,13 +115,13 @@ impl SyncCount {
         skipped.is_none_or(|skipped| missing > skipped + skipped / 4 + 1)
     }
 
-    /// Returns the number of intervals by which the arrivals from `place` on are late relative to those from `first` to
+    /// Return the number of intervals by which the arrivals from `place` on are late relative to those from `first` to
     /// `place`, by their medians; `None` without any before.
     fn skipped(&self, first: usize, place: usize, interval_ns: i64) -> Option<i32> {
         self.late_intervals(first..place, place..self.arrivals.len(), interval_ns)
     }
 
-    /// Returns the number of intervals by which the later arrivals are late relative to the earlier ones and their count.
+    /// Return the number of intervals by which the later arrivals are late relative to the earlier ones and their count.
     fn late_intervals(
         &self,
         earlier: Range<usize>,
@@ -147,7 +147,7 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// Feeds Syncs given as id and arrival in intervals, with up to a third of an interval of jitter. Returns the loss
+    /// Feed Syncs given as id and arrival in intervals, with up to a third of an interval of jitter. Return the loss
     /// that was found, or `None` if some was unknown.
     fn lost(interval_ns: i64, syncs: impl Iterator<Item = (u16, i64)>) -> Option<i32> {
         let mut count = SyncCount::default();

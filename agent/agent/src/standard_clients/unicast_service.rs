@@ -33,7 +33,7 @@ impl UnicastService {
         }
     }
 
-    /// Returns true if an address may be served. Otherwise a forged address could direct packets at a third party.
+    /// Return true if an address may be served. Otherwise a forged address could direct packets at a third party.
     pub fn allows(&self, address: IpAddr, responder: &Responder) -> bool {
         responder.has_peer(address)
             || self
@@ -42,7 +42,7 @@ impl UnicastService {
                 .any(|standard_clients| standard_clients.contains(address))
     }
 
-    /// Follows a new plan.
+    /// Follow a new plan.
     pub fn follow(&mut self, responder: &Responder) {
         let standard_clients = &self.standard_clients;
         self.grants.retain(|address| {
@@ -53,7 +53,7 @@ impl UnicastService {
         });
     }
 
-    /// Takes the Signaling message of an allowed client to a target. Returns the response, if there is one. `known` is the client's event
+    /// Take the Signaling message of an allowed client to a target. Return the response, if there is one. `known` is the client's event
     /// port if the plan contains it.
     pub fn negotiate(
         &mut self,
@@ -107,7 +107,7 @@ impl UnicastService {
         may_answer.then_some(response)
     }
 
-    /// Returns the message that is due by a grant.
+    /// Return the message that is due by a grant.
     pub fn message(&self, due: &DueMessage, origin_ns: i64) -> Message {
         Message {
             domain: due.address.domain,

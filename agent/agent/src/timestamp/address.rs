@@ -17,7 +17,7 @@ const V4_LEN: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_
 const V6_LEN: libc::socklen_t = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
 
 impl RawAddress {
-    /// Creates storage for the kernel to write to.
+    /// Create storage for the kernel to write to.
     pub fn empty() -> Self {
         Self {
             // SAFETY: sockaddr_in6 is plain integers, for which zero is a value.
@@ -26,7 +26,7 @@ impl RawAddress {
         }
     }
 
-    /// Returns an address for a socket of a family: a socket for IPv6 addresses sends to IPv4 ones as mapped addresses
+    /// Return an address for a socket of a family: a socket for IPv6 addresses sends to IPv4 ones as mapped addresses
     /// (RFC 4291, 2.5.5.2).
     pub fn new(address: SocketAddr, of_ipv6_socket: bool) -> Self {
         let mut raw = Self::empty();
@@ -64,7 +64,7 @@ impl RawAddress {
         raw
     }
 
-    /// Returns the address that the kernel wrote, a mapped one as IPv4; `None` if it is of another family.
+    /// Return the address that the kernel wrote, a mapped one as IPv4; `None` if it is of another family.
     pub fn get(&self) -> Option<SocketAddr> {
         let place = &raw const self.storage;
         match i32::from(self.storage.sin6_family) {

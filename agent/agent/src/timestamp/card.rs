@@ -5,7 +5,7 @@ use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-use super::hardware::{PtpClock, ptp_devices};
+use super::ptp_device::{PtpClock, ptp_devices};
 use super::stamp_clocks::CardClock;
 use crate::clock::PhcReading;
 
@@ -63,13 +63,13 @@ pub struct CardAbilities {
 
 /// A network card as far as timestamps are concerned.
 pub trait Card: Send {
-    /// Returns the name of its interface.
+    /// Return the name of its interface.
     fn name(&self) -> &str;
     fn abilities(&self) -> io::Result<CardAbilities>;
     fn setting(&self) -> io::Result<CardSetting>;
-    /// Changes the setting. Returns the one in force, which may include further packets.
+    /// Change the setting. Return the one in force, which may include further packets.
     fn set(&self, setting: CardSetting) -> io::Result<CardSetting>;
-    /// Opens its clock.
+    /// Open its clock.
     fn clock(&self, number: u32) -> io::Result<Box<dyn CardClock>>;
 }
 
@@ -95,7 +95,7 @@ impl NetworkCard {
         })
     }
 
-    /// Calls an ioctl that reads and writes `data`, the structure that `request` is defined for.
+    /// Call an ioctl that reads and writes `data`, the structure that `request` is defined for.
     fn call<T: Copy>(&self, request: u64, data: &mut T) -> io::Result<()> {
         let mut argument = Request {
             name: [0; NAME],

@@ -1,6 +1,6 @@
 //! Conversion of kernel timestamps to the undisciplined clock.
 
-use super::clock::{CrossTimestamp, RealTime};
+use super::kernel_clocks::{CrossTimestamp, RealTime};
 use crate::clock::RawTime;
 
 /// Change of the real-time clock's rate up to which it counts as slewed.
@@ -39,7 +39,7 @@ impl ClockMap {
         self.latest
     }
 
-    /// Adds a cross-timestamp. Returns the step of the real-time clock since the last one, ns, if it ran neither like the raw
+    /// Add a cross-timestamp. Return the step of the real-time clock since the last one, ns, if it ran neither like the raw
     /// clock nor as fast as in the interval before.
     pub fn update(&mut self, cross_timestamp: CrossTimestamp) -> Option<i64> {
         let passed = cross_timestamp.raw.since(self.latest.raw);
@@ -60,7 +60,7 @@ impl ClockMap {
         self.stepped.then_some(gained)
     }
 
-    /// Converts a timestamp; `None` if the clock was stepped around it and both results are possible.
+    /// Convert a timestamp; `None` if the clock was stepped around it and both results are possible.
     pub fn raw(&self, stamp: RealTime) -> Option<RawTime> {
         let by = |cross_timestamp: CrossTimestamp| {
             cross_timestamp

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::address::{in_addr, in6_addr, ipv4};
-use super::clock::RealTime;
+use super::kernel_clocks::RealTime;
 use super::stamp::{CardTime, PacketStamps};
 use crate::ptp::EcnField;
 
@@ -31,7 +31,7 @@ pub(super) struct ControlMessages {
     pub departure_id: Option<u32>,
 }
 
-/// Reads the control messages of a header that `recvmmsg` has filled in.
+/// Read the control messages of a header that `recvmmsg` has filled in.
 ///
 /// # Safety
 /// `header.msg_control` must point to `header.msg_controllen` bytes written by the kernel.
@@ -104,7 +104,7 @@ impl ControlMessages {
     }
 }
 
-/// Returns a time in ns; zero is "none".
+/// Return a time in ns; zero is "none".
 fn nanos(time: libc::timespec) -> Option<i64> {
     let ns = time.tv_sec.checked_mul(1_000_000_000)?;
     ns.checked_add(time.tv_nsec).filter(|ns| *ns != 0)
@@ -117,7 +117,7 @@ unsafe fn get<T: Copy>(data: *const u8, len: usize) -> Option<T> {
     (len >= size_of::<T>()).then(|| unsafe { data.cast::<T>().read_unaligned() })
 }
 
-/// Writes the size of segments, `bytes` each (udp(7), UDP_SEGMENT), after the `used` bytes of `room`. Returns how many bytes
+/// Write the size of segments, `bytes` each (udp(7), UDP_SEGMENT), after the `used` bytes of `room`. Return how many bytes
 /// are used then.
 pub(super) fn write_segment(bytes: u16, used: usize, room: &mut SourceRoom) -> usize {
     used + write(
@@ -128,7 +128,7 @@ pub(super) fn write_segment(bytes: u16, used: usize, room: &mut SourceRoom) -> u
     )
 }
 
-/// Writes the ECN field of a packet to `to` after the `used` bytes of `room`. Returns how many bytes are used then.
+/// Write the ECN field of a packet to `to` after the `used` bytes of `room`. Return how many bytes are used then.
 pub(super) fn write_ecn(ecn: EcnField, to: IpAddr, used: usize, room: &mut SourceRoom) -> usize {
     // An IPv4 address is reached by IPv4 from a socket of both families, too.
     let (level, kind) = match to.to_canonical() {
@@ -138,7 +138,7 @@ pub(super) fn write_ecn(ecn: EcnField, to: IpAddr, used: usize, room: &mut Sourc
     used + write(level, kind, i32::from(ecn.code()), &mut room[used / 8..])
 }
 
-/// Writes the source address of a packet to `room`. Returns how many bytes of it are used.
+/// Write the source address of a packet to `room`. Return how many bytes of it are used.
 pub(super) fn write_source(source: IpAddr, room: &mut SourceRoom) -> usize {
     match source {
         IpAddr::V4(v4) => {
@@ -185,7 +185,7 @@ mod tests {
         libc::timespec { tv_sec, tv_nsec }
     }
 
-    /// Reads a control message of timestamps as the kernel writes it.
+    /// Read a control message of timestamps as the kernel writes it.
     fn stamps(all: [libc::timespec; 3]) -> PacketStamps {
         let mut room: Room = [0; 32];
         let used = write(libc::SOL_SOCKET, libc::SCM_TIMESTAMPING, all, &mut room);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::clock::suspended_ns;
+use super::kernel_clocks::suspended_ns;
 
 /// The device by which a hypervisor reports disruptions (Linux `include/uapi/linux/vmclock-abi.h`).
 const VMCLOCK: &str = "/dev/vmclock0";
@@ -38,17 +38,17 @@ pub struct Disruptions {
 }
 
 impl Disruptions {
-    /// Starts to watch, with the device if this machine has one that may be read.
+    /// Start to watch, with the device if this machine has one that may be read.
     pub fn watch() -> Self {
         Self::with(Path::new(VMCLOCK), suspended_ns())
     }
 
-    /// Returns true if the hypervisor reports moves.
+    /// Return true if the hypervisor reports moves.
     pub fn reports_moves(&self) -> bool {
         self.marker.is_some()
     }
 
-    /// Returns the disruption since the last call, if any.
+    /// Return the disruption since the last call, if any.
     pub fn poll(&mut self) -> Option<Disruption> {
         self.poll_at(suspended_ns())
     }
@@ -73,7 +73,7 @@ impl Disruptions {
     }
 }
 
-/// Reads the disruption marker; returns `None` if the page does not have the magic number.
+/// Read the disruption marker; return `None` if the page does not have the magic number.
 fn marker(device: &File) -> Option<u64> {
     let mut page = [0; READ];
     device.read_exact_at(&mut page, 0).ok()?;

@@ -5,7 +5,7 @@ use std::io;
 use super::socket::{Socket, set};
 
 impl Socket {
-    /// Asks for the ECN field of received packets, or no longer. A socket of both families asks for both.
+    /// Ask for the ECN field of received packets, or no longer. A socket of both families asks for both.
     pub fn ask_ecn(&self, asks: bool) -> io::Result<()> {
         let value = i32::from(asks);
         if self.local().is_ipv6() {
@@ -34,7 +34,7 @@ mod tests {
         }
     }
 
-    /// Sends packets with and without ECT(0) from one address to the other. Returns the fields they arrive with.
+    /// Send packets with and without ECT(0) from one address to the other. Return the fields they arrive with.
     fn fields(from: &str, to: &str, asks: bool) -> Vec<Option<EcnField>> {
         let bind = |at: &str| Socket::bind(at.parse().unwrap(), Stamps::Received).unwrap();
         let (sender, receiver) = (bind(from), bind(to));

@@ -13,12 +13,12 @@
 mod address;
 mod bind;
 mod card;
-mod clock;
 mod clock_map;
 mod control;
 mod disruption;
 mod ecn;
-mod hardware;
+mod kernel_clocks;
+mod ptp_device;
 mod receive;
 mod socket;
 mod stamp;
@@ -30,12 +30,12 @@ use std::mem::MaybeUninit;
 
 pub use bind::BindError;
 pub use card::{Card, CardAbilities, CardSetting, NetworkCard};
-pub use clock::{
-    CrossTimestamp, RealTime, boot_now_ns, clock_source, cpu_time_ns, cross_timestamp, raw_now,
-};
 pub use clock_map::ClockMap;
 pub use disruption::{Disruption, Disruptions};
-pub use hardware::{PtpClock, PtpDevice, ptp_devices};
+pub use kernel_clocks::{
+    CrossTimestamp, RealTime, boot_now_ns, clock_source, cpu_time_ns, cross_timestamp, raw_now,
+};
+pub use ptp_device::{PtpClock, PtpDevice, ptp_devices};
 pub use receive::{Datagram, Inbox};
 pub use socket::{Ready, Socket, Stamps, pace, return_icmp_errors, wait};
 pub use stamp::{CardTime, PacketStamps, Stamp, StampClock};
@@ -46,7 +46,7 @@ pub use transmitter::{DepartureTimestamp, Transmitter};
 /// Packets per system call.
 pub const BATCH: usize = 64;
 
-/// Returns uninitialised structures for the packets of a batch. Clearing all of them for a few packets would cost more than
+/// Return uninitialised structures for the packets of a batch. Clearing all of them for a few packets would cost more than
 /// the system call.
 fn unwritten<T>() -> [MaybeUninit<T>; BATCH] {
     [const { MaybeUninit::uninit() }; BATCH]

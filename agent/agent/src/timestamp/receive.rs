@@ -60,7 +60,7 @@ impl Inbox {
         }
     }
 
-    /// Returns the first `count` packets of the last batch without those of unknown address families.
+    /// Return the first `count` packets of the last batch without those of unknown address families.
     pub fn datagrams(&self, count: usize) -> impl Iterator<Item = Datagram<'_>> {
         self.slots[..count.min(BATCH)].iter().filter_map(|slot| {
             Some(Datagram {
@@ -74,7 +74,7 @@ impl Inbox {
         })
     }
 
-    /// Returns the departure timestamps in the first `count` slots, by packet number.
+    /// Return the departure timestamps in the first `count` slots, by packet number.
     pub(super) fn departures(&self, count: usize) -> impl Iterator<Item = (u32, PacketStamps)> {
         let numbered = |slot: &Slot| Some((slot.messages.departure_id?, slot.messages.stamps));
         self.slots[..count.min(BATCH)]
@@ -83,7 +83,7 @@ impl Inbox {
             .filter(|(_, stamps)| !stamps.is_empty())
     }
 
-    /// Fills slots with packets, of which about `expected` wait. Returns how many.
+    /// Fill slots with packets, of which about `expected` wait. Return how many.
     fn fill(&mut self, socket: &Socket, expected: usize) -> io::Result<usize> {
         let (first, more) = self.slots.split_at_mut((expected + FEW).min(BATCH));
         let filled = read_into(first, socket, Queue::Packets)?;
@@ -102,7 +102,7 @@ enum Queue {
     Departures,
 }
 
-/// Calls `recvmmsg(2)` once. Returns how many slots were filled.
+/// Call `recvmmsg(2)` once. Return how many slots were filled.
 fn read_into(slots: &mut [Slot], socket: &Socket, queue: Queue) -> io::Result<usize> {
     let (mut vectors, mut headers) = (unwritten(), unwritten::<libc::mmsghdr>());
     for ((slot, vector), header) in slots.iter_mut().zip(&mut vectors).zip(&mut headers) {
@@ -159,14 +159,14 @@ impl Default for Inbox {
 }
 
 impl Socket {
-    /// Reads the next packets into `inbox`. Returns how many; fewer than [`BATCH`] means that no more wait.
+    /// Read the next packets into `inbox`. Return how many; fewer than [`BATCH`] means that no more wait.
     pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
         let count = inbox.fill(self, self.expected_packets())?;
         self.record_read(count);
         Ok(count)
     }
 
-    /// Reads the next departure timestamps. Returns how many. The `expected` ones are read without polling an empty queue.
+    /// Read the next departure timestamps. Return how many. The `expected` ones are read without polling an empty queue.
     pub(super) fn receive_departures(
         &self,
         inbox: &mut Inbox,
@@ -178,7 +178,7 @@ impl Socket {
     }
 }
 
-/// Returns 0 for transient errors: an empty queue, a signal, an earlier packet without a receiver, an interface or memory
+/// Return 0 for transient errors: an empty queue, a signal, an earlier packet without a receiver, an interface or memory
 /// that is temporarily unavailable.
 fn nothing_yet(error: io::Error) -> io::Result<usize> {
     use io::ErrorKind::{

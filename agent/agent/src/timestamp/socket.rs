@@ -32,7 +32,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Opens `at`. The socket also works without timestamps of the kernel.
+    /// Open `at`. The socket also works without timestamps of the kernel.
     pub fn bind(at: SocketAddr, stamps: Stamps) -> Result<Self, BindError> {
         let error = |source| BindError { at, source };
         let socket = UdpSocket::bind(at).map_err(error)?;
@@ -74,32 +74,32 @@ impl Socket {
         })
     }
 
-    /// Returns the address and port in use.
+    /// Return the address and port in use.
     pub fn local(&self) -> SocketAddr {
         self.local
     }
 
-    /// Returns true if the kernel timestamps what this socket sends.
+    /// Return true if the kernel timestamps what this socket sends.
     pub fn stamps_departures(&self) -> bool {
         self.stamps_departures
     }
 
-    /// Returns true if packets to one receiver are sent in one call, which the kernel segments (udp(7), UDP_SEGMENT).
+    /// Return true if packets to one receiver are sent in one call, which the kernel segments (udp(7), UDP_SEGMENT).
     pub(super) fn segments(&self) -> bool {
         self.segments.load(Relaxed)
     }
 
-    /// Disables segmentation, which the kernel or the network card does not support.
+    /// Disable segmentation, which the kernel or the network card does not support.
     pub(super) fn disable_segmentation(&self) {
         self.segments.store(false, Relaxed);
     }
 
-    /// Returns the expected number of packets at a read.
+    /// Return the expected number of packets at a read.
     pub(super) fn expected_packets(&self) -> usize {
         self.expected_packets.load(Relaxed)
     }
 
-    /// Records the number of packets at a read.
+    /// Record the number of packets at a read.
     pub(super) fn record_read(&self, count: usize) {
         // Decreases slowly, so that one quiet read does not cause a second call at the next one.
         let known = self.expected_packets();
@@ -107,12 +107,12 @@ impl Socket {
             .store(count.max(known - known.div_ceil(8)), Relaxed);
     }
 
-    /// Asks for timestamps of the network card, or no longer. Takes effect when departures are renumbered.
+    /// Ask for timestamps of the network card, or no longer. It takes effect when departures are renumbered.
     pub fn ask_card(&self, asks: bool) {
         self.card_stamps.store(asks, Relaxed);
     }
 
-    /// Restarts the kernel's numbering of departures at 0: the counter starts when OPT_ID is switched on.
+    /// Restart the kernel's numbering of departures at 0: the counter starts when OPT_ID is switched on.
     pub(super) fn renumber_departures(&self) -> io::Result<()> {
         let flags = flags(Stamps::SentAndReceived, self.card_stamps.load(Relaxed));
         let without = flags & !libc::SOF_TIMESTAMPING_OPT_ID;
@@ -125,7 +125,7 @@ impl Socket {
     }
 }
 
-/// Returns the flags for software timestamps, and for those of the card. Of sent packets only the timestamp is returned
+/// Return the flags for software timestamps, and for those of the card. Of sent packets only the timestamp is returned
 /// (TSONLY), numbered (ID): that of the card, or the software's of a packet that the card leaves out.
 fn flags(stamps: Stamps, card: bool) -> u32 {
     let received = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
@@ -145,7 +145,7 @@ fn flags(stamps: Stamps, card: bool) -> u32 {
     }
 }
 
-/// Makes calls on an ordinary socket return all ICMP errors about what it has sent, also that no host was reached (ip(7),
+/// Make calls on an ordinary socket return all ICMP errors about what it has sent, also that no host was reached (ip(7),
 /// IP_RECVERR).
 pub fn return_icmp_errors(socket: &UdpSocket) -> io::Result<()> {
     let fd = socket.as_raw_fd();
@@ -155,7 +155,7 @@ pub fn return_icmp_errors(socket: &UdpSocket) -> io::Result<()> {
     }
 }
 
-/// Spreads what a connection sends: the kernel spaces its packets to at most this rate (socket(7), SO_MAX_PACING_RATE),
+/// Spread what a connection sends: the kernel spaces its packets to at most this rate (socket(7), SO_MAX_PACING_RATE),
 /// so that no burst queues in front of probe packets.
 pub fn pace(connection: &TcpStream, bytes_per_s: u64) -> io::Result<()> {
     let fd = connection.as_raw_fd();
@@ -188,7 +188,7 @@ pub struct Ready {
     pub departures: bool,
 }
 
-/// Waits until one of the sockets can be read, at most `timeout`. Returns what can be read of each.
+/// Wait until one of the sockets can be read, at most `timeout`. Return what can be read of each.
 pub fn wait<'a>(
     sockets: impl Iterator<Item = &'a Socket>,
     timeout: Duration,

@@ -1,7 +1,7 @@
 //! The timestamps of one packet, and the clocks that they are converted by.
 
-use super::clock::RealTime;
 use super::clock_map::ClockMap;
+use super::kernel_clocks::RealTime;
 use crate::clock::{RawTime, TimestampSource};
 
 /// Nanoseconds of the clock of a network card.
@@ -23,7 +23,7 @@ pub struct Stamp {
 }
 
 impl PacketStamps {
-    /// Returns true if the kernel returned none.
+    /// Return true if the kernel returned none.
     pub fn is_empty(&self) -> bool {
         self.kernel.is_none() && self.card.is_none()
     }
@@ -31,7 +31,7 @@ impl PacketStamps {
 
 /// Converts the timestamps of packets to the raw clock. Everything that measures knows only this.
 pub trait StampClock {
-    /// Returns when a packet passed, by its most precise timestamp; `None` if it has none that can be converted.
+    /// Return when a packet passed, by its most precise timestamp; `None` if it has none that can be converted.
     fn stamp(&self, stamps: PacketStamps) -> Option<Stamp>;
 }
 

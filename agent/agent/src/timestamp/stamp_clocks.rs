@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::io;
 
-use super::clock::CrossTimestamp;
 use super::clock_map::ClockMap;
+use super::kernel_clocks::CrossTimestamp;
 use super::stamp::{CardTime, PacketStamps, Stamp, StampClock};
 use crate::clock::{PhcReading, PhcTracker, RawTime, TimestampSource};
 
@@ -22,7 +22,7 @@ const CONTRADICTIONS: u32 = 16;
 
 /// The clock of a network card.
 pub trait CardClock: Send {
-    /// Reads the clock against the raw clock. The error is that of the reading.
+    /// Read the clock against the raw clock. The error is that of the reading.
     fn read(&mut self) -> io::Result<PhcReading>;
 }
 
@@ -63,7 +63,7 @@ impl StampClocks {
         self.kernel.latest()
     }
 
-    /// Adds a cross-timestamp, and reads the card's clock if that is due. Returns the step of the real-time clock since the
+    /// Add a cross-timestamp, and read the card's clock if that is due. Return the step of the real-time clock since the
     /// last one, ns, if there was one.
     pub fn update(&mut self, cross_timestamp: CrossTimestamp) -> Option<i64> {
         self.read_card(cross_timestamp.raw);
@@ -85,18 +85,18 @@ impl StampClocks {
         }
     }
 
-    /// Returns true if timestamps of a card are converted.
+    /// Return true if timestamps of a card are converted.
     pub fn has_card(&self) -> bool {
         self.card.is_some()
     }
 
-    /// Returns the error bound of converted timestamps of the card at `now`, ns; `None` without a card.
+    /// Return the error bound of converted timestamps of the card at `now`, ns; `None` without a card.
     pub fn card_error_ns(&self, now: RawTime) -> Option<u64> {
         let ahead = self.card.as_ref()?.tracker.at(now)?;
         Some(ahead.error_ns)
     }
 
-    /// Discards the readings of the card's clock, because this machine was disrupted.
+    /// Discard the readings of the card's clock, because this machine was disrupted.
     pub fn reset_card(&mut self) {
         if let Some(card) = &mut self.card {
             card.tracker.reset();
@@ -104,7 +104,7 @@ impl StampClocks {
         }
     }
 
-    /// Returns why the card must not be used any more, if so.
+    /// Return why the card must not be used any more, if so.
     pub fn card_fault(&self, now: RawTime) -> Option<String> {
         let card = self.card.as_ref()?;
         if card.contradictions.get() >= CONTRADICTIONS {
@@ -115,14 +115,14 @@ impl StampClocks {
         is_stale.then(|| format!("its clock cannot be read: {failure}"))
     }
 
-    /// Uses the kernel's timestamps alone from now on.
+    /// Use the kernel's timestamps alone from now on.
     pub fn leave_card(&mut self) {
         self.card = None;
     }
 }
 
 impl CardStamps {
-    /// Converts a timestamp of the card. Returns its error, ns, too.
+    /// Convert a timestamp of the card. Return its error, ns, too.
     fn raw(&self, shows: CardTime) -> Option<(RawTime, u64)> {
         self.tracker.moment_of(shows.0)
     }

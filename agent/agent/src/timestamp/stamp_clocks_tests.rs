@@ -24,7 +24,7 @@ struct State {
 /// A card's clock that runs fast by a known rate and is read with a known error.
 struct Double(Arc<State>);
 
-/// Returns what the card's clock shows at a moment of the raw clock.
+/// Return what the card's clock shows at a moment of the raw clock.
 fn shows(raw_ns: i64) -> CardTime {
     CardTime(raw_ns + AHEAD_NS + raw_ns / 1_000_000 * FAST_PPM)
 }
@@ -52,7 +52,7 @@ fn cross(raw_ns: i64) -> CrossTimestamp {
     }
 }
 
-/// Returns clocks whose card has been read for `seconds`.
+/// Return clocks whose card has been read for `seconds`.
 fn clocks(seconds: i64) -> (StampClocks, Arc<State>) {
     let state = Arc::new(State::default());
     let mut clocks = StampClocks::new(cross(0), Some(Box::new(Double(state.clone()))));
@@ -65,7 +65,7 @@ fn advance(clocks: &mut StampClocks, state: &State, raw_ns: i64) {
     clocks.update(cross(raw_ns));
 }
 
-/// Returns the timestamps of a packet that passed the wire at `raw_ns` and the driver `way_ns` later.
+/// Return the timestamps of a packet that passed the wire at `raw_ns` and the driver `way_ns` later.
 fn packet(raw_ns: i64, way_ns: i64) -> PacketStamps {
     PacketStamps {
         kernel: Some(RealTime(REAL_NS + raw_ns + way_ns)),

@@ -30,10 +30,10 @@ pub struct Outgoing<T> {
 }
 
 impl Socket {
-    /// Sends packets in order. Calls `each` with the result of every packet. A packet that the system refuses (no route, a
+    /// Send packets in order. Call `each` with the result of every packet. A packet that the system refuses (no route, a
     /// firewall) does not hold up the others, and a full queue ends the batch.
     ///
-    /// Returns true if all packets left.
+    /// Return true if all packets left.
     pub fn send<T>(
         &self,
         packets: &[impl Borrow<Outgoing<T>>],
@@ -69,7 +69,7 @@ impl Socket {
         all
     }
 
-    /// Calls `sendmmsg(2)` once. Returns how many packets left, at least one. Neighbouring packets to one receiver are sent as
+    /// Call `sendmmsg(2)` once. Return how many packets left, at least one. Neighbouring packets to one receiver are sent as
     /// segments of one.
     fn send_batch<T>(&self, packets: &[impl Borrow<Outgoing<T>>]) -> io::Result<usize> {
         let (mut vectors, mut headers) = (unwritten::<libc::iovec>(), unwritten());
@@ -140,7 +140,7 @@ impl Socket {
     }
 }
 
-/// Returns how many of the first packets may be sent as segments of one: to one receiver and of equal length, except that
+/// Return how many of the first packets may be sent as segments of one: to one receiver and of equal length, except that
 /// the last one may be shorter (udp(7)).
 fn segment_count<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
     let Some(first) = packets.first().map(Borrow::borrow) else {
@@ -166,7 +166,7 @@ fn segment_count<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
     count
 }
 
-/// Returns true if the system refused a packet because of its segmentation.
+/// Return true if the system refused a packet because of its segmentation.
 fn is_segmentation_error(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),

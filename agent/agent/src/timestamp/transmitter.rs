@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use super::BATCH;
-use super::clock::raw_now;
+use super::kernel_clocks::raw_now;
 use super::receive::Inbox;
 use super::socket::Socket;
 use super::stamp::{Stamp, StampClock};
@@ -67,28 +67,28 @@ impl<T: Copy> Transmitter<T> {
         }
     }
 
-    /// Returns true if timestamps are the kernel's; otherwise this process takes them around the system call.
+    /// Return true if timestamps are the kernel's; otherwise this process takes them around the system call.
     pub fn kernel_stamps(&self) -> bool {
         self.kernel_stamps
     }
 
-    /// Returns true if timestamps are to be collected now.
+    /// Return true if timestamps are to be collected now.
     pub fn is_due(&self, now: RawTime) -> bool {
         let oldest = self.waiting.iter().find(|waiting| !waiting.stamped);
         oldest.is_some_and(|oldest| now.since(oldest.sent_at) >= LATER_NS)
     }
 
-    /// Returns the number of departures without a timestamp.
+    /// Return the number of departures without a timestamp.
     pub fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// Removes and returns the known departures.
+    /// Remove and return the known departures.
     pub fn take_departures(&mut self) -> std::vec::Drain<'_, DepartureTimestamp<T>> {
         self.departed.drain(..)
     }
 
-    /// Sends packets, whose timestamps [`Self::collect`] collects. Calls `each` with the result of every packet.
+    /// Send packets, whose timestamps [`Self::collect`] collects. Call `each` with the result of every packet.
     pub fn send(
         &mut self,
         socket: &Socket,
@@ -132,7 +132,7 @@ impl<T: Copy> Transmitter<T> {
         Ok(())
     }
 
-    /// Collects the timestamps that have arrived since.
+    /// Collect the timestamps that have arrived since.
     pub fn collect(&mut self, socket: &Socket, clock: &impl StampClock) -> io::Result<()> {
         loop {
             // Packets without a timestamp are the newest.
@@ -159,7 +159,7 @@ impl<T: Copy> Transmitter<T> {
         }
     }
 
-    /// Gives up on timestamps that are overdue at `now`.
+    /// Give up on timestamps that are overdue at `now`.
     pub fn expire(&mut self, now: RawTime) {
         while let Some(waiting) = self.waiting.front() {
             if waiting.stamped {
@@ -182,7 +182,7 @@ impl<T: Copy> Transmitter<T> {
         }
     }
 
-    /// Gives up on all timestamps and restarts the numbering, also after a change of the timestamps that `socket` asks for.
+    /// Give up on all timestamps and restart the numbering, also after a change of the timestamps that `socket` asks for.
     pub fn renumber(&mut self, socket: &Socket) -> io::Result<()> {
         self.abandon_all();
         socket.renumber_departures()?;
@@ -201,7 +201,7 @@ impl<T: Copy> Transmitter<T> {
     }
 }
 
-/// Assigns the timestamp of departure number `id`, read before `now`, to its packet if it is plausible.
+/// Assign the timestamp of departure number `id`, read before `now`, to its packet if it is plausible.
 fn pair<T: Copy>(
     waiting: &mut VecDeque<Waiting<T>>,
     departed: &mut Vec<DepartureTimestamp<T>>,

@@ -21,7 +21,7 @@ fn outgoing(to: SocketAddr, token: u32) -> Outgoing<u32> {
     }
 }
 
-/// Returns the packets that have reached `socket`; waits up to a few seconds for `count` of them.
+/// Return the packets that have reached `socket`; waits up to a few seconds for `count` of them.
 fn received(
     socket: &mut Socket,
     other: &Socket,
@@ -46,7 +46,7 @@ fn received(
     all
 }
 
-/// Sends `tokens` from one socket to another, and returns when each left and arrived.
+/// Send `tokens` from one socket to another, and return when each left and arrived.
 fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTime, RawTime)> {
     let sender = bind(from, Stamps::SentAndReceived);
     let mut receiver = bind(to, Stamps::Received);

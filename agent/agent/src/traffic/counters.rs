@@ -14,7 +14,7 @@ pub struct InterfaceCounters {
 }
 
 impl InterfaceCounters {
-    /// Reads the counters of an interface, all at one moment. `NotFound` without that interface.
+    /// Read the counters of an interface, all at one moment. `NotFound` without that interface.
     pub fn read(interface: &str) -> io::Result<Self> {
         let text = std::fs::read_to_string(FILE)?;
         Self::parse(&text, interface).ok_or_else(|| {
@@ -25,7 +25,7 @@ impl InterfaceCounters {
         })
     }
 
-    /// Returns the counters after those of `before`; `None` if a counter fell, as happens when an interface is created again.
+    /// Return the counters after those of `before`; `None` if a counter fell, as happens when an interface is created again.
     pub fn since(&self, before: &Self) -> Option<Self> {
         Some(Self {
             bytes_received: self.bytes_received.checked_sub(before.bytes_received)?,

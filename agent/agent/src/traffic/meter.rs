@@ -33,9 +33,9 @@ impl Meter {
         }
     }
 
-    /// Takes the counters at the end of a window, read at `at`.
+    /// Take the counters at the end of a window, read at `at`.
     ///
-    /// Returns the window; `None` without a reading at its start, after a counter fell, and after a step of either time.
+    /// Return the window; `None` without a reading at its start, after a counter fell, and after a step of either time.
     pub fn read(
         &mut self,
         window_end_s: i64,
@@ -67,7 +67,7 @@ impl Meter {
         })
     }
 
-    /// Forgets the last reading, because the interface could not be read.
+    /// Forget the last reading, because the interface could not be read.
     pub fn forget(&mut self) {
         self.last = None;
     }

@@ -26,7 +26,7 @@ pub struct TrafficWorker {
 }
 
 impl TrafficWorker {
-    /// Counts until stopped. The window that is open then is not reported.
+    /// Count until stopped. The window that is open then is not reported.
     pub fn run(self) {
         let mut meter = Meter::new(self.interface.clone());
         let mut failures = LogThrottle::new(LOG_INTERVAL);
@@ -49,7 +49,7 @@ impl TrafficWorker {
         }
     }
 
-    /// Waits for the end of the window and returns it, Unix s in the backend's time; `None` if stopped before.
+    /// Wait for the end of the window and return it, Unix s in the backend's time; `None` if stopped before.
     fn await_end_of_window(&self) -> Option<i64> {
         let now_ns = self.backend_clock.now_ns();
         let end_ns = (now_ns.div_euclid(WINDOW_NS) + 1) * WINDOW_NS;

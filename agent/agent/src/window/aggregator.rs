@@ -58,12 +58,12 @@ impl WindowAggregator {
         }
     }
 
-    /// Sets the length of the next windows, and whether the order of the packets of pairs is compared.
+    /// Set the length of the next windows, and whether the order of the packets of pairs is compared.
     pub fn follow(&mut self, window_s: u32, keeps_order: bool) {
         (self.window_s, self.keeps_order) = (window_s, keeps_order);
     }
 
-    /// Takes a slot for an exchange that starts at `backend_ns` (Unix ns, backend's time). Returns `None` if that moment was
+    /// Take a slot for an exchange that starts at `backend_ns` (Unix ns, backend's time). Return `None` if that moment was
     /// summarised before, which happens after a step back of the backend's time or a change of the window length. Such
     /// moments are left out rather than counted twice.
     pub fn take_slot(&mut self, backend_ns: i64) -> Option<WindowSlot> {
@@ -86,7 +86,7 @@ impl WindowAggregator {
         })
     }
 
-    /// Records the outcome of an exchange.
+    /// Record the outcome of an exchange.
     pub fn record<T>(
         &mut self,
         slot: &WindowSlot,
@@ -105,14 +105,14 @@ impl WindowAggregator {
         }
     }
 
-    /// Releases the slot of an exchange that never took place.
+    /// Release the slot of an exchange that never took place.
     pub fn release_slot(&mut self, slot: &WindowSlot) {
         if let Some(window) = self.find(slot) {
             window.unsettled = window.unsettled.saturating_sub(1);
         }
     }
 
-    /// Converts all timestamps recorded for a peer to delays, before its clock is dropped.
+    /// Convert all timestamps recorded for a peer to delays, before its clock is dropped.
     pub fn resolve_delays(&mut self, peer_key: u32, clock: &PeerClock) {
         let windows = self.open.iter_mut();
         windows
@@ -120,24 +120,24 @@ impl WindowAggregator {
             .for_each(|peer| peer.resolve_delays(clock));
     }
 
-    /// Returns true if a window is open.
+    /// Return true if a window is open.
     pub fn has_open_windows(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Returns true if a window is over at `backend_ns` and not closed yet.
+    /// Return true if a window is over at `backend_ns` and not closed yet.
     pub fn has_due_window(&self, backend_ns: i64) -> bool {
         self.open
             .iter()
             .any(|window| is_over(&window.span_s, backend_ns))
     }
 
-    /// Closes the windows that are over at `backend_ns` and whose exchanges are all settled. Returns them oldest first.
+    /// Close the windows that are over at `backend_ns` and whose exchanges are all settled. Return them oldest first.
     pub fn close(&mut self, backend_ns: i64) -> Vec<Window> {
         self.take_closed(|window| is_over(&window.span_s, backend_ns) && window.unsettled == 0)
     }
 
-    /// Closes all windows as they are.
+    /// Close all windows as they are.
     pub fn close_all(&mut self) -> Vec<Window> {
         self.take_closed(|_| true)
     }
@@ -149,7 +149,7 @@ impl WindowAggregator {
         done
     }
 
-    /// Summarises a closed window. Returns `None` if it has no requests.
+    /// Summarise a closed window. Return `None` if it has no requests.
     pub fn summarise<'a>(
         &self,
         mut window: Window,
@@ -210,7 +210,7 @@ impl WindowAggregator {
     }
 }
 
-/// Returns true if a window is over at `backend_ns`.
+/// Return true if a window is over at `backend_ns`.
 fn is_over(span_s: &Range<i64>, backend_ns: i64) -> bool {
     let (start, end) = (span_s.start * NANOS_PER_S, span_s.end * NANOS_PER_S);
     // Time soon catches up after a step back by less than a window's length.
@@ -218,12 +218,12 @@ fn is_over(span_s: &Range<i64>, backend_ns: i64) -> bool {
 }
 
 impl Window {
-    /// Returns its end, Unix s.
+    /// Return its end, Unix s.
     pub fn ends_at_s(&self) -> i64 {
         self.span_s.end
     }
 
-    /// Returns every exchange with a peer, in order of time, with the delays by its clock.
+    /// Return every exchange with a peer, in order of time, with the delays by its clock.
     pub fn exchanges_with(&mut self, peer_key: u32, clock: Option<&PeerClock>) -> Exchanges {
         let Some(peer) = self.peers.get_mut(&peer_key) else {
             return Exchanges::default();
@@ -234,12 +234,12 @@ impl Window {
         peer.exchanges()
     }
 
-    /// Returns the start of the window, Unix s.
+    /// Return the start of the window, Unix s.
     pub fn started_at_s(&self) -> i64 {
         self.span_s.start
     }
 
-    /// Returns the peers with recorded outcomes.
+    /// Return the peers with recorded outcomes.
     pub fn peers(&self) -> impl Iterator<Item = u32> + '_ {
         self.peers.keys().copied()
     }

@@ -26,7 +26,7 @@ fn outcome(outbound_ns: i64, inbound_ns: i64) -> Outcome<()> {
     }
 }
 
-/// Returns a clock after symmetric exchanges with a peer whose clock is ours.
+/// Return a clock after symmetric exchanges with a peer whose clock is ours.
 fn clock() -> PeerClock {
     let mut clock = PeerClock::new();
     let Outcome {
@@ -36,7 +36,7 @@ fn clock() -> PeerClock {
     clock
 }
 
-/// Enters, files and reports which windows close.
+/// Enter, file and report which windows close.
 fn filed(aggregator: &mut WindowAggregator, backend_ns: i64) -> Option<i64> {
     let slot = aggregator.take_slot(backend_ns)?;
     aggregator.record(&slot, 3, Flow::ONLY, &outcome(50_000, 50_000));

@@ -10,7 +10,7 @@ pub(super) struct Measured {
     pub inbound_ns: i64,
 }
 
-/// Returns the exchanges, in order of time, around the one that exceeds the median of either direction or of the round trip
+/// Return the exchanges, in order of time, around the one that exceeds the median of either direction or of the round trip
 /// most; `None` if none does by more than `threshold_ns`.
 pub(super) fn around_spike(
     peer_key: u32,
@@ -40,7 +40,7 @@ pub(super) fn around_spike(
     })
 }
 
-/// Returns the excess of the highest value over the median, and its index.
+/// Return the excess of the highest value over the median, and its index.
 fn highest(measured: &[Measured], look: impl Fn(&Measured) -> i64) -> Option<(i64, usize)> {
     let mut sorted: Vec<i64> = measured.iter().map(&look).collect();
     sorted.sort_unstable();

@@ -34,7 +34,7 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// Empties the columns of what was not observed.
+    /// Empty the columns of what was not observed.
     pub(super) fn drop_unasked(&mut self, keeps_order: bool) {
         for ecn in [&mut self.outbound_ecn, &mut self.inbound_ecn] {
             if ecn.iter().all(Option::is_none) {

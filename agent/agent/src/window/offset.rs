@@ -47,7 +47,7 @@ mod tests {
 
     const TIME_SCALE_NS: i64 = 1_000_000_000;
 
-    /// Appends a peer whose clock is `own_minus_peer_ns` behind the own one, after exchanges with these true delays.
+    /// Append a peer whose clock is `own_minus_peer_ns` behind the own one, after exchanges with these true delays.
     fn append_peer(
         window: &mut MeshWindow,
         peer_key: u32,

@@ -28,7 +28,7 @@ struct Latest {
 pub(super) struct PairOrder(Vec<Latest>);
 
 impl PairOrder {
-    /// Compares an exchange with the one of the same flow and slot, `at_ns` after the window started, if there is one.
+    /// Compare an exchange with the one of the same flow and slot, `at_ns` after the window started, if there is one.
     pub fn compare<T>(&mut self, at_ns: u64, flow: u8, outcome: &Outcome<T>) -> Reversed {
         let next = Latest {
             flow,
@@ -59,7 +59,7 @@ impl PairOrder {
     }
 }
 
-/// Returns true if two packets, each with its times of departure and arrival, arrived in another order than they left.
+/// Return true if two packets, each with its times of departure and arrival, arrived in another order than they left.
 fn is_reversed(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<bool> {
     let ((one_left, one_came), (other_left, other_came)) = (one?, other?);
     if one_left == other_left {
@@ -74,7 +74,7 @@ mod tests {
     use crate::clock::RawTime;
     use crate::ptp::EcnSeen;
 
-    /// Returns the outcome of an exchange with t3, t4, t1 and t2; a packet that arrives at 0 was lost.
+    /// Return the outcome of an exchange with t3, t4, t1 and t2; a packet that arrives at 0 was lost.
     fn outcome([t3, t4, t1, t2]: [i64; 4]) -> Outcome<()> {
         let leg = |local, remote_ns| Leg {
             local: RawTime(local),

@@ -55,7 +55,7 @@ struct Exchange {
 }
 
 impl PeerWindow {
-    /// Records an exchange that started `at_ns` after the window did.
+    /// Record an exchange that started `at_ns` after the window did.
     pub fn record<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
         self.flows = self.flows.max(flow.of);
         self.source = self.source.into_iter().chain(outcome.source).min();
@@ -70,7 +70,7 @@ impl PeerWindow {
         self.unresolved.push((exchange, Timestamps::of(outcome)));
     }
 
-    /// Compares the order of the packets of the exchange that was recorded last with that of the other one of its pair.
+    /// Compare the order of the packets of the exchange that was recorded last with that of the other one of its pair.
     pub fn compare_order<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
         let order = self.order.get_or_insert_default();
         let reversed = order.compare(at_ns, flow.number, outcome);
@@ -79,7 +79,7 @@ impl PeerWindow {
         }
     }
 
-    /// Converts timestamps to delays with the current estimate of the clock.
+    /// Convert timestamps to delays with the current estimate of the clock.
     pub fn resolve_delays(&mut self, clock: &PeerClock) {
         let (mut error_ns, mut assumed) = (self.clock_error_ns, self.assumed);
         let mut offset_at = |at: RawTime| {
@@ -95,7 +95,7 @@ impl PeerWindow {
         (self.clock_error_ns, self.assumed) = (error_ns, assumed);
     }
 
-    /// Returns every exchange in order of time. Exchanges that were not [`resolve_delays`](Self::resolve_delays) have no
+    /// Return every exchange in order of time. Exchanges that were not [`resolve_delays`](Self::resolve_delays) have no
     /// delays.
     pub fn exchanges(&self) -> Exchanges {
         let mut exchanges = Exchanges {
@@ -127,7 +127,7 @@ impl PeerWindow {
         exchanges
     }
 
-    /// Returns true if some delay is known.
+    /// Return true if some delay is known.
     fn is_resolved(&self) -> bool {
         let mut delays = self.resolved.iter();
         delays.any(|(_, read)| read.outbound_ns.is_some() || read.inbound_ns.is_some())
@@ -144,7 +144,7 @@ impl PeerWindow {
             .filter_map(move |(_, delays)| of(delays))
     }
 
-    /// Appends the peer to its window. Exchanges that were not [`resolve_delays`](Self::resolve_delays) are only counted.
+    /// Append the peer to its window. Exchanges that were not [`resolve_delays`](Self::resolve_delays) are only counted.
     pub fn append_to(&self, window: &mut MeshWindow, peer_key: u32, spike_threshold_ns: u64) {
         let measured: Vec<Measured> = self.resolved.iter().filter_map(measured).collect();
         let outbound: Vec<i64> = self.delays_ns(|delays| delays.outbound_ns).collect();

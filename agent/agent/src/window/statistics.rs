@@ -5,7 +5,7 @@ use sinemora_wire::{Columns, FlowColumns, NOT_KNOWN};
 
 use super::loss::Loss;
 
-/// Appends a peer: delays in ns in any order, what was lost, and the bound on the clock's error in ns.
+/// Append a peer: delays in ns in any order, what was lost, and the bound on the clock's error in ns.
 pub(super) fn append(columns: &mut Columns, delays_ns: &[i64], loss: Loss, clock_error_ns: u64) {
     let known = |count: Option<u32>| {
         count
@@ -45,7 +45,7 @@ pub(super) fn append(columns: &mut Columns, delays_ns: &[i64], loss: Loss, clock
     columns.sketch.extend(sketch);
 }
 
-/// Appends a flow: delays in ns in any order.
+/// Append a flow: delays in ns in any order.
 pub(super) fn append_flow(columns: &mut FlowColumns, mut delays_ns: Vec<i64>) {
     delays_ns.sort_unstable();
     let middle = delays_ns.len().saturating_sub(1) / 2;

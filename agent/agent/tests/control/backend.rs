@@ -38,7 +38,7 @@ pub struct FakeBackend {
 }
 
 impl FakeBackend {
-    /// Answers every request with the result of `handler`, on a free port of loopback.
+    /// Answer every request with the result of `handler`, on a free port of loopback.
     pub fn start(handler: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -60,14 +60,14 @@ impl FakeBackend {
             .with_credential("sma_test")
     }
 
-    /// Waits for the next request and returns it.
+    /// Wait for the next request and return it.
     pub fn next(&self) -> Request {
         self.requests
             .recv_timeout(PATIENCE)
             .expect("the agent sends no more requests")
     }
 
-    /// Waits for the next request to this path (without its query) and returns it; skips others.
+    /// Wait for the next request to this path (without its query) and return it; skip others.
     pub fn next_to(&self, method: &str, path: &str) -> Request {
         loop {
             let request = self.next();
@@ -77,7 +77,7 @@ impl FakeBackend {
         }
     }
 
-    /// Returns the requests received meanwhile.
+    /// Return the requests received meanwhile.
     pub fn so_far(&self) -> Vec<Request> {
         self.requests.try_iter().collect()
     }

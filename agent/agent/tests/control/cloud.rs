@@ -172,7 +172,7 @@ fn a_machine_outside_clouds_is_not_delayed() {
     assert_eq!(discover("http://127.0.0.1:1", LIMIT), None, "a closed port");
 }
 
-/// Returns the zone and the cloud that the agent reports when it enrols on a VM of AWS.
+/// Return the zone and the cloud that the agent reports when it enrols on a VM of AWS.
 fn reported_zone(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
     let cloud = FakeBackend::start(aws);
     let backend = FakeBackend::start(|_| {

@@ -17,7 +17,7 @@ use sinemora_agent::config::{BackendUrl, Trust};
 use crate::backend::{FakeBackend, PATIENCE, json, reply};
 use crate::process::agent;
 
-/// Runs `openssl` in a folder.
+/// Run `openssl` in a folder.
 fn openssl(folder: &Path, arguments: &str) {
     let done = Command::new("openssl")
         .args(arguments.split_whitespace())
@@ -30,7 +30,7 @@ fn openssl(folder: &Path, arguments: &str) {
 
 const KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
 
-/// Creates an authority and a certificate of it for `host`, as files in `folder`.
+/// Create an authority and a certificate of it for `host`, as files in `folder`.
 fn authority(folder: &Path, host: &str) {
     openssl(
         folder,
@@ -51,7 +51,7 @@ fn authority(folder: &Path, host: &str) {
     );
 }
 
-/// Puts a TLS server in front of a backend. A connection is closed when either end closes it.
+/// Put a TLS server in front of a backend. A connection is closed when either end closes it.
 fn with_tls(folder: &Path, backend: &FakeBackend) -> SocketAddr {
     let certificate = CertificateDer::from_pem_file(folder.join("server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();
@@ -151,7 +151,7 @@ fn trust_depends_on_the_authority_of_the_certificate() {
     assert!(error.contains("does not use TLS"), "{error}");
 }
 
-/// Signs `server.csr` by the authority of a folder, valid between two times (YYYYMMDDHHMMSSZ).
+/// Sign `server.csr` by the authority of a folder, valid between two times (YYYYMMDDHHMMSSZ).
 fn signed_between(folder: &Path, from: &str, until: &str) {
     std::fs::write(
         folder.join("ca.cnf"),
@@ -169,7 +169,7 @@ fn signed_between(folder: &Path, from: &str, until: &str) {
     );
 }
 
-/// Signs `server.csr` by the authority of a folder, with extensions.
+/// Sign `server.csr` by the authority of a folder, with extensions.
 fn signed_with(folder: &Path, extensions: &str) {
     std::fs::write(folder.join("names"), extensions).unwrap();
     openssl(
@@ -273,7 +273,7 @@ fn a_faulty_certificate_is_explained_with_what_would_be_right() {
     }
 }
 
-/// Serves TLS with openssl, which takes certificates that rustls does not serve.
+/// Serve TLS with openssl, which takes certificates that rustls does not serve.
 fn with_openssl(folder: &Path) -> (Child, SocketAddr) {
     let at = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -325,7 +325,7 @@ fn a_certificate_of_version_1_is_explained() {
     );
 }
 
-/// Starts a proxy that connects every request to one address, and counts them.
+/// Start a proxy that connects every request to one address, and counts them.
 fn proxy(to: SocketAddr) -> (SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (at, count) = (listener.local_addr().unwrap(), Arc::new(AtomicU32::new(0)));

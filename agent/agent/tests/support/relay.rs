@@ -41,7 +41,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Returns how many of the first `of` packets of a type were lost.
+    /// Return how many of the first `of` packets of a type were lost.
     pub fn lost(&self, kind: usize, of: usize) -> i32 {
         let first = &self.fates[kind][..of];
         first.iter().filter(|fate| **fate == Fate::Lose).count() as i32

@@ -79,7 +79,7 @@ impl Boxed {
         sides::report(&self.running.join().unwrap().unwrap(), &self.sides)
     }
 
-    /// Counts the datagrams that arrived at a side (0 left, 1 right) but found no room in their socket: on a busy
+    /// Count the datagrams that arrived at a side (0 left, 1 right) but found no room in their socket: on a busy
     /// machine its reader may sleep for longer than the room lasts.
     pub fn crowded_out(&self, side: usize) -> u64 {
         let namespace = self.sides[side].namespace();
@@ -93,7 +93,7 @@ impl Boxed {
         count.parse().unwrap()
     }
 
-    /// Opens a socket in the namespace of a side: 0 left, 1 right.
+    /// Open a socket in the namespace of a side: 0 left, 1 right.
     pub fn socket(&self, side: usize, ip: Ipv4Addr) -> UdpSocket {
         let namespace = self.sides[side].namespace();
         let socket = namespace

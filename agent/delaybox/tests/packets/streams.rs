@@ -47,7 +47,7 @@ fn a_stream_arrives_whole_and_no_faster_than_the_rate() {
     );
 }
 
-/// Checks two boxes in a row: left of the second is the interface that is right of the first.
+/// Check two boxes in a row: left of the second is the interface that is right of the first.
 #[test]
 fn an_interface_that_exists_is_bridged() {
     with_namespaces("streams::an_interface_that_exists_is_bridged", || {

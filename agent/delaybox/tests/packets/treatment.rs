@@ -27,7 +27,7 @@ fn set(socket: &UdpSocket, option: libc::c_int, value: libc::c_int) {
     assert_eq!(done, 0);
 }
 
-/// Returns the type of service of the next datagram; `None` if none comes for half a second.
+/// Return the type of service of the next datagram; `None` if none comes for half a second.
 fn service_of_next(socket: &UdpSocket) -> Option<u8> {
     let (mut data, mut room) = ([0u8; 64], [0u64; 8]);
     let mut vector = libc::iovec {

@@ -160,7 +160,7 @@ type WindowBlocks = (i64, usize, i64, PyBackedBytes, PyBackedBytes);
 
 /// Merge the windows of clients, in ascending order: each pair of a client and a target once.
 ///
-/// Rosters hold the keys of targets; corrections have rows of client, target, shift, bound and deviation. Returns
+/// Rosters hold the keys of targets; corrections have rows of client, target, shift, bound and deviation. Return
 /// clients, targets, columns, quantiles, flows, origins, lengths and words; `None` when a block stores its flows.
 #[pyfunction]
 pub(crate) fn merge_windows<'py>(

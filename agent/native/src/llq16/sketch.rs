@@ -37,7 +37,7 @@ impl Sketch {
         Self { counts }
     }
 
-    /// Reads words in any order and repetition: also the bytes of several sketches, one after the other.
+    /// Read words in any order and repetition: also the bytes of several sketches, one after the other.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, OddLength> {
         let pairs = bytes.chunks_exact(2);
         if !pairs.remainder().is_empty() {

@@ -17,7 +17,7 @@ pub(crate) fn read(word: u16) -> (u16, u64) {
     (word >> CODE_BITS, count)
 }
 
-/// Appends the canonical words of `count` values in `bin`: largest codes first, none for a count of 0.
+/// Append the canonical words of `count` values in `bin`: largest codes first, none for a count of 0.
 pub(crate) fn write(bin: u16, mut count: u64, words: &mut Vec<u16>) {
     let word = |code: u16| bin << CODE_BITS | code;
     // Leaves less than 2^21, so that each of the codes below is needed at most once.

@@ -26,7 +26,7 @@ impl<T: Copy> EventSocket<T> {
         })
     }
 
-    /// Asks for timestamps of the network card, or no longer.
+    /// Ask for timestamps of the network card, or no longer.
     pub fn ask_card(&mut self, asks: bool) -> io::Result<()> {
         self.socket.ask_card(asks);
         if self.transmitter.kernel_stamps() {
@@ -35,7 +35,7 @@ impl<T: Copy> EventSocket<T> {
         Ok(())
     }
 
-    /// Sends messages. Calls `each` with the result of every message.
+    /// Send messages. Call `each` with the result of every message.
     pub fn send(
         &mut self,
         messages: &[Outgoing<T>],
@@ -45,14 +45,14 @@ impl<T: Copy> EventSocket<T> {
         self.transmitter.send(&self.socket, messages, clocks, each)
     }
 
-    /// Collects the departure timestamps available at `now`, and gives up on overdue ones.
+    /// Collect the departure timestamps available at `now`, and give up on overdue ones.
     pub fn collect(&mut self, clocks: &StampClocks, now: RawTime) -> io::Result<()> {
         self.transmitter.collect(&self.socket, clocks)?;
         self.transmitter.expire(now);
         Ok(())
     }
 
-    /// Moves the known departures to `known`.
+    /// Move the known departures to `known`.
     pub fn take_departures(&mut self, known: &mut Vec<DepartureTimestamp<T>>) {
         known.extend(self.transmitter.take_departures());
     }

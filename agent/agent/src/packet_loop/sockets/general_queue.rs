@@ -16,18 +16,18 @@ pub(super) struct GeneralQueue {
 }
 
 impl GeneralQueue {
-    /// Queues a message.
+    /// Queue a message.
     pub fn queue(&mut self, packet: Outgoing<()>) {
         self.out.push(packet);
     }
 
-    /// Queues a message that may wait for another one to the same client.
+    /// Queue a message that may wait for another one to the same client.
     pub fn queue_follow_up(&mut self, packet: Outgoing<()>, now: RawTime) {
         self.follow_ups.push((now, packet));
     }
 
-    /// Sends the queued messages. If the next turn comes `soon`, Follow_Ups to clients that get no other message now wait
-    /// for it. Returns how many messages left.
+    /// Send the queued messages. If the next turn comes `soon`, Follow_Ups to clients that get no other message now wait
+    /// for it. Return how many messages left.
     pub fn send(&mut self, socket: &Socket, soon: bool, now: RawTime) -> u64 {
         self.release_follow_ups(soon, now);
         let mut sent = 0;
@@ -41,7 +41,7 @@ impl GeneralQueue {
         sent
     }
 
-    /// Moves the Follow_Ups that wait no longer to the messages.
+    /// Move the Follow_Ups that wait no longer to the messages.
     fn release_follow_ups(&mut self, soon: bool, now: RawTime) {
         let responses = self.out.len();
         self.follow_ups.retain(|(queued_at, packet)| {
@@ -57,7 +57,7 @@ impl GeneralQueue {
     }
 }
 
-/// Returns the sort key that groups packets by receiver, the longest first. Receivers with equal keys are separated when
+/// Return the sort key that groups packets by receiver, the longest first. Receivers with equal keys are separated when
 /// their packets leave.
 fn sort_key(to: SocketAddr, len: usize) -> (u64, u16, Reverse<usize>) {
     let ip = match to.ip() {
@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    /// Returns the lengths of the packets that leave when they are sent at `ms`.
+    /// Return the lengths of the packets that leave when they are sent at `ms`.
     fn send(queue: &mut GeneralQueue, soon: bool, ms: i64) -> Vec<usize> {
         queue.release_follow_ups(soon, RawTime(ms * MS));
         queue.out.drain(..).map(|packet| packet.len).collect()

@@ -56,12 +56,12 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Returns the address and ports that this agent listens at.
+    /// Return the address and ports that this agent listens at.
     pub fn listen(&self) -> Listen {
         self.listen
     }
 
-    /// Opens the ports. Timestamps are those of `card`, if there is one, and the kernel's.
+    /// Open the ports. Timestamps are those of `card`, if there is one, and the kernel's.
     pub fn open(
         listen: Listen,
         card: Option<(CardInUse, Box<dyn CardClock>)>,
@@ -94,7 +94,7 @@ impl Sockets {
         })
     }
 
-    /// Opens source ports until there are `flows` of them, including the event port.
+    /// Open source ports until there are `flows` of them, including the event port.
     pub fn open_flows(&mut self, flows: u8) -> Result<(), BindError> {
         while self.event_sockets.len() < usize::from(flows) {
             let nth = self.event_sockets.len() as u16 - 1;
@@ -116,7 +116,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Asks for the ECN field of event messages, or no longer.
+    /// Ask for the ECN field of event messages, or no longer.
     pub fn ask_ecn(&mut self, asks: bool) {
         if std::mem::replace(&mut self.asks_ecn, asks) == asks {
             return;
@@ -127,24 +127,24 @@ impl Sockets {
         }
     }
 
-    /// Closes the source ports beyond the first `flows`, to which no response is on its way.
+    /// Close the source ports beyond the first `flows`, to which no response is on its way.
     pub fn close_flows(&mut self, flows: u8) {
         self.event_sockets.truncate(usize::from(flows).max(1));
     }
 
-    /// Returns the number of source ports.
+    /// Return the number of source ports.
     pub fn flows(&self) -> u8 {
         self.event_sockets.len() as u8
     }
 
-    /// Returns the source ports of the first `flows` flows.
+    /// Return the source ports of the first `flows` flows.
     pub fn ports(&self, flows: u8) -> Vec<u16> {
         let used = self.event_sockets.iter().take(flows.into());
         used.map(|event_socket| event_socket.socket.local().port())
             .collect()
     }
 
-    /// Returns the general socket, then those of the flows.
+    /// Return the general socket, then those of the flows.
     fn sockets(&self) -> impl Iterator<Item = &Socket> {
         std::iter::once(&self.general).chain(
             self.event_sockets
@@ -153,7 +153,7 @@ impl Sockets {
         )
     }
 
-    /// Reads the arrived packets into `received`, and waits for them up to `timeout` if there are none. General messages may
+    /// Read the arrived packets into `received`, and wait for them up to `timeout` if there are none. General messages may
     /// be left for later unless `all` is set.
     pub fn poll(
         &mut self,
@@ -184,12 +184,12 @@ impl Sockets {
         })
     }
 
-    /// Reads the clocks. Returns the step of the wall clock since the last time, ns, if there was one.
+    /// Read the clocks. Return the step of the wall clock since the last time, ns, if there was one.
     fn read_clocks(&mut self) -> Option<i64> {
         self.clocks.update(cross_timestamp())
     }
 
-    /// Stops the use of the network card's timestamps if they cannot be trusted any more.
+    /// Stop the use of the network card's timestamps if they cannot be trusted any more.
     pub fn check_card(&mut self) -> io::Result<()> {
         let (Some(card), Some(why)) = (&self.card, self.clocks.card_fault(self.now())) else {
             return Ok(());
@@ -204,39 +204,39 @@ impl Sockets {
         event_sockets.try_for_each(|event_socket| event_socket.ask_card(false))
     }
 
-    /// Discards the readings of the card's clock, because this machine was disrupted.
+    /// Discard the readings of the card's clock, because this machine was disrupted.
     pub fn reset_card(&mut self) {
         self.clocks.reset_card();
     }
 
-    /// Returns the error bound of the card's timestamps, ns; `None` if none are used.
+    /// Return the error bound of the card's timestamps, ns; `None` if none are used.
     pub fn card_error_ns(&self) -> Option<u64> {
         self.clocks.card_error_ns(self.now())
     }
 
-    /// Removes and returns the least precise origin of the timestamps since the last call; `None` without any.
+    /// Remove and return the least precise origin of the timestamps since the last call; `None` without any.
     pub fn take_least_source(&mut self) -> Option<TimestampSource> {
         self.least_source.take()
     }
 
-    /// Returns the time of the last read of the clocks.
+    /// Return the time of the last read of the clocks.
     pub fn now(&self) -> RawTime {
         self.clocks.latest().raw
     }
 
-    /// Converts a raw time to the time scale of messages, ns.
+    /// Convert a raw time to the time scale of messages, ns.
     pub fn wire_ns(&self, at: RawTime) -> i64 {
         self.time_scale.of(at)
     }
 
-    /// Returns true if the kernel timestamps packets in both directions.
+    /// Return true if the kernel timestamps packets in both directions.
     pub fn kernel_stamps(&self) -> bool {
         let stamped =
             |event_socket: &EventSocket<Departure>| event_socket.transmitter.kernel_stamps();
         self.event_sockets.iter().all(stamped) && self.unstamped_in_a_row <= UNSTAMPED_LIMIT
     }
 
-    /// Returns the number of departures without a timestamp.
+    /// Return the number of departures without a timestamp.
     pub fn stamps_missing(&self) -> u64 {
         let event_sockets = self.event_sockets.iter();
         event_sockets
@@ -244,7 +244,7 @@ impl Sockets {
             .sum()
     }
 
-    /// Returns the number of packets dropped because they were not read in time.
+    /// Return the number of packets dropped because they were not read in time.
     pub fn overflows(&self) -> u64 {
         let event_sockets = self
             .event_sockets
@@ -256,13 +256,13 @@ impl Sockets {
             .sum()
     }
 
-    /// Returns true if this agent's sockets reach the address family of `address`: those of `::` reach both.
+    /// Return true if this agent's sockets reach the address family of `address`: those of `::` reach both.
     pub fn reaches(&self, address: IpAddr) -> bool {
         let own = self.listen.address;
         own.is_ipv4() == address.is_ipv4() || own == IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED)
     }
 
-    /// Reads the packets and departure timestamps that are `ready`, in the order of [`Self::sockets`].
+    /// Read the packets and departure timestamps that are `ready`, in the order of [`Self::sockets`].
     fn read(&mut self, ready: &[Ready], received: &mut Vec<ReceivedMessage>) -> io::Result<()> {
         if ready.first().is_some_and(|general| general.packets) {
             self.general_at = self.now();
@@ -309,7 +309,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Queues a message to leave by the source port of `flow`.
+    /// Queue a message to leave by the source port of `flow`.
     pub fn queue_event(
         &mut self,
         message: &Message,
@@ -322,18 +322,18 @@ impl Sockets {
         self.event_flows.push(flow);
     }
 
-    /// Queues a general message.
+    /// Queue a general message.
     pub fn queue_general(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
         self.general_out.queue(outgoing(message, to, from, ()));
     }
 
-    /// Queues a general message that may wait for another one to the same client.
+    /// Queue a general message that may wait for another one to the same client.
     pub fn queue_follow_up(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
         let packet = outgoing(message, to, from, ());
         self.general_out.queue_follow_up(packet, self.now());
     }
 
-    /// Sends the queued event messages. Calls `each` with the result of every message.
+    /// Send the queued event messages. Call `each` with the result of every message.
     pub fn send_events(
         &mut self,
         mut each: impl FnMut(&Outgoing<Departure>, Result<(), &io::Error>),
@@ -357,7 +357,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Moves the known departures to `known`.
+    /// Move the known departures to `known`.
     pub fn take_departures(&mut self, known: &mut Vec<DepartureTimestamp<Departure>>) {
         for event_socket in &mut self.event_sockets {
             event_socket.take_departures(known);
@@ -368,14 +368,14 @@ impl Sockets {
         }
     }
 
-    /// Sends the queued general messages. Follow_Ups may wait for the next turn if it comes `soon`. Returns how many left.
+    /// Send the queued general messages. Follow_Ups may wait for the next turn if it comes `soon`. Return how many left.
     pub fn send_generals(&mut self, soon: bool) -> u64 {
         let now = self.now();
         self.general_out.send(&self.general, soon, now)
     }
 }
 
-/// Keeps the less precise of two origins.
+/// Keep the less precise of two origins.
 fn record_source(least: &mut Option<TimestampSource>, source: TimestampSource) {
     *least = Some(least.map_or(source, |known| known.min(source)));
 }

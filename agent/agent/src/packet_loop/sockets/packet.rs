@@ -24,7 +24,7 @@ pub(crate) enum Departure {
 }
 
 impl Departure {
-    /// Returns true if another message waits for its departure timestamp.
+    /// Return true if another message waits for its departure timestamp.
     pub fn is_awaited(&self) -> bool {
         match self {
             Self::Request(_) | Self::Challenge => false,
@@ -55,7 +55,7 @@ pub(crate) struct ReceivedMessage {
     pub message: Result<Message, Malformed>,
 }
 
-/// Returns the arrival of a packet, by its most precise timestamp if there is one.
+/// Return the arrival of a packet, by its most precise timestamp if there is one.
 pub(crate) fn arrival(
     datagram: &Datagram<'_>,
     clocks: &StampClocks,
@@ -78,7 +78,7 @@ pub(crate) fn arrival(
     }
 }
 
-/// Returns the packet of a message to `to`, identified by `token`.
+/// Return the packet of a message to `to`, identified by `token`.
 pub(crate) fn outgoing<T>(
     message: &Message,
     to: SocketAddr,

@@ -15,7 +15,7 @@ impl EcnField {
     /// The mark of congestion.
     pub const CE: Self = Self(0b11);
 
-    /// Returns the field of the whole octet.
+    /// Return the field of the whole octet.
     pub fn of(octet: u8) -> Self {
         Self(octet & 0b11)
     }
@@ -24,7 +24,7 @@ impl EcnField {
         self.0
     }
 
-    /// Reads the value of an organization extension; `None` if it is another one.
+    /// Read the value of an organization extension; `None` if it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);
@@ -33,7 +33,7 @@ impl EcnField {
         Ok(Some(Self::of(octet)))
     }
 
-    /// Writes the TLV, an organization extension (14.3). In a request it is the field that the packet leaves with, and asks
+    /// Write the TLV, an organization extension (14.3). In a request it is the field that the packet leaves with, and asks
     /// that its Sync leaves with the same one; in the response that with which the request arrived.
     ///
     ///  0  2  TLV type, 0x0003

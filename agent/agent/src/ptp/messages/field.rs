@@ -118,7 +118,7 @@ impl Correction {
 
 const NANOS_PER_S: u64 = 1_000_000_000;
 
-/// Reads a timestamp (5.3.3) as ns since the epoch of its time scale.
+/// Read a timestamp (5.3.3) as ns since the epoch of its time scale.
 ///
 ///  0  6  seconds
 ///  6  4  nanoseconds, less than 10^9
@@ -134,7 +134,7 @@ pub(super) fn read_time(from: &mut Reader<'_>) -> Result<i64, Malformed> {
         .ok_or(Malformed::Timestamp)
 }
 
-/// Writes ns since the epoch of our time scale. An earlier time, which the field cannot hold, is written as the epoch.
+/// Write ns since the epoch of our time scale. An earlier time, which the field cannot hold, is written as the epoch.
 pub(super) fn write_time(time_ns: i64, to: &mut Writer<'_>) {
     let time_ns = u64::try_from(time_ns).unwrap_or(0);
     let seconds = time_ns / NANOS_PER_S;

@@ -26,7 +26,7 @@ const VALUE_LEN: u16 = 20;
 pub(super) const TLV_LEN: usize = 4 + VALUE_LEN as usize;
 
 impl HardwareClockTlv {
-    /// Reads the value of an organization extension; `None` if it is another one.
+    /// Read the value of an organization extension; `None` if it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);

@@ -27,7 +27,7 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
     }
 }
 
-/// Returns a response TLV with the departures of earlier Syncs.
+/// Return a response TLV with the departures of earlier Syncs.
 fn response_tlv(receive_ns: i64, earlier: &[(u16, i64)]) -> ResponseTlv {
     let mut response_tlv = ResponseTlv::new(receive_ns, CLIENT);
     for (sequence_id, left_ns) in earlier {

@@ -163,7 +163,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// Returns message type (table 36), control (table 42) and flags.
+    /// Return message type (table 36), control (table 42) and flags.
     fn codes(&self) -> (u8, u8, u16) {
         match self {
             Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
@@ -186,7 +186,7 @@ impl Body {
 }
 
 impl Message {
-    /// Returns the ECN field that its packet leaves with: ECN-capable if the exchange compares it.
+    /// Return the ECN field that its packet leaves with: ECN-capable if the exchange compares it.
     pub fn leaves_with(&self) -> EcnField {
         match self.body {
             Body::CompactReq { ecn: Some(_), .. } | Body::CompactResp { ecn: Some(_), .. } => {
@@ -196,7 +196,7 @@ impl Message {
         }
     }
 
-    /// Reads an untrusted datagram.
+    /// Read an untrusted datagram.
     pub fn read(datagram: &[u8]) -> Result<Self, Malformed> {
         let mut from = Reader(datagram);
         let [kind, version, length_high, length_low, domain, _minor_sdo] = from.take()?;
@@ -301,7 +301,7 @@ impl Message {
         })
     }
 
-    /// Writes the message to the front of `bytes`. Returns its length.
+    /// Write the message to the front of `bytes`. Return its length.
     pub fn write(&self, bytes: &mut [u8; MAX_LEN]) -> usize {
         let (kind, control, flags) = self.body.codes();
         let mut to = Writer { bytes, len: 0 };
@@ -379,7 +379,7 @@ impl Message {
     }
 }
 
-/// Refuses a message with an AUTHENTICATION TLV (16.14): this agent has no keys to verify it, and must not treat it as if it
+/// Refuse a message with an AUTHENTICATION TLV (16.14): this agent has no keys to verify it, and must not treat it as if it
 /// had.
 fn refuse_authentication(mut from: Reader<'_>) -> Result<(), Malformed> {
     while from.0.len() >= 4 {
@@ -406,7 +406,7 @@ struct Ours {
 }
 
 impl Ours {
-    /// Reads the TLVs (14.1): type, length, value. Skips unknown ones; the first one of each kind counts.
+    /// Read the TLVs (14.1): type, length, value. Skip unknown ones; the first one of each kind counts.
     fn find(mut from: Reader<'_>) -> Result<Self, Malformed> {
         let mut ours = Self::default();
         while from.0.len() >= 4 {

@@ -37,7 +37,7 @@ const EACH_LEN: usize = 6;
 pub(super) const TLV_LEN: usize = 4 + VALUE_LEN + EACH_LEN * MOST_EARLIER;
 
 impl ResponseTlv {
-    /// Returns the response to a request that arrived at `receive_ns`.
+    /// Return the response to a request that arrived at `receive_ns`.
     pub fn new(receive_ns: i64, requester: PortIdentity) -> Self {
         Self {
             receive_ns,
@@ -46,7 +46,7 @@ impl ResponseTlv {
         }
     }
 
-    /// Adds t1 of an earlier Sync. Returns false if there is no room. A time too far off for its field is skipped.
+    /// Add t1 of an earlier Sync. Return false if there is no room. A time too far off for its field is skipped.
     pub(super) fn push(&mut self, sequence_id: u16, left_ns: i64) -> bool {
         let earlier = &mut self.earlier;
         let Some(place) = earlier.departures.get_mut(earlier.count) else {
@@ -59,14 +59,14 @@ impl ResponseTlv {
         true
     }
 
-    /// Returns sequence ids and t1 of the earlier Syncs.
+    /// Return sequence ids and t1 of the earlier Syncs.
     pub fn earlier(&self) -> impl Iterator<Item = (u16, i64)> + use<> {
         let (EarlierDepartures { departures, count }, receive_ns) = (self.earlier, self.receive_ns);
         let known = departures.into_iter().take(count);
         known.map(move |(id, since_ns)| (id, receive_ns.saturating_add(since_ns.into())))
     }
 
-    /// Reads the value of an organization extension; `None` if it is another one.
+    /// Read the value of an organization extension; `None` if it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);
@@ -109,7 +109,7 @@ pub(in crate::ptp) struct SyncDepartures {
 }
 
 impl SyncDepartures {
-    /// Adds the departure of a Sync.
+    /// Add the departure of a Sync.
     pub fn add(&mut self, sequence_id: u16, left_ns: i64) {
         if self.waiting.len() == KEPT {
             self.waiting.pop_front();
@@ -117,7 +117,7 @@ impl SyncDepartures {
         self.waiting.push_back((sequence_id, left_ns, 0));
     }
 
-    /// Appends as many departures as `response_tlv` has room for.
+    /// Append as many departures as `response_tlv` has room for.
     pub fn append_to(&mut self, response_tlv: &mut ResponseTlv) {
         for _ in 0..self.waiting.len() {
             let Some(&(sequence_id, left_ns, times)) = self.waiting.front() else {

@@ -34,18 +34,18 @@ const LONG_LEN: u16 = VALUE_LEN + 10;
 pub(super) const TLV_LEN: usize = 4 + LONG_LEN as usize;
 
 impl RxReportTlv {
-    /// Returns true if `sequence_id` arrived; `None` if the map does not cover it.
+    /// Return true if `sequence_id` arrived; `None` if the map does not cover it.
     pub fn arrived(&self, sequence_id: u16) -> Option<bool> {
         let back = self.newest.wrapping_sub(sequence_id);
         (back < self.watched).then(|| self.arrived >> back & 1 == 1)
     }
 
-    /// Returns the number of requests without a Sync: the responder exceeded its packet rate.
+    /// Return the number of requests without a Sync: the responder exceeded its packet rate.
     pub fn unanswered(&self) -> u32 {
         self.requests.wrapping_sub(self.syncs)
     }
 
-    /// Reads the value of an organization extension, and t1 if present; `None` if it is another one.
+    /// Read the value of an organization extension, and t1 if present; `None` if it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<(Self, Option<i64>)>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);

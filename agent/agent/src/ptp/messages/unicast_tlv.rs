@@ -79,7 +79,7 @@ pub struct Tlvs {
 }
 
 impl Tlvs {
-    /// Adds a TLV. Skips it beyond [`MOST_TLVS`].
+    /// Add a TLV. Skips it beyond [`MOST_TLVS`].
     pub fn push(&mut self, tlv: Tlv) {
         if let Some(place) = self.all.get_mut(self.len) {
             *place = Some(tlv);
@@ -95,7 +95,7 @@ impl Tlvs {
         self.len == 0
     }
 
-    /// Reads to the end of a message. Skips TLVs of other kinds and of unknown services.
+    /// Read to the end of a message. Skip TLVs of other kinds and of unknown services.
     pub(super) fn read(mut from: Reader<'_>) -> Result<Self, Malformed> {
         let mut tlvs = Self::default();
         while from.0.len() >= 4 {

@@ -12,7 +12,7 @@ fn filled(folder: &Path, cap_bytes: u64, sequences: std::ops::RangeInclusive<u64
     (spool, dropped)
 }
 
-/// Makes a folder unwritable, even for root, by putting a file in its place.
+/// Make a folder unwritable, even for root, by putting a file in its place.
 fn break_disk(folder: &Path) -> PathBuf {
     let aside = folder.with_extension("aside");
     std::fs::rename(folder, &aside).unwrap();

@@ -16,12 +16,12 @@ pub struct CrossTimestamp {
 /// Attempts to read both clocks, of which the shortest counts. Five take 0.2 us and err by less than 10 ns.
 const TRIES: usize = 5;
 
-/// Returns the time of the undisciplined clock.
+/// Return the time of the undisciplined clock.
 pub fn raw_now() -> RawTime {
     RawTime(read(libc::CLOCK_MONOTONIC_RAW))
 }
 
-/// Reads the real-time clock between two reads of the raw one.
+/// Read the real-time clock between two reads of the raw one.
 pub fn cross_timestamp() -> CrossTimestamp {
     let mut narrowest = i64::MAX;
     let mut best = CrossTimestamp {
@@ -43,22 +43,22 @@ pub fn cross_timestamp() -> CrossTimestamp {
     best
 }
 
-/// Returns the time since this machine started, ns, suspensions included. Time daemons slew this clock and never step it.
+/// Return the time since this machine started, ns, suspensions included. Time daemons slew this clock and never step it.
 pub fn boot_now_ns() -> i64 {
     read(libc::CLOCK_BOOTTIME)
 }
 
-/// Returns the time that this machine was suspended since its start, ns, to some tens of ns.
+/// Return the time that this machine was suspended since its start, ns, to some tens of ns.
 pub fn suspended_ns() -> i64 {
     read(libc::CLOCK_BOOTTIME) - read(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns the processor time of all threads of this process, ns.
+/// Return the processor time of all threads of this process, ns.
 pub fn cpu_time_ns() -> i64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// Returns the kernel's clock source, for example `tsc` or `kvm-clock`; empty if unknown.
+/// Return the kernel's clock source, for example `tsc` or `kvm-clock`; empty if unknown.
 pub fn clock_source() -> String {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read_to_string(path).map_or_else(|_| String::new(), |name| name.trim().to_owned())

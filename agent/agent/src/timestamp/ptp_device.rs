@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use super::clock::{RealTime, cross_timestamp};
+use super::kernel_clocks::{RealTime, cross_timestamp};
 use crate::clock::{PhcReading, RawTime};
 
 const CLASS: &str = "/sys/class/ptp";
@@ -65,7 +65,7 @@ const OFFSET_PRECISE: u64 = request::<Precise>(3, 8);
 const OFFSET_EXTENDED: u64 = request::<Extended>(3, 9);
 
 impl Time {
-    /// Returns nanoseconds; `None` for an invalid time.
+    /// Return nanoseconds; `None` for an invalid time.
     fn ns(self) -> Option<i64> {
         let ns = self.sec.checked_mul(1_000_000_000)?;
         ns.checked_add(i64::from(self.nsec))
@@ -90,7 +90,7 @@ pub struct PtpDevice {
     pub name: String,
 }
 
-/// Returns the hardware clocks of this machine, by number.
+/// Return the hardware clocks of this machine, by number.
 pub fn ptp_devices() -> Vec<PtpDevice> {
     devices_in(Path::new(CLASS))
 }
@@ -114,7 +114,7 @@ fn devices_in(class: &Path) -> Vec<PtpDevice> {
 }
 
 impl PtpClock {
-    /// Opens a device. Fails if it is no hardware clock.
+    /// Open a device. Fails if it is no hardware clock.
     pub fn open(device: &PtpDevice) -> io::Result<Self> {
         let file = File::open(&device.path)?;
         let mut caps = Caps::default();
@@ -132,12 +132,12 @@ impl PtpClock {
         &self.name
     }
 
-    /// Returns the driver's error bound, ns; `None` if the driver has none at the moment.
+    /// Return the driver's error bound, ns; `None` if the driver has none at the moment.
     pub fn bound_ns(&self) -> Option<u64> {
         bound(&std::fs::read_to_string(&self.bound_at).ok()?)
     }
 
-    /// Reads the clock. `error_ns` is the error of the reading alone.
+    /// Read the clock. `error_ns` is the error of the reading alone.
     pub fn read(&self) -> io::Result<PhcReading> {
         if self.is_precise {
             let mut precise = Precise::default();
@@ -160,7 +160,7 @@ fn no_time() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the device shows no time")
 }
 
-/// Parses `phc_error_bound`: a number of ns, or all ones while the device has no bound.
+/// Parse `phc_error_bound`: a number of ns, or all ones while the device has no bound.
 fn bound(text: &str) -> Option<u64> {
     let ns: u64 = text.trim().parse().ok()?;
     (ns < u64::from(u32::MAX)).then_some(ns)
@@ -174,7 +174,7 @@ fn of_precise(precise: &Precise) -> Option<PhcReading> {
     })
 }
 
-/// Returns the narrowest of the samples; the device was read in its middle.
+/// Return the narrowest of the samples; the device was read in its middle.
 fn of_extended(extended: &Extended, raw: impl Fn(RealTime) -> RawTime) -> Option<PhcReading> {
     let count = (extended.n_samples as usize).min(MOST_SAMPLES);
     let readings = extended.samples[..count].iter().filter_map(|sample| {
@@ -190,7 +190,7 @@ fn of_extended(extended: &Extended, raw: impl Fn(RealTime) -> RawTime) -> Option
     readings.min_by_key(|reading| reading.error_ns)
 }
 
-/// Calls an ioctl that fills or exchanges a structure; `request` must be the one made for `T`.
+/// Call an ioctl that fills or exchanges a structure; `request` must be the one made for `T`.
 fn call<T>(device: &File, request: u64, argument: &mut T) -> io::Result<()> {
     // SAFETY: ioctl(2) with a request made by `request::<T>` reads and writes as many bytes as `T` has, which is
     // laid out as the kernel's structure and lives for the call; a device of another kind refuses it (ENOTTY).

@@ -24,12 +24,12 @@ impl HardwareTime {
         }
     }
 
-    /// Returns the name of its driver.
+    /// Return the name of its driver.
     pub fn name(&self) -> Option<&str> {
         self.clock.as_deref().map(HardwareClock::name)
     }
 
-    /// Reads the clock if a reading is due.
+    /// Read the clock if a reading is due.
     pub fn read(&mut self, now: RawTime) {
         let Some(clock) = &mut self.clock else { return };
         if self.next.is_some_and(|next| now < next) {
@@ -50,18 +50,18 @@ impl HardwareTime {
         }
     }
 
-    /// Discards the readings, because this machine was disrupted.
+    /// Discard the readings, because this machine was disrupted.
     pub fn reset(&mut self) {
         self.phc.reset();
         self.next = None;
     }
 
-    /// Returns the current error of the clock, ns; `None` while it is unknown.
+    /// Return the current error of the clock, ns; `None` while it is unknown.
     pub fn error_ns(&self, now: RawTime) -> Option<u64> {
         self.phc.at(now).map(|ahead| ahead.error_ns)
     }
 
-    /// Returns the TLV for a client whose request arrived at `at`, which is `wire_ns` in messages.
+    /// Return the TLV for a client whose request arrived at `at`, which is `wire_ns` in messages.
     pub fn hardware_clock(&self, at: RawTime, wire_ns: i64) -> Option<HardwareClockTlv> {
         let ahead = self.phc.at(at)?;
         let shows_ns = at.0.saturating_add(ahead.ahead_ns);
@@ -72,7 +72,7 @@ impl HardwareTime {
         })
     }
 
-    /// Returns the time on our raw clock at which a peer received a packet with its timestamp `wire_ns`, and the sum of both
+    /// Return the time on our raw clock at which a peer received a packet with its timestamp `wire_ns`, and the sum of both
     /// clocks' errors. `None` if the clocks are of different domains, or an offset is unknown.
     pub fn moment_of(
         &self,
