@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from tests.callers import Caller, Member, MeshWorld
+from tests.callers import Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 
@@ -305,26 +305,6 @@ def test_a_manifest_is_taken_whole_or_not_at_all(mesh: MeshWorld, document, code
     assert pointer in [error["pointer"] for error in errors]
     assert any(words in error["message"] for error in errors)
     assert mesh.owner.get(PATH).json()["items"] == []
-
-
-def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Member, client: Caller):
-    mine = f"{PATH}/{mesh.owner.created(PATH, star())['id']}"
-    capacity = f"/v1/vms/{mesh.agents[0].vm_id}/capacity"
-    for method, path, body in (
-        ("GET", mine, None),
-        ("GET", f"{mine}/performance", None),
-        ("GET", f"{mine}/sensitivity", None),
-        ("PATCH", mine, {"objective": 0.5}),
-        ("DELETE", mine, None),
-        ("GET", capacity, None),
-        ("PATCH", capacity, {"slots": 9}),
-    ):
-        headers = {"If-Match": "*"}
-        assert client.request(method, path, json=body, headers=headers).status_code == 401
-        answer = other_owner.request(method, path, json=body, headers=headers)
-        assert answer.status_code == 404, (method, path)
-    answer = other_owner.post(PATH, json=star(mesh=str(mesh.id)))
-    assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
 
 
 def test_paths_and_zone_pairs_name_the_application_they_cost_most(mesh: MeshWorld):

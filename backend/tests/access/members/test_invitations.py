@@ -205,20 +205,6 @@ def test_bad_addresses_are_refused(owner: Member, email: str):
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/email")
 
 
-def test_invitations_of_another_tenant_do_not_exist(owner: Member, other_owner: Member, client: Caller):
-    made = invite(owner)
-    assert other_owner.get("/v1/invitations").json()["items"] == []
-    for invitation_id in (made["id"], uuid4()):
-        for answer in (
-            other_owner.delete(f"/v1/invitations/{invitation_id}"),
-            other_owner.post(f"/v1/invitations/{invitation_id}/resend"),
-        ):
-            assert (answer.status_code, answer.json()["code"]) == (404, "invitation_unknown")
-        assert client.delete(f"/v1/invitations/{invitation_id}").status_code == 401
-    assert owner.get("/v1/invitations").json()["items"][0]["state"] == "pending"
-    assert client.post("/v1/invitations/lookup", json={"token": "smi_" + "x" * 40}).status_code == 404
-
-
 def test_the_secret_is_stored_as_a_digest(owner: Member):
     made = invite(owner)
     with system_session() as session:

@@ -115,15 +115,6 @@ def test_a_mesh_without_members_has_a_preview(owner: Member):
     assert [item["cost"]["packets_per_s"] for item in items] == [0, 0, 0, 0]
 
 
-def test_previews_and_adoption_of_others_are_unknown(other_owner: Member, owner: Member, make_mesh: Any):
-    world: MeshWorld = make_mesh(owner, 2)
-    for answer in (
-        other_owner.post(f"/v1/meshes/{world.id}/plan-previews", json={}),
-        other_owner.get(f"/v1/meshes/{world.id}/plan-followers"),
-    ):
-        assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
-
-
 def test_agents_that_name_the_newest_plan_follow_it(owner: Member, make_mesh: Any):
     world: MeshWorld = make_mesh(owner, 3)
 

@@ -111,15 +111,3 @@ def test_deletion_deletes_the_secret_and_the_archive_has_none(owner: Member):
                 session.scalar(text(f"SELECT count(*) FROM {table} WHERE tenant_id = :id"), {"id": owner.tenant_id})
                 == 0
             )
-
-
-def test_another_tenant_sees_nothing(owner: Member, other_owner: Member):
-    export = owner.created("/v1/bucket-exports", BODY)
-    assert other_owner.get("/v1/bucket-exports").json()["items"] == []
-    answers = [
-        other_owner.get(f"/v1/bucket-exports/{export['id']}"),
-        other_owner.post(f"/v1/bucket-exports/{export['id']}/runs"),
-        other_owner.post(f"/v1/bucket-exports/{export['id']}/tests"),
-        other_owner.delete(f"/v1/bucket-exports/{export['id']}"),
-    ]
-    assert {answer.json()["code"] for answer in answers} == {"bucket_export_unknown"}

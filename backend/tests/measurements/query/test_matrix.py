@@ -245,20 +245,6 @@ def test_questions_that_cannot_be_answered(mesh, params, code):
     assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 
-ROUTES = ["matrix", "matrix?by=zone", "worst-paths", "paths/{a}/{b}", "paths/{a}/{b}/series", "live"]
-
-
-@pytest.mark.parametrize("route", ROUTES)
-def test_four_tenant_questions(mesh, other_owner, client, route):
-    path = route.format(a=mesh.agents[0].vm_id, b=mesh.agents[1].vm_id)
-    assert client.get(f"/v1/meshes/{mesh.id}/{path}").status_code == 401
-    assert mesh.owner.get(f"/v1/meshes/{uuid4()}/{path}").status_code == 404
-    answer = other_owner.get(f"/v1/meshes/{mesh.id}/{path}")
-    assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
-    if route != "live":  # its stream has a test of its own
-        assert mesh.owner.get(f"/v1/meshes/{mesh.id}/{path}").status_code == 200
-
-
 def test_worst_paths_come_worst_first(mesh):
     known = measure(mesh)
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/worst-paths", params={"statistic": "max", "limit": 7}).json()

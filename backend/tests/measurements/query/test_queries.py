@@ -391,15 +391,6 @@ def test_questions_that_cannot_be_answered(mesh):
         assert (answer.status_code, answer.json()["code"]) == (status, code), (route, params)
 
 
-def test_four_tenant_questions(mesh, other_owner, client):
-    for route in ROUTES:
-        assert client.get(f"/v1/meshes/{mesh.id}/{route}").status_code == 401
-        assert mesh.owner.get(f"/v1/meshes/{UUID(int=5)}/{route}").status_code == 404
-        answer = other_owner.get(f"/v1/meshes/{mesh.id}/{route}")
-        assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
-        assert mesh.owner.get(f"/v1/meshes/{mesh.id}/{route}").status_code == 200
-
-
 def test_spikes_are_listed_and_their_exchanges_read(mesh):
     a, b, c = mesh.agents[:3]
     started = window_start(4)

@@ -53,11 +53,3 @@ def test_without_traffic_there_is_no_interface(mesh: MeshWorld):
     found = traffic(mesh, to=end)
     assert found["interface"] is None
     assert set(found["sent_bit_per_s"]) == {None}
-
-
-def test_the_traffic_of_another_tenant_does_not_exist(mesh: MeshWorld, other_owner: Member):
-    path = f"/v1/vms/{mesh.agents[0].vm_id}/traffic"
-    assert other_owner.get(path).status_code == 404
-    assert (
-        mesh.owner.get(path, params={"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}).status_code == 422
-    )

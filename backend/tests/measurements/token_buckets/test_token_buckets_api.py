@@ -101,13 +101,6 @@ def test_a_deep_bucket_is_followed_for_hours(mesh: MeshWorld):
     assert forecast["full_in_s"] == pytest.approx(2_700, rel=0.02)
 
 
-def test_a_bucket_of_another_tenant_does_not_exist(mesh: MeshWorld, other_owner: Member):
-    mesh.owner.put(path(mesh), json=BUCKET)
-    assert [other_owner.get(path(mesh)).status_code, other_owner.delete(path(mesh)).status_code] == [404, 404]
-    assert other_owner.put(path(mesh), json=BUCKET).status_code == 404
-    assert other_owner.get("/v1/token-buckets").json()["items"] == []
-
-
 def test_a_terminal_shows_traffic_and_tokens(mesh: MeshWorld, capsys: pytest.CaptureFixture[str]):
     send_mbit(mesh, [0, 0, 0, 120])
     with listening(mesh.owner) as client:

@@ -42,10 +42,3 @@ def test_a_menu_has_an_end(owner: Member, monkeypatch: pytest.MonkeyPatch):
     owner.created(PATH, LOSS)
     refused = owner.post(PATH, json=LOSS | {"name": "Other"})
     assert (refused.status_code, refused.json()["code"]) == (409, "saved_views_too_many")
-
-
-def test_the_views_of_another_tenant_do_not_exist(owner: Member, other_owner: Member):
-    view = owner.created(PATH, LOSS)
-    assert other_owner.get(PATH).json()["items"] == []
-    assert other_owner.delete(f"{PATH}/{view['id']}").status_code == 404
-    other_owner.created(PATH, LOSS)

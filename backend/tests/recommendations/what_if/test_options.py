@@ -10,7 +10,7 @@ from lab.benchmarks.recommending.tenants import Star, Tenant
 from sinemora.recommendations.core.holdout import performance_series
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.what_if import options, options_job
-from tests.callers import Member, MeshWorld
+from tests.callers import MeshWorld
 from tests.recommendations.asking import NEAR, declared
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured
@@ -68,13 +68,6 @@ def test_a_large_application_is_answered_by_a_job(mesh: MeshWorld, worker, monke
     assert again.json()["id"] != job.json()["id"]
     worker()
     assert mesh.owner.get(again.headers["Location"]).json()["state"] == "succeeded"
-
-
-def test_options_of_another_tenant_are_unknown(mesh: MeshWorld, other_owner: Member) -> None:
-    path = path_of(declared(mesh))
-    for headers in ({}, ASYNC):
-        refused = other_owner.get(path, headers=headers)
-        assert (refused.status_code, refused.json()["code"]) == (404, "application_unknown")
 
 
 @pytest.mark.parametrize(
