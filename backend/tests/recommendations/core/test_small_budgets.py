@@ -16,6 +16,7 @@ from sinemora.recommendations.core.solution import Options
 from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.policies.search import SearchProblem
 from tests.recommendations.placement.policies.test_search_proven import keeps, value
+from tests.seeds import seeds
 
 VMS = 300
 
@@ -82,7 +83,7 @@ def single_moves(seed: int) -> list[tuple[float, int, int]]:
     return kept
 
 
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", seeds(range(1, 7)))
 def test_no_single_move_is_better_than_the_one_found(seed: int) -> None:
     problem = problem_of(seed)
     solution = search.solve(problem)
@@ -90,7 +91,7 @@ def test_no_single_move_is_better_than_the_one_found(seed: int) -> None:
     assert now - solution.total == pytest.approx(single_moves(seed)[0][0] - problem.move_price, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", seeds(range(1, 7)))
 @pytest.mark.parametrize("budget", [1, 2, 3])
 def test_the_best_set_of_moves_is_found_and_proven(seed: int, budget: int) -> None:
     problem = replace(problem_of(seed), most_moves=budget)
@@ -110,7 +111,7 @@ def test_the_best_set_of_moves_is_found_and_proven(seed: int, budget: int) -> No
     assert value(problem, problem.at)[1] - solution.total >= gained - 1e-9
 
 
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", seeds(range(1, 5)))
 def test_no_pair_of_moves_is_better_than_the_one_found(seed: int) -> None:
     """Every pair of moves on 20 VMs, whether they depend on one another or not."""
     problem = replace(problem_of(seed, 20), most_moves=2)
@@ -129,7 +130,7 @@ def test_no_pair_of_moves_is_better_than_the_one_found(seed: int) -> None:
     assert bound == pytest.approx(best, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", seeds(range(1, 7)))
 @pytest.mark.parametrize("budget", [1, 2, 3])
 def test_starts_of_waiting_tasks_are_proven_beside_few_moves(seed: int, budget: int) -> None:
     solution = optimize.solve(waiting(seed), Options(moves_max=budget, move_cost=0.0))
