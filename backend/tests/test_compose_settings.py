@@ -3,7 +3,12 @@
 Secrets are handed on as files, so that `docker inspect` does not show them.
 """
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -55,3 +60,48 @@ def test_a_service_has_the_secrets_that_it_reads_and_no_others(added: Path | Non
         entry["file"] == f"${{SINEMORA_SECRETS_DIR:-./secrets}}/{name}"
         for name, entry in stack.get("secrets", {}).items()
     )
+
+
+# Each start of docker-compose takes half a second, so one process loads all combinations.
+LOAD = """
+import sys
+from compose.cli import main as cli
+for line in sys.stdin.read().splitlines():
+    sys.argv = ["docker-compose", *line.split(), "config", "--quiet"]
+    try:
+        cli.main()
+    except SystemExit as end:
+        if end.code:
+            print("refused:", line, flush=True)
+"""
+
+
+def test_a_real_compose_loads_every_combination_of_parts(tmp_path: Path) -> None:
+    program = shutil.which("docker-compose")
+    assert program is not None
+    text = Path(program).read_text("utf-8")  # the script of Debian, or the one that leads to its unpacked package
+    modules = re.search(r"PYTHONPATH=(\S+)", text)
+    python = sys.executable if modules else text.splitlines()[0].removeprefix("#!")
+    parts = dict(zip(PARTS, ADDED, strict=True))
+    chosen = [
+        names
+        for length in range(len(PARTS) + 1)
+        for names in combinations(PARTS, length)
+        if "archive" not in names or "storage" in names  # the archive is kept in the storage
+    ]
+    lines = [" ".join(f"-f {path}" for path in (STACK, *(parts[name] for name in names))) for names in chosen]
+    environment = os.environ | {
+        "SINEMORA_PUBLIC_URL": "https://sinemora.example.com",
+        "SINEMORA_SECRETS_DIR": str(tmp_path),
+        "PYTHONPATH": modules[1] if modules else "",
+    }
+    for more in ({}, {"SINEMORA_STORAGE_CA_FILE": "/etc/ssl/company.pem"}):
+        done = subprocess.run(
+            [python, "-c", LOAD],
+            input="\n".join(lines),
+            env=environment | more,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), more

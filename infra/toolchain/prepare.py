@@ -66,6 +66,7 @@ MEMCACHED = _programs("memcached", "memcached")
 REDIS = _programs("redis-benchmark", "redis")
 DNS = _programs("NSD and dnsperf", "dns")
 PROXY = _programs("nginx and HAProxy", "proxy")
+COMPOSE = _programs("docker-compose", "compose")
 RSYNC = _programs("rsync", "rsync")
 RPM = _programs("rpm", "rpm")
 QEMU = Step("QEMU", "qemu", laboratory.qemu, packages=laboratory.qemu_missing)
@@ -92,7 +93,7 @@ PRODUCT = (UV, BACKEND, GENERATED, RUST, NATIVE)
 GOALS = {
     "uv": [UV],
     "backend": [*PRODUCT],
-    "test-backend": [*PRODUCT, AGENT, CURL, NETWORK, PROXY, REDIS, DNS, NODE, SUPPLY_CHAIN, GO, VERSITYGW],
+    "test-backend": [*PRODUCT, AGENT, CURL, NETWORK, PROXY, COMPOSE, REDIS, DNS, NODE, SUPPLY_CHAIN, GO, VERSITYGW],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
@@ -119,7 +120,22 @@ GOALS = {
     "generated": [UV, BACKEND, GENERATED, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED],
     "test": [
         *(*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED, FRONTEND, E2E, CHROMIUM, CURL),
-        *(SUPPLY_CHAIN, RUST_LINT, CXX, OPENSSL, NETWORK, PROXY, REDIS, DNS, DAEMONS, LINUXPTP, GO, PTP4U, VERSITYGW),
+        *(
+            SUPPLY_CHAIN,
+            RUST_LINT,
+            CXX,
+            OPENSSL,
+            NETWORK,
+            PROXY,
+            COMPOSE,
+            REDIS,
+            DNS,
+            DAEMONS,
+            LINUXPTP,
+            GO,
+            PTP4U,
+            VERSITYGW,
+        ),
         *(QEMU, GUEST_KERNEL),
     ],
 }

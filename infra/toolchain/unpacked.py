@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -113,10 +114,14 @@ def _write_script(program: Path) -> None:
     compiler = re.sub(r"-\d+$", "", program.name.removeprefix("x86_64-linux-gnu-").removeprefix("aarch64-linux-gnu-"))
     if compiler in _COMPILERS:
         flags = _compiler_flags()
+    command = [str(program)]
+    if _python_script(program):
+        command = [sys.executable, str(program)]
+        lines.append(f"export PYTHONPATH={shlex.quote(str(TREE / 'usr/lib/python3/dist-packages'))}")
     if program.name == "chromium":
-        program = TREE / "usr/lib/chromium/chromium"  # what Debian's script starts, by its absolute path
+        command = [str(TREE / "usr/lib/chromium/chromium")]  # what Debian's script starts, by its absolute path
         lines.append(f"export FONTCONFIG_FILE={shlex.quote(str(_fonts()))}")
-    lines.append(f'exec {shlex.join([str(program), *flags])} "$@"')
+    lines.append(f'exec {shlex.join([*command, *flags])} "$@"')
     for name in (program.name, _COMPILERS.get(program.name)):
         if name:
             script = BIN / name
@@ -124,6 +129,12 @@ def _write_script(program: Path) -> None:
             new.write_text("\n".join(lines) + "\n", "utf-8")
             new.chmod(0o755)
             new.rename(script)
+
+
+def _python_script(program: Path) -> bool:
+    """Return True for a script of Debian's Python, whose modules are in the tree."""
+    with program.open("rb") as file:
+        return file.readline().startswith(b"#!/usr/bin/python3")
 
 
 def _compiler_flags() -> list[str]:
