@@ -1,6 +1,5 @@
 """The command `sinemora`. A command's module is imported only when the command runs, so that servers start fast."""
 
-import json
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -207,9 +206,10 @@ def openapi(
 def contract() -> str:
     """Return `openapi.json` as it should be in the repository."""
     with paused():
+        from sinemora.kit.json_text import json_text
         from sinemora.main import create_app
 
-    return json.dumps(create_app().openapi(), indent=2, ensure_ascii=False) + "\n"
+    return json_text(create_app().openapi()) + "\n"
 
 
 @owner.command("create")

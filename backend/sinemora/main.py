@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from typing import Any
 
 import uvicorn
@@ -56,6 +57,7 @@ from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.head import HeadAsGet
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.kit.http.routes import operation_id
+from sinemora.kit.http.shared_parts import share
 from sinemora.kit.http.trusted_proxies import forwarding
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
@@ -204,7 +206,7 @@ def create_app() -> FastAPI:
         # Not include_router: it builds each route once more, which takes a second of a processor at every start.
         app.router.routes += router.routes
     describe = app.openapi
-    app.openapi = lambda: _described(describe())  # type: ignore[method-assign]
+    app.openapi = cache(lambda: _described(describe()))  # type: ignore[method-assign]
     if (packages := settings().packages_dir) is not None:
         serve_packages(app, packages)
     folder = settings().frontend_dir
@@ -222,6 +224,7 @@ def _described(contract: dict[str, Any]) -> dict[str, Any]:
     describe_scopes(contract, routes)
     errors.describe(contract)
     describe_responses(contract)
+    share(contract)
     return contract
 
 

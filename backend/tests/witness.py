@@ -28,8 +28,10 @@ from uuid import uuid4
 from fastapi.testclient import TestClient
 from httpx2 import Request, Response
 
+from generator.references import inlined
 from sinemora.kit.errors import MEDIA_TYPE
 from sinemora.kit.http import contract as described
+from sinemora.kit.json_text import json_text
 from sinemora.main import create_app
 
 COMMITTED = Path(__file__).parents[1] / "openapi.json"
@@ -66,14 +68,11 @@ _REPLACED = (
 
 @cache
 def contract_of_api() -> dict[str, Any]:
-    """Return the contract of the API: `openapi.json`, which `test_contract` compares with the code.
+    """Return the contract of the API, with shared parts inlined: `openapi.json`, which `test_contract` compares.
 
     Only while examples are recorded it is made, which takes seconds: operations that are new have none there yet.
     """
-    if RECORDING:
-        return create_app().openapi()
-    contract: dict[str, Any] = json.loads(COMMITTED.read_text("utf-8"))
-    return contract
+    return inlined(create_app().openapi() if RECORDING else json.loads(COMMITTED.read_text("utf-8")))
 
 
 class Operations:
@@ -282,8 +281,7 @@ def main(folder: Path, only: Sequence[str] = ()) -> None:
     target = described.DATA / "examples"
     target.mkdir(parents=True, exist_ok=True)
     for tag, entries in files.items():
-        text = json.dumps(entries, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
-        (target / f"{tag}.json").write_text(text, "utf-8")
+        (target / f"{tag}.json").write_text(json_text(entries) + "\n", "utf-8")
 
 
 def without_example(contract: dict[str, Any]) -> set[str]:
@@ -310,7 +308,7 @@ def record(tests: Sequence[str], only: Sequence[str]) -> None:
         ran = subprocess.run(command, env=env, check=False)
         main(Path(folder), only)
     described.examples.cache_clear()
-    if missing := sorted(without_example(create_app().openapi())):
+    if missing := sorted(without_example(inlined(create_app().openapi()))):
         sys.exit(f"No example of {', '.join(missing)}: no test gets a small answer of theirs.")
     if ran.returncode:
         sys.stderr.write("Some tests failed; the examples are those of the others.\n")

@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from generator import models, operations
+from generator.references import inlined
 
 BACKEND = Path(__file__).parents[2]
 CLIENT = BACKEND / "client" / "sinemora_client"
@@ -14,7 +15,7 @@ CONTRACT = BACKEND / "openapi.json"
 
 def files_of(contract: Path = CONTRACT) -> dict[str, str]:
     """Return the generated files by their path inside the client."""
-    document = json.loads(contract.read_text("utf-8"))
+    document = inlined(json.loads(contract.read_text("utf-8")))
     schemas = document["components"]["schemas"]
     called = operations.callable_by_keys(document)
     wanted = {name for one in called for name in operations.models_of(one)}

@@ -11,7 +11,6 @@ code that its operation does not have (`tests/witness.py`).
 import argparse
 import ast
 import inspect
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from sinemora.access.tenants.models import Role
 from sinemora.fleet.inventory.agents import authenticate as authenticate_agent
 from sinemora.kit.http.known_ids import check_known, noun_of
 from sinemora.kit.http.routes import early_of
+from sinemora.kit.json_text import json_text
 
 Code = tuple[int, str]
 PACKAGE = Path(sinemora.__file__).parent
@@ -344,7 +344,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, required=True)
     table = codes_of(route for router in ROUTERS for route in router.routes)
-    parser.parse_args().output.write_text(json.dumps(table, indent=1) + "\n", "utf-8")
+    parser.parse_args().output.write_text(json_text(table) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

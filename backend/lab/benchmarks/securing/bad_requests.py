@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from generator.references import inlined
 from lab.benchmarks.securing.samples import Samples
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -120,7 +121,7 @@ def operations(contract: dict[str, Any]) -> list[Operation]:
     """Return the operations that bad requests are generated for."""
     return [
         Operation(method, path, item[method])
-        for path, item in contract["paths"].items()
+        for path, item in inlined(contract)["paths"].items()
         for method in METHODS
         if method in item and (method, path) not in NEVER_SENT
     ]

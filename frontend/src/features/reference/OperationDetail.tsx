@@ -18,7 +18,7 @@ import { TryIt } from './TryIt'
 export function OperationDetail({ contract, operation }: { contract: Contract; operation: Operation }) {
   const heading = useId()
   const scopes = operation['x-required-scopes'] ?? []
-  const parameters = (operation.parameters ?? []).map((one) => ({
+  const parameters = operation.parameters.map((one) => ({
     name: one.name,
     type: `${shownType(contract, one.schema)}, ${one.in}`,
     required: one.required ?? false,

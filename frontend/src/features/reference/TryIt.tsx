@@ -26,7 +26,7 @@ export function TryIt({ operation }: { operation: Operation }) {
     <Panel title={strings.tryIt}>
       <form onSubmit={submit}>
         <div className={styles.inputs}>
-          {(operation.parameters ?? []).map(({ name, schema, required }) => (
+          {operation.parameters.map(({ name, schema, required }) => (
             <TextInput
               key={name}
               name={name}

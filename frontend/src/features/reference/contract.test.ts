@@ -12,6 +12,15 @@ test('every operation of the contract is listed once', () => {
   expect(listed.length).toBe(all.length)
 })
 
+test('an operation has the parameters and problems that it shares with others, and its own', () => {
+  const operations = groups.flatMap(([, listed]) => listed)
+  const update = operations.find(({ operationId }) => operationId === 'update_mesh')
+  expect(update?.parameters.map(({ name }) => name)).toEqual(['mesh_id', 'if-match'])
+  expect(update?.responses[404]).toMatchObject({ description: 'Not Found', 'x-problem-codes': ['mesh_unknown'] })
+  expect(update?.responses[422]?.['x-problem-codes']).toContain('request_invalid')
+  expect(JSON.stringify(operations)).not.toContain('#/components/parameters/')
+})
+
 test('operations are found by every word', () => {
   const found = matching(groups, 'POST mesh create').flatMap(([, operations]) => operations)
   expect(found.map(({ operationId }) => operationId)).toContain('create_mesh')

@@ -45,24 +45,37 @@ interface Described {
   summary: string
   description?: string
   tags?: string[]
-  parameters?: Parameter[]
+  parameters?: (Parameter | Reference)[]
   requestBody?: { required?: boolean; content: Record<string, Media> }
-  responses: Record<string, Answer>
+  responses: Record<string, Answer | Reference>
   deprecated?: boolean
+  /** Codes by status, in addition to those of the response. */
+  'x-problem-codes'?: Record<string, string[]>
   'x-required-role': string
   'x-required-scopes'?: string[]
   'x-person-only'?: boolean
   'x-confirmation'?: boolean
 }
 
+/** An operation with the shared parts that it refers to. */
 export interface Operation extends Described {
   method: string
   path: string
+  parameters: Parameter[]
+  responses: Record<string, Answer>
+}
+
+interface Reference {
+  $ref: string
 }
 
 export interface Contract {
   paths: Record<string, Record<string, Described>>
-  components: { schemas: Record<string, Schema> }
+  components: {
+    schemas: Record<string, Schema>
+    responses: Record<string, Answer>
+    parameters: Record<string, Parameter>
+  }
 }
 
 export const contractQuery = queryOptions({
@@ -81,10 +94,28 @@ export function operationsByTag(contract: Contract): [string, Operation[]][] {
   for (const [path, item] of Object.entries(contract.paths)) {
     for (const [method, described] of Object.entries(item)) {
       const tag = described.tags?.[0] ?? 'other'
-      byTag.set(tag, [...(byTag.get(tag) ?? []), { ...described, method: method.toUpperCase(), path }])
+      byTag.set(tag, [...(byTag.get(tag) ?? []), inlined(contract, method.toUpperCase(), path, described)])
     }
   }
   return [...byTag].sort(([one], [other]) => one.localeCompare(other))
+}
+
+function inlined({ components }: Contract, method: string, path: string, described: Described): Operation {
+  const responses = Object.entries(described.responses).map(([status, one]): [string, Answer] => {
+    const answer = target(components.responses, one)
+    const codes = [...(answer['x-problem-codes'] ?? []), ...(described['x-problem-codes']?.[status] ?? [])]
+    return [status, { ...answer, 'x-problem-codes': codes.sort() }]
+  })
+  const parameters = (described.parameters ?? []).map((one) => target(components.parameters, one))
+  return { ...described, method, path, parameters, responses: Object.fromEntries(responses) }
+}
+
+/** Return the shared part that a reference leads to; the part itself if it is none. */
+function target<T extends Answer | Parameter>(shared: Record<string, T>, part: T | Reference): T {
+  if (!('$ref' in part)) return part
+  const found = shared[part.$ref.split('/').at(-1) ?? '']
+  if (found === undefined) throw new Error(`the contract lacks ${part.$ref}`)
+  return found
 }
 
 /** Return the operations whose method, path, name or description contains every word. */

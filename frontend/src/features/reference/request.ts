@@ -27,7 +27,7 @@ export function requestOf(operation: Operation, { values, body, mediaType, key }
   let path = operation.path
   const query = new URLSearchParams()
   const headers = new Headers({ Accept: 'application/json, */*' })
-  for (const { name, in: where, schema } of operation.parameters ?? []) {
+  for (const { name, in: where, schema } of operation.parameters) {
     const value = values[name]?.trim() ?? ''
     if (where === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value))
     else if (value === '') continue
