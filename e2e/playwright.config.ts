@@ -1,5 +1,8 @@
 import { defineConfig } from '@playwright/test'
 
+// A trace costs a tenth of a journey's time. Processes of Playwright read this file without its arguments.
+if (process.argv.includes('--last-failed')) process.env.SINEMORA_E2E_TRACE = 'on'
+
 const browser = (...args: string[]) => ({
   // Date fields are written in the browser's own language.
   env: { ...(process.env as Record<string, string>), LANGUAGE: 'en_US' },
@@ -40,8 +43,8 @@ export default defineConfig({
     // No motion: on a busy machine a click misses a button of a dialog that slides in.
     contextOptions: { reducedMotion: 'reduce' },
     screenshot: 'only-on-failure',
-    // The page before and after each step, without a film of it: a failed test has a screenshot anyway.
-    trace: { mode: 'retain-on-failure', screenshots: false },
+    // The page before and after each step, when a failed test is run again; a failed test has a screenshot anyway.
+    trace: process.env.SINEMORA_E2E_TRACE ? { mode: 'retain-on-failure', screenshots: false } : 'off',
     launchOptions: browser(),
   },
   projects: [
@@ -61,7 +64,6 @@ export default defineConfig({
         deviceScaleFactor: 1,
         locale: 'en-GB',
         timezoneId: 'UTC',
-        trace: 'off',
         launchOptions: browser(
           '--force-color-profile=srgb',
           '--font-render-hinting=none',
@@ -86,7 +88,7 @@ export default defineConfig({
             name: 'bench',
             testDir: 'bench',
             workers: 1,
-            use: { viewport: { width: 1440, height: 900 }, trace: 'off' as const },
+            use: { viewport: { width: 1440, height: 900 } },
           },
         ]
       : []),

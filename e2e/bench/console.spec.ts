@@ -1,6 +1,7 @@
 /** Times and frames of the console with meshes of 100, 300 and 1,000 VMs and a list of 2,000: `make bench-ui`. */
 
-import { type read, test } from '../support/journey'
+import type { Locator, Page } from '@playwright/test'
+import { test } from '../support/journey'
 import { framesPerSecond, median, meshesOf, observe, paintedMs, report, scriptBytes, seen, warmMs } from './measure'
 
 const heatmapDrawn = () => performance.getEntriesByName('heatmap drawn').at(-1)?.startTime ?? false
@@ -15,11 +16,11 @@ const MOVES_S = 4
 
 test.describe.configure({ mode: 'serial', timeout: 900_000 })
 
-test('100 VMs: overview', async ({ inside: page }) => {
+test('100 VMs: overview', async ({ own: page }) => {
   report('ui_overview_ms_100', await warmMs(page, '/', overviewShown))
 })
 
-test('all: time to paint', async ({ inside: page }) => {
+test('all: time to paint', async ({ own: page }) => {
   const meshes = await meshesOf(page)
   report('ui_overview_ms_1000', await warmMs(page, '/', overviewShown), { meshes: Object.keys(meshes).length })
   for (const size of [100, 1000]) {
@@ -30,7 +31,7 @@ test('all: time to paint', async ({ inside: page }) => {
   for (const size of [100, 300]) report(`ui_svg_ms_${size}`, median(await svgMs(page, size)))
 })
 
-test('all: new values', async ({ inside: page }) => {
+test('all: new values', async ({ own: page }) => {
   const meshes = await meshesOf(page)
   await observe(page)
   // The change from usual, which the page shows first, has one statistic only.
@@ -56,7 +57,7 @@ test('all: new values', async ({ inside: page }) => {
   report('ui_values_ms_1000', median(spent), { longest_task_ms: Math.round(longest) })
 })
 
-test('all: frames', async ({ inside: page }) => {
+test('all: frames', async ({ own: page }) => {
   const meshes = await meshesOf(page)
   await paintedMs(page, `/meshes/${meshes[300]}`, heatmapDrawn)
   const grid = page.getByRole('grid')
@@ -76,11 +77,9 @@ test('all: frames', async ({ inside: page }) => {
   )
 })
 
-test('all: first load', async ({ inside: page }) => {
+test('all: first load', async ({ own: page }) => {
   report('ui_first_load_kb', (await scriptBytes(page, '/')) / 1000)
 })
-
-type Locator = ReturnType<Parameters<typeof read>[0]['getByRole']>
 
 async function boxOf(grid: Locator) {
   const box = await grid.boundingBox()
@@ -89,7 +88,7 @@ async function boxOf(grid: Locator) {
 }
 
 /** Move the pointer in circles over the heatmap, a move a frame. */
-async function hover(page: Parameters<typeof read>[0], grid: Locator, seconds: number) {
+async function hover(page: Page, grid: Locator, seconds: number) {
   const { x, y, width, height } = await boxOf(grid)
   const until = Date.now() + seconds * 1000
   for (let turn = 0; Date.now() < until; turn++) {
@@ -99,7 +98,7 @@ async function hover(page: Parameters<typeof read>[0], grid: Locator, seconds: n
 }
 
 /** The baseline: ms to draw `size`² cells as rectangles of an SVG, as charts of that many elements are drawn. */
-async function svgMs(page: Parameters<typeof read>[0], size: number): Promise<number[]> {
+async function svgMs(page: Page, size: number): Promise<number[]> {
   const spent: number[] = []
   for (let turn = 0; turn < 3; turn++) {
     spent.push(

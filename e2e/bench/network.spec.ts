@@ -23,7 +23,7 @@ const SILENT_MS = 45_000
 
 test.describe.configure({ timeout: 7_200_000 })
 
-test('faults: named on the overview and among the most unusual', async ({ inside: page }) => {
+test('faults: named on the overview and among the most unusual', async ({ own: page }) => {
   const { sights, seed } = input<{ sights: Sight[]; seed: number }>()
   const mesh = (await meshesOf(page))[100]
   await page.goto('/')
@@ -97,7 +97,7 @@ function joins(row: string, sources: string[], targets: string[], both: boolean)
   return isThere || (both && sources.includes(to) && targets.includes(from))
 }
 
-test('keys: from the overview to a saved alert', async ({ inside: page }) => {
+test('keys: from the overview to a saved alert', async ({ own: page }) => {
   const mesh = (await meshesOf(page))[100]
   const rules = async () =>
     (await read<{ items: { id: string; scope: { path: string[] | null } }[] }>(page, `/v1/alert-rules?mesh_id=${mesh}`))
@@ -126,7 +126,7 @@ test('keys: from the overview to a saved alert', async ({ inside: page }) => {
   report('ui_keys_to_alert', keys, { path: path.join(' → ') })
 })
 
-test('heap: growth of pages that stay open', async ({ inside: page, context }) => {
+test('heap: growth of pages that stay open', async ({ own: page, context }) => {
   const { minutes } = input<{ minutes: number }>()
   const mesh = (await meshesOf(page))[100]
   // Unused responses stay in the cache of queries for five minutes.

@@ -89,7 +89,7 @@ async function held(page: Page) {
   }
 }
 
-test('pages: layout and accessibility', async ({ inside: page, browser }) => {
+test('pages: layout and accessibility', async ({ own: page, browser }) => {
   const audit = new Audit()
   await observe(page)
   const mesh = (await meshesOf(page))[100] as string

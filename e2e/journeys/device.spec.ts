@@ -55,12 +55,3 @@ test('a terminal signs in once a person confirms its code, and signs out', async
     rmSync(folder, { recursive: true, force: true })
   }
 })
-
-test('a wrong code is refused, and can be corrected', async ({ inside: page }) => {
-  await page.goto('/device')
-  await page.getByLabel('Code of the device').fill('BBBB-BBBB')
-  await page.getByRole('button', { name: 'Continue' }).click()
-  await expect(page.getByRole('alert')).toContainText('Unknown device login')
-  await expect(page.getByLabel('Code of the device')).toHaveValue('BBBB-BBBB')
-  await expectAccessible(page)
-})

@@ -87,23 +87,6 @@ test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh
   await expect(grid).toBeFocused()
 })
 
-test('a zone pair opens as a matrix of its own VMs', async ({ inside: page, mesh }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  await page.goto(`/meshes/${mesh.id}?by=zone&metric=one_way_delay&cell=0,1`)
-  const zones = page.getByRole('grid', { name: 'One-way delay, p50 by zone pair' })
-  const [, source, target] = /^(.*) to (.*), p50/.exec(await zones.getByRole('gridcell').innerText()) ?? []
-  await zones.press('Enter')
-  const pair = page.getByRole('region', { name: 'Zone pair' })
-  await expect(pair.getByRole('heading', { level: 2 })).toHaveAccessibleName(`${source} to ${target}`)
-  const grid = page.getByRole('grid', { name: 'One-way delay, p50 by path' })
-  const [from, to] = [source, target].map((zone) => vms.filter(({ zone_name }) => zone_name === zone))
-  await expect(grid).toHaveAttribute('aria-rowcount', String(from?.length))
-  await expect(grid).toHaveAttribute('aria-colcount', String(to?.length))
-  await grid.press('Control+End')
-  const detail = page.getByRole('region', { name: 'Selected path' }).getByRole('heading')
-  await expect(detail).toHaveAccessibleName(`${from?.at(-1)?.name} to ${to?.at(-1)?.name}`)
-})
-
 test('the view is in the URL', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
   await page.getByText('Zone × zone').click()
@@ -115,19 +98,6 @@ test('the view is in the URL', async ({ inside: page, mesh }) => {
   await page.reload()
   await expect(page.getByRole('grid', { name })).toBeVisible()
   await expect(page.getByRole('region', { name: 'Legend' })).toContainText('Round trip, p99')
-})
-
-test('invalid parameters of a URL are ignored', async ({ inside: page, mesh }) => {
-  await page.goto(`/meshes/${mesh.id}?span=86400&metric=rainbow&by=zone`)
-  // Without usual values yet, delays.
-  await expect(page.getByRole('grid', { name: /^(Change from usual|One-way delay, p50) by zone pair$/ })).toBeVisible()
-})
-
-test('the legend names the states without a value, and what is usual', async ({ inside: page, mesh }) => {
-  await page.goto(`/meshes/${mesh.id}?metric=deviation`)
-  const legend = page.getByRole('region', { name: 'Legend' })
-  for (const name of ['Not planned', 'No data yet', 'Stale', 'Lost', 'No usual value yet', 'Usual'])
-    await expect(legend.getByText(new RegExp(`^${name}`))).toBeVisible()
 })
 
 interface Ends {

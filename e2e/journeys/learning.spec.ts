@@ -5,57 +5,51 @@ interface Source {
   name: string
 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`a metric source shows its finding or the reason why there is none, on a ${colorScheme} page`, async ({
-    inside: page,
-    mesh,
-  }) => {
-    const name = `journey shop ${colorScheme} ${Date.now()}`
-    await page.emulateMedia({ colorScheme })
-    await page.goto('/curves')
-    await page.getByRole('link', { name: 'Learn in production' }).click()
-    await expect(page.getByRole('heading', { level: 1, name: 'Learning in production' })).toBeVisible()
-    const form = page.getByRole('form', { name: 'Add metric source' })
-    await form.getByRole('textbox', { name: 'Application' }).fill(name)
-    await form.getByLabel('Mesh').selectOption(mesh.id)
-    await form.getByRole('combobox', { name: 'Clients' }).click()
-    await page.getByRole('listbox').getByRole('option').first().click()
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Start learning' }).click()
-    const source = page.getByRole('region', { name })
-    // Inconclusive when the periodic evaluation came first.
-    await expect(source.getByText(/^(Waiting for data|Inconclusive)$/)).toBeVisible()
-    await expect(page.getByText(/^Metric source created/)).toBeVisible()
-    const { items } = await read<{ items: Source[] }>(page, '/v1/metric-sources')
-    const created = items.find((item) => item.name === name) as Source
-    try {
-      const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
-      const points = [1, 2, 3].map((back) => ({
-        at: new Date(Date.now() - back * 60_000).toISOString(),
-        value: 1000 + back,
-      }))
-      const pushed = await page.request.post(`/v1/metric-sources/${created.id}/points`, {
-        data: { points },
-        headers: { 'X-CSRF-Token': csrf_token },
-      })
-      expect(await pushed.json()).toEqual({ stored: 3 })
-      await source.getByRole('button', { name: 'Evaluate now' }).click()
-      await expect(source.getByText('Inconclusive')).toBeVisible()
-      await expect(source.getByText(/at least 120 are needed/)).toBeVisible()
-      await source.getByRole('button', { name: 'Show data' }).click()
-      await expect(source.getByText(/No minute has both|µs/).first()).toBeVisible()
-      await expectAccessible(page)
-      await source.getByRole('button', { name: 'Pause' }).click()
-      await expect(source.getByText('Paused')).toBeVisible()
-      await source.getByRole('button', { name: 'Delete…' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-      await expect(source).toBeHidden()
-    } finally {
-      const left = await read<{ items: Source[] }>(page, '/v1/metric-sources')
-      if (left.items.some(({ id }) => id === created.id)) await remove(page, `/v1/metric-sources/${created.id}`)
-    }
-  })
-}
+test('a metric source shows its finding or the reason why there is none', async ({ inside: page, mesh }) => {
+  const name = `journey shop ${Date.now()}`
+  await page.goto('/curves')
+  await page.getByRole('link', { name: 'Learn in production' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Learning in production' })).toBeVisible()
+  const form = page.getByRole('form', { name: 'Add metric source' })
+  await form.getByRole('textbox', { name: 'Application' }).fill(name)
+  await form.getByLabel('Mesh').selectOption(mesh.id)
+  await form.getByRole('combobox', { name: 'Clients' }).click()
+  await page.getByRole('listbox').getByRole('option').first().click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Start learning' }).click()
+  const source = page.getByRole('region', { name })
+  // Inconclusive when the periodic evaluation came first.
+  await expect(source.getByText(/^(Waiting for data|Inconclusive)$/)).toBeVisible()
+  await expect(page.getByText(/^Metric source created/)).toBeVisible()
+  const { items } = await read<{ items: Source[] }>(page, '/v1/metric-sources')
+  const created = items.find((item) => item.name === name) as Source
+  try {
+    const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
+    const points = [1, 2, 3].map((back) => ({
+      at: new Date(Date.now() - back * 60_000).toISOString(),
+      value: 1000 + back,
+    }))
+    const pushed = await page.request.post(`/v1/metric-sources/${created.id}/points`, {
+      data: { points },
+      headers: { 'X-CSRF-Token': csrf_token },
+    })
+    expect(await pushed.json()).toEqual({ stored: 3 })
+    await source.getByRole('button', { name: 'Evaluate now' }).click()
+    await expect(source.getByText('Inconclusive')).toBeVisible()
+    await expect(source.getByText(/at least 120 are needed/)).toBeVisible()
+    await source.getByRole('button', { name: 'Show data' }).click()
+    await expect(source.getByText(/No minute has both|µs/).first()).toBeVisible()
+    await expectAccessible(page)
+    await source.getByRole('button', { name: 'Pause' }).click()
+    await expect(source.getByText('Paused')).toBeVisible()
+    await source.getByRole('button', { name: 'Delete…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await expect(source).toBeHidden()
+  } finally {
+    const left = await read<{ items: Source[] }>(page, '/v1/metric-sources')
+    if (left.items.some(({ id }) => id === created.id)) await remove(page, `/v1/metric-sources/${created.id}`)
+  }
+})
 
 test('a curve is renamed', async ({ inside: page }) => {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
@@ -82,19 +76,4 @@ test('a curve is renamed', async ({ inside: page }) => {
   } finally {
     await remove(page, `/v1/curves/${id}`)
   }
-})
-
-test('the round trip of the test bed is subtracted', async ({ inside: page, mesh }) => {
-  const { vms } = await read<{ vms: { id: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms.map(({ id }) => id)
-  await page.goto(`/curves/memcached-server?mesh=${mesh.id}&source=${source}&target=${target}`)
-  await expect(page.getByText(/The whole round trip counts/)).toBeVisible()
-  const field = page.getByLabel('Test bed round trip (µs)')
-  await field.fill('25')
-  await field.press('Enter')
-  await expect(page).toHaveURL(/reference=25/)
-  await expect(page.getByText(/The test bed round trip of 25(\.0)? µs is subtracted/)).toBeVisible()
-  await page.getByLabel('Waiting pattern').selectOption('rounds')
-  await expect(page).toHaveURL(/waiting=rounds/)
-  await expectAccessible(page)
 })

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, read, test } from '../support/journey'
+import { expect, read, test } from '../support/journey'
 
 interface Health {
   id: string
@@ -25,7 +25,6 @@ test('the overview shows the state of the mesh that the API reports, and leads t
   await expect(section.getByText(`${planned} of ${planned}`)).toBeVisible()
   await expect(section.getByText(/no open incidents|^Degraded/i).first()).toBeVisible()
   await expect(section.getByRole('list', { name: /^Last 24 hours/ }).getByRole('link')).toHaveCount(24)
-  await expectAccessible(page)
 
   await test.step('a cell of the zones opens the heatmap of its pair', async () => {
     const cell = section.getByRole('table').getByRole('link').first()
@@ -35,25 +34,4 @@ test('the overview shows the state of the mesh that the API reports, and leads t
     await expect(page.getByRole('grid')).toBeVisible()
     await expect(page).toHaveTitle(new RegExp(`Heatmap · ${mesh.name} · Sinemora$`))
   })
-})
-
-test('a phone shows the overview without scrolling sideways', async ({ inside: page, mesh }) => {
-  await page.setViewportSize({ width: 375, height: 800 })
-  await page.goto('/')
-  await expect(page.getByRole('region', { name: mesh.name })).toBeVisible()
-  await expect(page.getByText(/^Loading /)).toHaveCount(0)
-  const { scroll, width } = await page.evaluate(() => ({
-    scroll: document.documentElement.scrollWidth,
-    width: document.documentElement.clientWidth,
-  }))
-  expect(scroll).toBeLessThanOrEqual(width)
-})
-
-test('an unknown address keeps the navigation and leads to the overview', async ({ inside: page }) => {
-  await page.goto('/no-such-page')
-  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible()
-  await expect(page.getByRole('navigation', { name: 'Main' })).toBeVisible()
-  await expect(page.getByRole('main')).toHaveCount(1)
-  await page.getByRole('link', { name: 'Go to the overview' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
 })

@@ -31,18 +31,3 @@ test('the keyboard alone leads from the overview to a path', async ({ inside: pa
     await expect(page.getByRole('dialog')).toBeHidden()
   })
 })
-
-test('the navigation collapses to icons, and is collapsed after a reload', async ({ inside: page }) => {
-  await page.goto('/vms')
-  const navigation = page.getByRole('navigation', { name: 'Main' })
-  const width = () => navigation.evaluate((node) => node.getBoundingClientRect().width)
-  const before = await width()
-  await page.getByRole('button', { name: 'Collapse navigation' }).click()
-  await page.reload()
-  await expect(page.getByRole('button', { name: 'Expand navigation' })).toBeVisible()
-  expect(await width()).toBeLessThan(before / 2)
-  await expect(navigation.getByRole('link', { name: 'VMs' })).toHaveAttribute('aria-current', 'page')
-  await expectAccessible(page)
-  await navigation.getByRole('link', { name: 'Zones' }).hover()
-  await expect(page.getByRole('tooltip')).toHaveText('Zones')
-})

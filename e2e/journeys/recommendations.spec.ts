@@ -12,14 +12,12 @@ test('an application is added in a minute, and moves are requested', async ({ in
   await page.getByRole('combobox', { name: 'Other VMs' }).click()
   await page.getByRole('listbox', { name: 'Other VMs' }).getByRole('option', { name: other.name }).click()
   await page.keyboard.press('Escape')
-  await expectAccessible(page)
   await page.getByRole('button', { name: 'Add application' }).click()
 
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
   const { pathname } = new URL(page.url())
   const link = page.getByRole('region', { name: 'Links' }).getByRole('row', { name: new RegExp(other.name) })
   await expect(link).toContainText(' %')
-  await expectAccessible(page)
   await page.goto('/applications')
   await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText(mesh.name)
 
@@ -27,7 +25,6 @@ test('an application is added in a minute, and moves are requested', async ({ in
   await page.getByLabel('Application', { exact: true }).selectOption({ label: name })
   await page.getByRole('button', { name: 'Use as price basis' }).click()
   await expect(page.getByText(/^Price basis: 50 jobs\/s, p95 500 ms/)).toBeVisible()
-  await expectAccessible(page)
 
   await page.goto('/recommendations')
   await page.getByLabel('Maximum moves').fill('3')
@@ -35,10 +32,8 @@ test('an application is added in a minute, and moves are requested', async ({ in
   // All paths are loopback, so the result may vary; it always states its basis.
   await expect(page.getByRole('heading', { name: 'Basis' })).toBeVisible({ timeout: 60_000 })
   await expect(page.getByText(/^Chosen on [\d,]+ windows?, evaluated on [\d,]+ held-out windows?/)).toBeVisible()
-  await expectAccessible(page)
   await page.goto('/recommendations')
   await expect(page.getByRole('row', { name: /Requested by/ }).first()).toBeVisible()
-  await expectAccessible(page)
 
   await page.getByText('Advanced').click()
   await page.getByLabel('Policy').selectOption('nomora')

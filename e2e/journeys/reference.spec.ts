@@ -24,8 +24,6 @@ test('a call is tried from the reference of the API, with the session and with a
   await expect(answer).toContainText(`"name": "${mesh.name}"`)
   await expect(page.getByText(/^200/)).toBeVisible()
   await expectAccessible(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await expectAccessible(page)
   expect(refused).toEqual([])
 
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()

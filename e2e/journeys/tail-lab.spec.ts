@@ -31,27 +31,3 @@ test('a study of the tail lab is run from its form, with own flow sizes, and rea
   await page.getByRole('button', { name: 'Run study' }).click()
   await expect(page.getByText(/^Own flow sizes: 2\D?000 flows/)).toBeVisible({ timeout: 120_000 })
 })
-
-test('transports of a leaf-spine network are compared, named simplified, and stand beside the source', async ({
-  inside: page,
-}) => {
-  await page.goto('/advisors/tail-lab')
-  await page.getByRole('combobox', { name: 'Network' }).selectOption('leaf_spine')
-  await expect(page.getByText(/simplified forms with the constants of their publications/)).toBeVisible()
-  await page.getByRole('combobox', { name: 'Flow sizes' }).selectOption('w4')
-  await page.getByText('Advanced').click()
-  await page.getByRole('spinbutton', { name: 'Flows', exact: true }).fill('1000')
-  await page.getByRole('spinbutton', { name: 'Evaluations of a search' }).fill('5')
-  await page.getByRole('button', { name: 'Run study' }).click()
-  const packets = page.getByRole('region', { name: 'Packets in the network' })
-  await expect(packets.getByRole('row', { name: /^pFabric-like, D-TAIL aware/ })).toBeVisible({ timeout: 120_000 })
-  await page.getByRole('combobox', { name: 'Gains over' }).selectOption('homa')
-  await expect(
-    page.getByRole('img', { name: 'Gain of Homa-like, D-TAIL aware in Tail mean and mean, by α' }),
-  ).toBeVisible()
-  await expect(page.getByText(/Homa is simplified, with the constants of its publication/)).toBeVisible()
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await expectAccessible(page)
-  }
-})

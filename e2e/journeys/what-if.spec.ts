@@ -1,4 +1,4 @@
-import { expect, expectAccessible, read, remove, test } from '../support/journey'
+import { expect, read, remove, test } from '../support/journey'
 
 test('slower paths between two zones change the predicted performance of an application', async ({
   inside: page,
@@ -45,7 +45,6 @@ test('slower paths between two zones change the predicted performance of an appl
   // The changes are in the URL.
   await page.reload()
   await expect(change as NonNullable<typeof change>).toContainText('−')
-  await expectAccessible(page)
   await page.getByRole('button', { name: 'Undo all' }).click()
   await expect(change as NonNullable<typeof change>).not.toContainText('−')
   await remove(page, `/v1/applications/${id}`)

@@ -4,7 +4,7 @@ import { CONTRACT, keyOf, type Recording, saveRecording } from '../support/recor
 import { fillProduct } from './fill'
 import { findPages } from './pages'
 
-test('record the requests of every page', async ({ inside: page, mesh, baseURL }) => {
+test('record the requests of every page', async ({ own: page, mesh, baseURL }) => {
   test.setTimeout(1_800_000)
   await fillProduct(page, mesh)
   const recording: Recording = {

@@ -1,6 +1,6 @@
 /** Fixtures of the journeys: a signed-in page, the demonstration mesh, accessibility. */
 
-import { test as base, expect, type Page } from '@playwright/test'
+import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
 
 export { expect } from '@playwright/test'
 export { expectAccessible } from './accessibility'
@@ -22,30 +22,59 @@ interface Mesh {
 }
 
 interface Fixtures {
-  /** A signed-in page; `page` is not signed in. */
+  /** A signed-in page; its window is that of all journeys. `page` is not signed in. */
   inside: Page
+  /** A signed-in page in a window of its own, for a journey that ends its session or looks at the first load. */
+  own: Page
   /** The demonstration mesh. */
   mesh: Mesh
 }
 
-export const test = base.extend<Fixtures>({
+type Signed = Pick<Page, 'request'>
+
+async function signIn({ request }: Signed) {
+  const response = await request.post('/v1/auth/sign-in', { data: credentials() })
+  expect(response.ok()).toBe(true)
+}
+
+/** Use a page, and expect that its content policy refused nothing. */
+async function usePage(page: Page, use: (page: Page) => Promise<void>) {
+  const refused: string[] = []
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) refused.push(message.text())
+  })
+  await use(page)
+  expect(refused).toEqual([])
+}
+
+export const test = base.extend<Fixtures, { session: BrowserContext }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function needs from this pattern
   baseURL: async ({}, use) => use(required('SINEMORA_E2E_URL')),
-  page: async ({ page }, use) => {
-    const refused: string[] = []
-    page.on('console', (message) => {
-      if (message.text().includes('Content Security Policy')) refused.push(message.text())
-    })
+  // One signed-in window for all journeys of a process: it has the scripts of the console, compiled, after the first page.
+  session: [
+    async ({ browser }, use, { project }) => {
+      const { contextOptions = {}, viewport = null } = project.use
+      const context = await browser.newContext({ ...contextOptions, viewport, baseURL: required('SINEMORA_E2E_URL') })
+      await signIn(context)
+      await use(context)
+      await context.close()
+    },
+    { scope: 'worker' },
+  ],
+  page: async ({ page }, use) => usePage(page, use),
+  own: async ({ page }, use) => {
+    await signIn(page)
     await use(page)
-    expect(refused).toEqual([])
   },
-  inside: async ({ page }, use) => {
-    const response = await page.request.post('/v1/auth/sign-in', { data: credentials() })
-    expect(response.ok()).toBe(true)
-    await use(page)
+  inside: async ({ session }, use) => {
+    const page = await session.newPage()
+    await usePage(page, use)
+    // What a journey chose, such as a theme, is not that of the next.
+    if (page.url() !== 'about:blank') await page.evaluate(() => localStorage.clear())
+    await page.close()
   },
-  mesh: async ({ inside }, use) => {
-    const { items } = await read<{ items: Mesh[] }>(inside, '/v1/meshes')
+  mesh: async ({ session }, use) => {
+    const { items } = await read<{ items: Mesh[] }>(session, '/v1/meshes')
     const demo = items.find(({ name }) => name === 'demo')
     if (!demo) throw new Error('There is no demonstration mesh.')
     await use(demo)
@@ -53,14 +82,14 @@ export const test = base.extend<Fixtures>({
 })
 
 /** Return the API's response to the signed-in user of the page. */
-export async function read<T>(page: Page, path: string): Promise<T> {
+export async function read<T>(page: Signed, path: string): Promise<T> {
   const response = await page.request.get(path)
   expect(response.ok(), `${path} responds with ${response.status()}`).toBe(true)
   return (await response.json()) as T
 }
 
 /** Create or change an object as the signed-in user of the page. */
-export async function write<T>(page: Page, method: 'POST' | 'PUT' | 'PATCH', path: string, data: object): Promise<T> {
+export async function write<T>(page: Signed, method: 'POST' | 'PUT' | 'PATCH', path: string, data: object): Promise<T> {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
   const headers = { 'X-CSRF-Token': csrf_token, 'If-Match': '*' }
   const response = await page.request.fetch(path, { method, data, headers })
@@ -69,7 +98,7 @@ export async function write<T>(page: Page, method: 'POST' | 'PUT' | 'PATCH', pat
 }
 
 /** Delete an object that a journey created. */
-export async function remove(page: Page, path: string) {
+export async function remove(page: Signed, path: string) {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
   const response = await page.request.delete(path, { headers: { 'X-CSRF-Token': csrf_token } })
   expect(response.ok(), `${path} responds with ${response.status()}`).toBe(true)

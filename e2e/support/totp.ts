@@ -10,21 +10,22 @@ function bytesOf(base32: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
-/** Return the code of a secret (base32) at a time. */
-function codeAt(secret: string, at: number): string {
+/** Return the code of a secret (base32) for a time step. */
+function codeOf(secret: string, step: number): string {
   const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / STEP_MS)))
+  counter.writeBigUInt64BE(BigInt(step))
   const mac = createHmac('sha1', bytesOf(secret)).update(counter).digest()
   const offset = (mac.at(-1) as number) & 15
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
 
-/** Return the codes of a secret, each once: a code that was used is waited out. */
+/** Return the codes of a secret, each once. The code of the next step is accepted too (RFC 6238, section 5.2). */
 export function authenticator(secret: string): () => Promise<string> {
-  let used = ''
+  const now = () => Math.floor(Date.now() / STEP_MS)
+  let step = 0
   return async () => {
-    while (codeAt(secret, Date.now()) === used) await new Promise((done) => setTimeout(done, 500))
-    used = codeAt(secret, Date.now())
-    return used
+    step = Math.max(step + 1, now())
+    while (step > now() + 1) await new Promise((done) => setTimeout(done, 500))
+    return codeOf(secret, step)
   }
 }
