@@ -273,7 +273,10 @@ def describe(session: Session, identity: AgentIdentity, body: AgentDescription) 
         if field in fields:
             setattr(agent.vm, field, fields[field])
     agent.agent_version = fields.get("agent_version") or agent.agent_version
-    agent.description = fields.get("description") or agent.description
+    # Two programs of the VM describe it: the agent does not know what the other one offers.
+    offered = fields.get("transfer", agent.description.get("transfer"))
+    description = fields.get("description") or agent.description
+    agent.description = description | ({} if offered is None else {"transfer": offered})
     session.flush()
     return agent
 

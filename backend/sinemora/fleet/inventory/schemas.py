@@ -196,13 +196,17 @@ class AgentEnrolled(Read):
 
 
 class AgentDescription(AgentWrite):
-    """Agent's description of itself. Omitted fields do not change."""
+    """Agent's description of itself. Omitted fields do not change.
+
+    `transfer`: what `sinemora-transfer` of the VM offers; an empty object withdraws it.
+    """
 
     probe_address: Omittable[Address] = None
     event_port: Omittable[Port] = None
     general_port: Omittable[Port] = None
     agent_version: Omittable[Annotated[str, Field(max_length=50)]] = None
     description: Omittable[Annotated[dict[str, Any], Field(max_length=64)]] = None
+    transfer: Omittable[Annotated[dict[str, Any], Field(max_length=64)]] = None
 
     @model_validator(mode="after")
     def _differ(self) -> Self:

@@ -24,6 +24,7 @@ from sinemora.fleet.meshes.schemas import (
     MeshRead,
     MeshUpdate,
     PlanAdoptionRead,
+    PlanPart,
     PlanPreviewCreate,
     PlanPreviewRead,
     PlanRead,
@@ -175,6 +176,7 @@ async def read_plan(
     request: Request,
     agent: AgentDep,
     wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="Longest wait for a change, s")] = 0,
+    part: Annotated[PlanPart, Query(description="The whole plan, or the bulk sender's orders")] = PlanPart.all,
     if_none_match: Annotated[str | None, Header(description="ETag of the agent's current plan")] = None,
 ) -> Response:
     """Return the agent's plan. With the ETag of its current plan, wait until the plan changes or `wait_s` is over.
@@ -185,12 +187,15 @@ async def read_plan(
     arrived_ns = time.monotonic_ns()
     watch: PlanWatch = request.app.state.plan_watch
     known_revisions = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
-    await run_in_threadpool(adoption.note, agent, known_revisions - {""})
+    if part is PlanPart.all:
+        await run_in_threadpool(adoption.note, agent, known_revisions - {""})
     until = time.monotonic() + wait_s
     while True:
         tenant_meshes = await watch.meshes_of(agent.tenant_id)
         meshes = tenant_meshes.by_vm.get(agent.vm_id, ())
         on_demand = tenant_meshes.on_demand.get(agent.vm_id, ())
+        if part is PlanPart.bulk:
+            meshes, on_demand = (), ()
         bulk = tenant_meshes.bulk.get(agent.vm_id, ())
         revision = plan_revision(agent.agent_id, meshes, [*(one.id for one in on_demand), *(one.id for one in bulk)])
         etag = {"ETag": f'"{revision}"'}

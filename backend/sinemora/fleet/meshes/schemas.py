@@ -1,6 +1,7 @@
 """JSON schemas of meshes, rosters, enrolment tokens, plans and usage."""
 
 from datetime import date, datetime
+from enum import StrEnum
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -380,6 +381,13 @@ class PlanBulkOrder(Read):
     certificate: str | None
     certificate_key: str | None
     steps: list[PlanBulkStep]
+
+
+class PlanPart(StrEnum):
+    """Part of a plan that a program of a VM follows."""
+
+    all = "all"
+    bulk = "bulk"
 
 
 class PlanRead(Read):

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from httpx2 import Response
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
@@ -25,8 +26,8 @@ OFFER = {
 
 
 def offering(agent: AgentCaller, **changes: Any) -> None:
-    """Describe an agent as one whose bulk sender is on."""
-    answer = agent.patch("/v1/agents/self", json={"description": {"bulk": OFFER | changes}})
+    """Offer the bulk sender of a VM, as `sinemora-transfer` does."""
+    answer = agent.patch("/v1/agents/self", json={"transfer": {"bulk": OFFER | changes}})
     assert answer.status_code == 200, answer.text
 
 
@@ -51,8 +52,8 @@ def trial(world: MeshWorld, **changes: Any) -> dict[str, Any]:
 
 
 def part_of(agent: AgentCaller) -> dict[str, Any]:
-    """Return the order in an agent's plan."""
-    (part,) = agent.get("/v1/agents/self/plan").json()["bulk"]
+    """Return the order in the part of the plan that `sinemora-transfer` follows."""
+    (part,) = agent.get("/v1/agents/self/plan", params={"part": "bulk"}).json()["bulk"]
     return dict(part)
 
 
@@ -222,6 +223,37 @@ def test_both_agents_must_have_it_on_and_be_connected(owner: Member, mesh: MeshW
     names = [agent.name for agent in mesh.agents]
     assert [senders[name]["is_on"] for name in names] == [True, False, True, False]
     assert (senders[names[0]]["rate_max_mbit"], senders[names[0]]["congestion_controls"]) == (100, ["cubic", "bbr"])
+
+
+def test_an_offer_stays_until_it_is_withdrawn(owner: Member, mesh: MeshWorld):
+    agent = mesh.agents[0]
+    is_on = lambda: owner.get(f"/v1/meshes/{mesh.id}/bulk-senders").json()[0]["is_on"]  # noqa: E731
+    for body, expected in (
+        ({"description": {"kernel": "6.1"}}, True),  # the agent describes itself, and does not know the offer
+        ({"transfer": {}}, False),
+        ({"description": {"bulk": OFFER}}, True),  # an agent of an earlier version
+        ({"description": {"kernel": "6.1"}}, False),
+    ):
+        assert agent.patch("/v1/agents/self", json=body).status_code == 200
+        assert is_on() is expected
+
+
+def test_the_part_for_transfers_has_the_orders_alone(owner: Member, mesh: MeshWorld):
+    agent = mesh.agents[0]
+
+    def plan(part: str, etag: str = "") -> Response:
+        return agent.get("/v1/agents/self/plan", params={"part": part}, headers={"If-None-Match": etag})
+
+    whole, none = plan("all"), plan("bulk")
+    assert (len(whole.json()["meshes"]), none.json()["meshes"], none.json()["bulk"]) == (1, [], [])
+    followers = owner.get(f"/v1/meshes/{mesh.id}/plan-followers").json()
+    assert plan("bulk", none.headers["ETag"]).status_code == 304
+    # Only who asks for the whole plan counts as one that measures by it.
+    assert owner.get(f"/v1/meshes/{mesh.id}/plan-followers").json() == followers
+    owner.created("/v1/transport-trials", trial(mesh))
+    one, all = plan("bulk", none.headers["ETag"]).json(), plan("all").json()
+    assert (one["meshes"], len(one["bulk"]), len(all["meshes"])) == ([], 1, 1)
+    assert one["bulk"] == all["bulk"]
 
 
 def test_planned_transfers_run_at_their_rates(owner: Member, mesh: MeshWorld):

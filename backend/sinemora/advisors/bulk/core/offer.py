@@ -1,4 +1,4 @@
-"""Limits of the bulk sender of a VM, and the transports of its kernel, as the agent reports them."""
+"""Limits of the bulk sender of a VM, and the transports of its kernel, as `sinemora-transfer` reports them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,9 @@ class Offer:
 
 def offer_of(description: dict[str, Any]) -> Offer | None:
     """Return the offer in an agent's description of itself; None without a bulk sender that is on."""
-    said = description.get("bulk")
+    transfer = description.get("transfer")
+    # Agents of earlier versions have the bulk sender in themselves.
+    said = (transfer.get("bulk") if isinstance(transfer, dict) else None) or description.get("bulk")
     if not isinstance(said, dict):
         return None
     numbers = [number for name in _NUMBERS if isinstance(number := said.get(name), int) and number > 0]
