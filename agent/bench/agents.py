@@ -17,6 +17,7 @@ from laboratory import Host, Lab, LabError, Process, wait_until
 HERE = Path(__file__).resolve().parent
 # Benchmarks measure the release build; tests run the quick one.
 BINARY = HERE.parent / "target" / os.environ.get("SINEMORA_BUILD_FOLDER", "release") / "sinemora-agent"
+TRANSFER, GUARD = BINARY.with_name("sinemora-transfer"), BINARY.with_name("sinemora-guard")
 MESH_KEY = 1
 
 
@@ -139,12 +140,25 @@ class Fleet:
         options = {
             **{"backend": backend, "state-dir": str(state), "listen-address": host.address, "log-level": "info"},
             **{"event-port": str(event_port), "general-port": str(event_port + 1)},
+            **{"metrics-listen": "127.0.0.1:9319"},
             **{name.replace("_", "-"): value for name, value in settings.items()},
         }
         flags = [f"--{name}={value}" for name, value in options.items() if value]
         before = [*through, state] if through else []
         command = [*before, self.binary, "run", "--insecure-http", *flags]
         return Agent(self, host, key, event_port, lambda: host.start(command, "agent", env))
+
+    def transfer(self, agent: Agent, **settings: str) -> Process:
+        """Start `sinemora-transfer` next to an agent, with further `settings`."""
+        options = {
+            **{"backend": f"http://{self.lab.gateway}:8420", "state-dir": str(self.lab.folder / f"state-{agent.key}")},
+            **{"listen-address": agent.host.address},
+            **{name.replace("_", "-"): value for name, value in settings.items()},
+        }
+        flags = [f"--{name}={value}" for name, value in options.items()]
+        process = agent.host.start([TRANSFER, "run", "--insecure-http", *flags], "transfer")
+        process.require("the start of transfers", "starting")
+        return process
 
     def write_plan(self, key: int, content: dict[str, Any]) -> None:
         """Put a plan in force for the agent of this key, within about a second."""

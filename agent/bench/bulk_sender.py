@@ -44,7 +44,9 @@ class Scene:
             "bulk_max_mbit": "1000",
             "bulk_max_s": "60",
         }
-        *self.senders, self.receiver = [self.fleet.agent(host, **limits) for host in hosts]
+        *self.senders, self.receiver = [self.fleet.agent(host) for host in hosts]
+        for agent in (*self.senders, self.receiver):
+            self.fleet.transfer(agent, **limits)
         self.probe()
 
     def bucket(self, rate: int) -> int:

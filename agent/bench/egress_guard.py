@@ -21,7 +21,7 @@ from sinemora.labs.tail_lab.core.link import Link
 from sinemora.labs.tail_lab.core.policies import PacketPolicy
 from sinemora.labs.tail_lab.core.workloads import Workload
 
-from agents import BINARY
+from agents import GUARD
 from laboratory import Host, Lab, LabError
 
 HERE = Path(__file__).resolve().parent
@@ -99,7 +99,7 @@ def guard_of_the_lab(flows: Sequence[Flow], alpha: float) -> list[str]:
     command = command_of(outcome.policy, outcome.alpha, outcome.boundaries, LINK_MBIT)
     if command is None:
         raise LabError("the study found no classes")
-    return shlex.split(command.replace("eth0", "e0"))[4:]
+    return shlex.split(command.replace("eth0", "e0"))[3:]
 
 
 class Scene:
@@ -128,10 +128,10 @@ class Scene:
 
 
 def guard(host: Host, *arguments: str) -> str:
-    """Run `sinemora-agent egress-guard` on a host and return what it printed; raises LabError when it fails."""
-    done = host.try_as_root(BINARY, "egress-guard", *arguments)
+    """Run `sinemora-guard` on a host and return what it printed; raises LabError when it fails."""
+    done = host.try_as_root(GUARD, *arguments)
     if done.returncode:
-        raise LabError(f"egress-guard {' '.join(arguments)}: {done.stderr.strip()}")
+        raise LabError(f"sinemora-guard {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
 
 

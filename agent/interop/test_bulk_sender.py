@@ -105,7 +105,9 @@ def scene() -> Iterator[Scene]:
         fleet = Fleet(lab)
         hosts = lab.host("sender"), lab.host("receiver")
         limits = {"bulk_sender": "true", "bulk_max_size": "64MiB", "bulk_max_mbit": "400", "bulk_max_s": "60"}
-        agents = fleet.agent(hosts[0], **limits), fleet.agent(hosts[1], **limits)
+        agents = fleet.agent(hosts[0]), fleet.agent(hosts[1])
+        for agent in agents:
+            fleet.transfer(agent, **limits)
         bucket = ("rate", f"{8 * RATE}bit", "burst", str(DEPTH), "latency", "50ms")
         hosts[0].run("tc", "qdisc", "add", "dev", "e0", "root", "tbf", *bucket)
         yield Scene(lab, fleet, hosts, agents)

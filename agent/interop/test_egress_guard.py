@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import egress_guard
-from agents import BINARY, Agent, Fleet
+from agents import GUARD, Agent, Fleet
 from egress_guard import HERE, LINK_MBIT, PORT, QUEUE_MS, Scene, Times, guard
 from laboratory import Host, Lab, Process, tool, wait_until
 
@@ -93,7 +93,7 @@ def test_a_start_that_is_killed_half_way_is_finished_or_removed(host: Host, tmp_
     shim.chmod(0o755)
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     for after in ("on", "off"):
-        killed = host.try_as_root(BINARY, "egress-guard", *ON, env=path)
+        killed = host.try_as_root(GUARD, *ON, env=path)
         assert killed.returncode == -9
         assert "htb 534d:" in _state(host)
         assert "not complete" in guard(host, "status")
@@ -124,7 +124,7 @@ def test_what_others_set_is_refused_and_stays(host: Host) -> None:
     host.run("tc", "qdisc", "add", "dev", "e0", "clsact")
     host.run("tc", "qdisc", "add", "dev", "e0", "root", "tbf", "rate", "10mbit", "burst", "20k", "limit", "100k")
     before = _state(host)
-    refused = host.try_as_root(BINARY, "egress-guard", *ON)
+    refused = host.try_as_root(GUARD, *ON)
     assert refused.returncode == 1
     assert "has the root queueing discipline tbf" in refused.stderr
     assert guard(host, "off", "--interface", "e0") == "There is no guard on e0.\n"
@@ -163,10 +163,10 @@ def test_errors_name_what_is_wrong(host: Host) -> None:
         (("on", "--interface", "e0", "--rate", "fast", *STRICT), 2, "950mbit"),
         (("off", "--interface", "e7"), 2, 'no network interface "e7"'),
     ):
-        done = host.try_as_root(BINARY, "egress-guard", *arguments)
+        done = host.try_as_root(GUARD, *arguments)
         assert (done.returncode, words in done.stderr) == (code, True), done.stderr
     # Root of the laboratory is not root of the machine.
-    inside = host.start([BINARY, "egress-guard", *ON], "unprivileged")
+    inside = host.start([GUARD, *ON], "unprivileged")
     wait_until("its end", lambda: not inside.running)
     assert "run it as root of the VM" in inside.output()
 

@@ -32,8 +32,9 @@ test('a published file reaches two VMs, and its page shows which share each has 
 
     for (const n of [1, 2]) {
       const { token } = await write<{ token: string }>(page, 'POST', '/v1/enrolment-tokens', { mesh_id: mesh.id })
-      const command = `sinemora-agent run --backend ${baseURL} --token ${token} --artifacts --artifacts-port ${EVENT_PORT + 2}`
-      agents.push(startAgent(command, `${name}-${n}`, `${NETWORK}${n}`, EVENT_PORT))
+      const command = `sinemora-agent run --backend ${baseURL} --token ${token}`
+      const transfer = `sinemora-transfer run --artifacts --artifacts-port ${EVENT_PORT + 2}`
+      agents.push(startAgent(command, `${name}-${n}`, `${NETWORK}${n}`, EVENT_PORT, transfer))
     }
     await expect(row).toContainText(' 2', { timeout: 90_000 })
 

@@ -19,19 +19,30 @@ export interface Agent {
 
 /**
  * Run `command` in a shell, with options that separate two agents on one machine: name, loopback address,
- * unprivileged ports, folder.
+ * unprivileged ports, folder. `transfer` is the command of a second program of the VM, in the same folder.
  */
-export function startAgent(command: string, name: string, address: string, eventPort: number): Agent {
+export function startAgent(
+  command: string,
+  name: string,
+  address: string,
+  eventPort: number,
+  transfer?: string,
+): Agent {
   if (!existsSync(BINARY)) throw new Error(`The agent is not built (${BINARY}): make setup`)
   const state = mkdtempSync(join(tmpdir(), `sinemora-agent-${name}-`))
-  const own = `--name ${name} --listen-address ${address} --event-port ${eventPort} --general-port ${eventPort + 1}`
+  const place = `--listen-address ${address} --state-dir ${state}`
+  const own = `--name ${name} --event-port ${eventPort} --general-port ${eventPort + 1}`
   const output: string[] = []
-  const child: ChildProcess = spawn('sh', ['-c', `exec ${command} ${own} --state-dir ${state} --metrics-listen off`], {
-    env: { ...process.env, PATH: [dirname(BINARY), process.env.PATH].join(delimiter) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => output.push(String(text)))
-  const ended = new Promise<void>((done) => child.once('exit', () => done()))
+  const start = (line: string) => {
+    const child: ChildProcess = spawn('sh', ['-c', `exec ${line} ${place}`], {
+      env: { ...process.env, PATH: [dirname(BINARY), process.env.PATH].join(delimiter) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => output.push(String(text)))
+    return { child, ended: new Promise<void>((done) => child.once('exit', () => done())) }
+  }
+  const { child, ended } = start(`${command} ${own}`)
+  const second = transfer === undefined ? undefined : start(transfer)
   return {
     name,
     output: () => output.join(''),
@@ -40,7 +51,8 @@ export function startAgent(command: string, name: string, address: string, event
     stop: async () => {
       child.kill('SIGCONT')
       child.kill('SIGTERM')
-      await ended
+      second?.child.kill('SIGTERM')
+      await Promise.all([ended, second?.ended])
       rmSync(state, { recursive: true, force: true })
     },
   }

@@ -1,6 +1,6 @@
 """Build the agent's packages into agent/dist: `.deb`, `.rpm`, archive, binary, install script, checksums, a signature.
 
-All of them hold the same static binary, so that one file runs on every distribution. What the packages contain is
+All of them hold the same static binaries, so that one file runs on every distribution. What the packages contain is
 listed in agent/agent/Cargo.toml. SINEMORA_SIGNING_KEY names an Ed25519 key in PEM (`openssl genpkey -algorithm
 ed25519`); without it the checksums are not signed, and a line on standard error reports that.
 """
@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 AGENT = ROOT / "agent"
 DIST = AGENT / "dist"
 STAGE = AGENT / "target" / "stage"
-UNIT = ROOT / "infra" / "systemd" / "sinemora-agent.service"
+UNITS = ROOT / "infra" / "systemd"
 # Processors that packages are built for, as the kernel names them.
 MACHINES = ("x86_64", "aarch64")
 
@@ -73,12 +73,13 @@ def version() -> str:
 
 
 def stage(binary: Path) -> None:
-    """Copy the files of the packages to the stage, as they are installed on a VM."""
+    """Copy the files of the packages to the stage, as they are installed on a VM. The others are next to the agent."""
     shutil.rmtree(STAGE, ignore_errors=True)
     STAGE.mkdir(parents=True)
-    shutil.copy2(binary, STAGE / "sinemora-agent")
-    unit = UNIT.read_text("utf-8").replace("/usr/local/bin/", "/usr/bin/")
-    (STAGE / "sinemora-agent.service").write_text(unit, "utf-8")
+    for program in static.PROGRAMS:
+        shutil.copy2(binary.with_name(program), STAGE / program)
+        unit = (UNITS / f"{program}.service").read_text("utf-8").replace("/usr/local/bin/", "/usr/bin/")
+        (STAGE / f"{program}.service").write_text(unit, "utf-8")
 
 
 def deb(machine: str, output: Path, as_version: str | None = None) -> None:
@@ -105,14 +106,13 @@ def tool(name: str) -> Path:
 def archive(output: Path) -> None:
     """Write the archive for machines without a package manager, to be unpacked at the root."""
     with tarfile.open(output, "w:gz") as tar:
-        for path, place, mode in (
-            (STAGE / "sinemora-agent", "usr/bin/sinemora-agent", 0o755),
-            (STAGE / "sinemora-agent.service", "etc/systemd/system/sinemora-agent.service", 0o644),
-        ):
-            about = tar.gettarinfo(path, place)
-            about.mode, about.uid, about.gid, about.uname, about.gname = mode, 0, 0, "root", "root"
-            with path.open("rb") as content:
-                tar.addfile(about, content)
+        for program in static.PROGRAMS:
+            unit = f"{program}.service"
+            for name, place, mode in ((program, "usr/bin", 0o755), (unit, "etc/systemd/system", 0o644)):
+                about = tar.gettarinfo(STAGE / name, f"{place}/{name}")
+                about.mode, about.uid, about.gid, about.uname, about.gname = mode, 0, 0, "root", "root"
+                with (STAGE / name).open("rb") as content:
+                    tar.addfile(about, content)
 
 
 def checksums(folder: Path) -> str:

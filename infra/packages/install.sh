@@ -6,7 +6,7 @@
 # Packages and archive hold one static binary for every Linux of the processor: it needs no library, and no version of
 # glibc. The download is checked against the sums below before anything is installed; with `--public-key FILE` the sums
 # are those that were signed with the private key of FILE. Further `--key value` pairs are settings of the agent
-# (`--zone-name eu-west-1a`). A later run installs another version, newer or older, and keeps settings and identity.
+# (`--zone-name eu-west-1a`); those of sinemora-transfer (`--artifacts true`) also start its service. A later run installs another version, newer or older, and keeps settings and identity.
 set -eu
 
 SUMS='
@@ -16,7 +16,7 @@ SUMS='
 say() { printf '%s\n' "$*" >&2; }
 die() { say "install.sh: $*"; exit 1; }
 
-backend='' token='' key='' settings=''
+backend='' token='' key='' settings='' transfer=''
 while [ $# -gt 0 ]; do
     case "$1" in
     --insecure-http) settings="$settings --insecure-http=true"; shift; continue ;;
@@ -30,6 +30,7 @@ while [ $# -gt 0 ]; do
     --token) token=$2 ;;
     --public-key) key=$2 ;;
     *[!a-z-]*) die "unknown argument: $1" ;;
+    --artifacts* | --bulk-*) transfer="$transfer $1='$2'" ;;
     *) settings="$settings $1='$2'" ;;
     esac
     shift 2
@@ -88,11 +89,20 @@ umask 022
 eval "set -- $settings"
 PATH=$PATH:/usr/local/bin sinemora-agent set --config /etc/sinemora/agent.toml --backend "$backend" "$@" >/dev/null ||
     die "/etc/sinemora/agent.toml was not changed, and the agent was not restarted"
+if [ -n "$transfer" ]; then
+    eval "set -- $transfer"
+    PATH=$PATH:/usr/local/bin sinemora-transfer set --config /etc/sinemora/agent.toml "$@" >/dev/null ||
+        die "the settings of sinemora-transfer were not written, and the agent was not restarted"
+fi
 
 if [ -d /run/systemd/system ]; then
     systemctl daemon-reload
     systemctl enable sinemora-agent.service >/dev/null 2>&1
     systemctl restart sinemora-agent.service
+    if [ -n "$transfer" ]; then
+        systemctl enable sinemora-transfer.service >/dev/null 2>&1
+        systemctl restart sinemora-transfer.service
+    fi
     say "The agent runs: systemctl status sinemora-agent"
 else
     # Without systemd no one reads the file of the token for the agent.

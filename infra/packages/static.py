@@ -1,4 +1,4 @@
-"""Build the agent as a static binary: linked with musl, it needs no library, no loader and no version of glibc.
+"""Build the programs of a VM as static binaries: linked with musl, they need no library, loader or version of glibc.
 
 Rust's standard library for musl is compiled here from its source (`-Z build-std`), and `zig cc` compiles and links C
 with the musl and the unwinder that it ships. So nothing but packages of Debian and PyPI is needed.
@@ -13,10 +13,12 @@ from common import ROOT, TOOLS, environment, remembered
 
 AGENT = ROOT / "agent"
 ZIG = TOOLS / "zig"
+# Programs of a VM, each with a unit of its name. The first is the agent, whose unit alone is on after an installation.
+PROGRAMS = ("sinemora-agent", "sinemora-transfer", "sinemora-guard")
 
 
 def build(machine: str) -> Path:
-    """Build the release binary for a processor and return its path; exit if it is not static."""
+    """Build the release binaries for a processor. Return the path of the agent; exit if one is not static."""
     cargo = Path(remembered()["cargo-with-source"])
     known = environment()
     # Messages of panics name files: by names that are the same wherever it is built.
@@ -31,15 +33,17 @@ def build(machine: str) -> Path:
         "RUSTC_BOOTSTRAP": "1",
         "RUSTFLAGS": " ".join(flags),
     }
-    options = ["--release", "--locked", "--bin", "sinemora-agent", "-Z", "build-std=std,panic_abort"]
+    programs = [word for program in PROGRAMS for word in ("--bin", program)]
+    options = ["--release", "--locked", *programs, "-Z", "build-std=std,panic_abort"]
     done = subprocess.run([cargo, "zigbuild", *options, "--target", target(machine)], cwd=AGENT, env=env, check=False)
     if done.returncode != 0:
         sys.exit(f"cargo zigbuild ended with {done.returncode}")
-    binary = AGENT / "target" / target(machine) / "release" / "sinemora-agent"
-    content = binary.read_bytes()
-    if needs_a_loader(content) or b"GLIBC_" in content:
-        sys.exit(f"{binary} is not static.\nWhat to do: see how it was linked: readelf --program-headers {binary}")
-    return binary
+    folder = AGENT / "target" / target(machine) / "release"
+    for binary in (folder / program for program in PROGRAMS):
+        content = binary.read_bytes()
+        if needs_a_loader(content) or b"GLIBC_" in content:
+            sys.exit(f"{binary} is not static.\nWhat to do: see how it was linked: readelf --program-headers {binary}")
+    return folder / PROGRAMS[0]
 
 
 def target(machine: str) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import alone
 import build
+import static
 from checking import expect, inside, run
 
 DIST = build.DIST
@@ -68,22 +69,26 @@ def deb(root: Path, older: Path) -> None:
     script = (DIST / "install.sh").read_text("utf-8")
     with serving(DIST) as url, serving(older) as url_older:
         arguments = ["--backend", url, "--token", "sme_0123456789", "--event-port", "10319", "--insecure-http"]
+        arguments += ["--bulk-sender", "true"]
         corrupt = re.sub(r"^[0-9a-f]{64}  ", f"{'0' * 64}  ", script, flags=re.MULTILINE)
         refused = inside(root, ["sh", "-s", "--", *arguments], corrupt, check=False)
         expect("does not match; nothing was installed" in refused, "a wrong checksum is refused", refused)
         expect(not (root / "usr/bin/sinemora-agent").exists(), "nothing installed", refused)
 
         inside(root, ["sh", "-s", "--", *arguments], script)
-        version = inside(root, ["sinemora-agent", "--version"])
-        expect(version.startswith("sinemora-agent "), "a version", version)
+        for program in static.PROGRAMS:
+            version = inside(root, [program, "--version"])
+            expect(version.startswith(f"{program} "), "a version", version)
         env_file = root / "etc/sinemora/agent.env"
         expect(env_file.stat().st_mode & 0o777 == 0o600, "a private token", oct(env_file.stat().st_mode))
         settings = (root / "etc/sinemora/agent.toml").read_text("utf-8")
         expect(f'backend = "{url}"' in settings and 'event_port = "10319"' in settings, "settings", settings)
+        expect('bulk_sender = "true"' in settings, "settings of sinemora-transfer", settings)
         checked = inside(root, ["sinemora-agent", "check", "--state-dir", "/var/tmp/trial"], check=False)
         expect("10319 (/etc/sinemora/agent.toml)" in checked, "settings in force", checked)
-        unit = root / "usr/lib/systemd/system/sinemora-agent.service"
-        expect("ExecStart=/usr/bin/sinemora-agent run" in unit.read_text("utf-8"), "the unit", unit.read_text("utf-8"))
+        for program in static.PROGRAMS:
+            unit = (root / f"usr/lib/systemd/system/{program}.service").read_text("utf-8")
+            expect(f"ExecStart=/usr/bin/{program} " in unit, "the unit", unit)
 
         # As a person may write it: a form that is not the one of the script.
         (root / "etc/sinemora/agent.toml").write_text(settings.replace("\nbackend = ", "\nbackend="), "utf-8")

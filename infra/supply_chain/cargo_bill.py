@@ -1,4 +1,4 @@
-"""Print the bill of materials of a Rust binary: `cargo_bill.py PACKAGE TARGET CARGO.LOCK < metadata`.
+"""Print the bill of materials of Rust binaries: `cargo_bill.py PACKAGE,… TARGET CARGO.LOCK < metadata`.
 
 Reads what `cargo metadata --filter-platform` prints. Runs where cyclonedx-python-lib is installed, as the other bills'
 tools do, so that no tool has to be built for it.
@@ -22,22 +22,26 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 
-def bill(metadata: Mapping[str, Any], package: str, target: str, checksums: Mapping[tuple[str, str], str]) -> str:
-    """Return the bill of `package`, an application, with every crate whose code is in it for `target`.
+def bill(
+    metadata: Mapping[str, Any], applications: list[str], target: str, checksums: Mapping[tuple[str, str], str]
+) -> str:
+    """Return the bill of `applications`, named by the first, with every crate whose code is in them for `target`.
 
     Crates that only build scripts or tests use are left out. `checksums` has the SHA-256 of each locked crate by name
     and version.
     """
     packages = {entry["id"]: entry for entry in metadata["packages"]}
     nodes = {entry["id"]: entry for entry in metadata["resolve"]["nodes"]}
-    root = next(key for key, entry in packages.items() if entry["name"] == package)
+    by_name = {entry["name"]: key for key, entry in packages.items()}
+    roots = [by_name[name] for name in applications]
+    root = roots[0]
     needs = {key: sorted(_linked(nodes[key])) for key in nodes}
     components: dict[str, Component] = {}
-    waiting = [root]
+    waiting = list(roots)
     while waiting:
         key = waiting.pop()
         if key not in components:
-            components[key] = _component(packages[key], checksums, application=key == root)
+            components[key] = _component(packages[key], checksums, application=key in roots)
             waiting += needs[key]
     document = Bom(components=[entry for key, entry in components.items() if key != root])
     document.metadata.component = components[root]
@@ -81,4 +85,4 @@ def locked(path: Path) -> dict[tuple[str, str], str]:
 
 
 if __name__ == "__main__":
-    print(bill(json.load(sys.stdin), sys.argv[1], sys.argv[2], locked(Path(sys.argv[3]))))
+    print(bill(json.load(sys.stdin), sys.argv[1].split(","), sys.argv[2], locked(Path(sys.argv[3]))))

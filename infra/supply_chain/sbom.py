@@ -84,12 +84,13 @@ def _is_development(component: dict[str, Any]) -> bool:
 
 
 def agent() -> str:
-    """Return the bill of the agent's binary."""
+    """Return the bill of the binaries of a VM."""
     folder = ROOT / "agent"
     options = ["--locked", "--format-version", "1", "--filter-platform", TARGET]
     metadata = _printed(["cargo", "metadata", *options], folder)
     script = Path(__file__).with_name("cargo_bill.py")
-    return _printed([python_tool("python"), script, "sinemora-agent", TARGET, folder / "Cargo.lock"], given=metadata)
+    programs = "sinemora-agent,sinemora-transfer,sinemora-guard"
+    return _printed([python_tool("python"), script, programs, TARGET, folder / "Cargo.lock"], given=metadata)
 
 
 def _printed(command: list[str | Path], folder: Path = ROOT, given: str | None = None) -> str:

@@ -18,6 +18,7 @@ PYTHON = VENV / "bin" / "python"
 PACKAGES = VENV / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 _MEND = "mend what the log names"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
+_PROGRAMS = ("sinemora-agent", "sinemora-transfer", "sinemora-guard")
 _NOT_OF_THE_AGENT = ("bench", "fuzz", "guests", "interop", "solver", "tail", "target", "dist")
 _FRONTEND_INPUTS = ["src", "help", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
 
@@ -110,12 +111,12 @@ def frontend(log: Log) -> str:
 
 
 def agent(log: Log) -> str:
-    """Build `sinemora-agent` and `delaybox` quickly, for the demonstration and for tests."""
+    """Build the programs of a VM and `delaybox` quickly, for the demonstration and for tests."""
     return _agent("dev", log)
 
 
 def agent_release(log: Log) -> str:
-    """Build `sinemora-agent` and `delaybox` as they are released, for benchmarks."""
+    """Build the programs of a VM and `delaybox` as they are released, for benchmarks."""
     return _agent("release", log)
 
 
@@ -126,17 +127,18 @@ def agent_is_built() -> bool:
 
 def _agent(profile: str, log: Log) -> str:
     command = [remembered()["cargo"], "build", "--profile", profile, "--locked", "--bins"]
+    packages = [word for name in (*_PROGRAMS, "sinemora-delaybox") for word in ("--package", name)]
     return unless_unchanged(
         f"agent-{profile}",
         _agent_inputs(profile),
         _agent_outputs(profile),
-        lambda: log.run([*command, "--package", "sinemora-agent", "--package", "sinemora-delaybox"], _NETWORK, AGENT),
+        lambda: log.run([*command, *packages], _NETWORK, AGENT),
     )
 
 
 def _agent_outputs(profile: str) -> list[Path]:
     folder = AGENT / "target" / ("debug" if profile == "dev" else profile)
-    return [folder / "sinemora-agent", folder / "delaybox"]
+    return [folder / name for name in (*_PROGRAMS, "delaybox")]
 
 
 def _agent_inputs(profile: str) -> str:

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::backend::Client;
 use crate::clocks::timestamps;
-use crate::config::{BackendUrl, Config, Layers, SETTINGS, Source};
+use crate::config::{BackendUrl, Config, Layers, Program, SETTINGS, Source};
 use crate::identity::Identity;
 use crate::state_dir::{StateDir, StateError};
 
@@ -23,7 +23,10 @@ enum Finding {
 /// Write the settings in force and the findings to `out`; return whether the agent can run.
 pub fn check(config: &Config, layers: &Layers, out: &mut impl Write) -> io::Result<bool> {
     writeln!(out, "Settings")?;
-    for setting in SETTINGS {
+    for setting in SETTINGS
+        .iter()
+        .filter(|setting| setting.is_of(Program::Agent))
+    {
         let (value, source) = match layers.get(setting.key) {
             Some(_) if setting.key == "token" => ("(given)".to_owned(), "not shown".to_owned()),
             Some(raw) => {

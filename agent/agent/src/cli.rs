@@ -2,14 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::config::{
-    ConfigError, DEFAULT_CONFIG_FILE, ENV_PREFIX, Layers, SETTINGS, Setting, Source,
+    ConfigError, DEFAULT_CONFIG_FILE, ENV_PREFIX, Layers, Program, SETTINGS, Setting, Source,
 };
-use crate::egress_guard;
 
 /// Command of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +22,6 @@ pub enum Task {
     Clocks,
     /// Write the settings of the command line to the file.
     Set,
-    /// Write an artifact to standard output, each block as soon as it is here.
-    Read,
 }
 
 const ABOUT: &str =
@@ -48,8 +44,7 @@ Exit codes: 0 stopped as asked, 1 failed, 2 a setting is wrong, 3 the backend re
 
 /// Build the command line, for parsing and for `--help`.
 pub fn command() -> Command {
-    let with_settings =
-        |command: Command| command.args(SETTINGS.iter().map(flag)).arg(config_flag());
+    let with_settings = |command: Command| command.args(flags(Program::Agent));
     let force = Arg::new("force")
         .long("force")
         .action(ArgAction::SetTrue)
@@ -86,14 +81,6 @@ pub fn command() -> Command {
                 .about("Write the settings of the command line to the file and keep everything else in it")
                 .after_help("Exit codes: 0 written, 2 a setting is wrong or the file cannot be written"),
         ))
-        .subcommand(with_settings(
-            Command::new("read")
-                .about("Write an artifact to standard output in order; begins before its last block has arrived")
-                .args(artifact_arguments())
-                .after_help("Exit codes: 0 written, 1 unknown, or a block does not arrive in time"),
-        ))
-        // Of the settings it uses the ports of measurements, from the file and the environment.
-        .subcommand(egress_guard::command().arg(config_flag().global(true)))
 }
 
 /// Return the command, and the settings of flags, environment and file.
@@ -104,7 +91,7 @@ pub fn task_and_settings(
     let Some((name, matches)) = matches.subcommand() else {
         return Err(ConfigError::new(
             "the command",
-            "must be run, enrol, check, clocks, set or read",
+            "must be run, enrol, check, clocks or set",
         ));
     };
     let task = match name {
@@ -114,7 +101,6 @@ pub fn task_and_settings(
         "check" => Task::Check,
         "clocks" => Task::Clocks,
         "set" => Task::Set,
-        "read" => Task::Read,
         _ => Task::Run,
     };
     Ok((task, settings(matches, environment, task == Task::Set)?))
@@ -128,7 +114,7 @@ pub fn settings(
 ) -> Result<Layers, ConfigError> {
     let mut layers = Layers::default();
     for setting in SETTINGS {
-        // The egress guard has no flags for settings.
+        // A program has no flags for the settings of others.
         if let Ok(Some(text)) = matches.try_get_one::<String>(setting.key) {
             layers.add(setting, text, Source::Flag);
         }
@@ -170,49 +156,49 @@ pub fn without_token(
     Some((kept, token))
 }
 
-/// An artifact to read, as the command line names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArtifactArguments {
-    pub name: String,
-    /// `None`: the newest.
-    pub release: Option<String>,
-    /// Longest wait for a block.
-    pub patience: Duration,
-}
-
-/// Return the artifact that `read` names.
-pub fn artifact(matches: &ArgMatches) -> Option<ArtifactArguments> {
-    let (_, matches) = matches.subcommand()?;
-    Some(ArtifactArguments {
-        name: matches.get_one::<String>("artifact")?.clone(),
-        release: matches.get_one::<String>("release").cloned(),
-        patience: Duration::from_secs(*matches.get_one::<u64>("wait")?),
-    })
-}
-
-fn artifact_arguments() -> [Arg; 3] {
-    [
-        Arg::new("artifact")
-            .value_name("NAME")
-            .required(true)
-            .help("Name of the artifact"),
-        Arg::new("release")
-            .long("release")
-            .value_name("RELEASE")
-            .help("Release [default: the newest]"),
-        Arg::new("wait")
-            .long("wait")
-            .value_name("SECONDS")
-            .value_parser(value_parser!(u64))
-            .default_value("60")
-            .help("Longest wait for the next block"),
-    ]
+/// Return where a command or a flag of a former version has gone.
+pub fn moved(line: impl IntoIterator<Item = OsString>) -> Option<String> {
+    let words: Vec<String> = line
+        .into_iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    match words.first().map(String::as_str) {
+        Some("egress-guard") => {
+            return Some("the egress guard is a program of its own now: sinemora-guard".to_owned());
+        }
+        Some("read") => {
+            return Some(
+                "artifacts are read by sinemora-transfer now: sinemora-transfer read".to_owned(),
+            );
+        }
+        _ => {}
+    }
+    let is_moved = |flag: &str| {
+        let setting = SETTINGS.iter().find(|setting| setting.flag() == flag)?;
+        (!setting.is_of(Program::Agent)).then_some(flag.to_owned())
+    };
+    let flags = words.iter().filter_map(|word| word.strip_prefix("--"));
+    let flag = flags
+        .map(|flag| flag.split('=').next().unwrap_or(flag))
+        .find_map(is_moved)?;
+    Some(format!(
+        "--{flag} is a setting of sinemora-transfer now, which runs next to the agent"
+    ))
 }
 
 /// Return the file of settings that the command line names.
 pub fn config_file(matches: &ArgMatches) -> Option<PathBuf> {
     let (_, matches) = matches.subcommand()?;
     matches.get_one::<PathBuf>("config").cloned()
+}
+
+/// Return the flags of a program: its settings, and the file of them.
+pub fn flags(program: Program) -> impl Iterator<Item = Arg> {
+    let settings = SETTINGS
+        .iter()
+        .filter(move |setting| setting.is_of(program));
+    settings.map(flag).chain([config_flag()])
 }
 
 fn flag(setting: &'static Setting) -> Arg {
@@ -234,7 +220,8 @@ fn flag(setting: &'static Setting) -> Arg {
     }
 }
 
-fn config_flag() -> Arg {
+/// Return the flag that names the file of settings.
+pub fn config_flag() -> Arg {
     let help = format!(
         "File of settings (TOML) [default: {DEFAULT_CONFIG_FILE}, if it exists] [env: {ENV_PREFIX}CONFIG]"
     );
@@ -295,17 +282,25 @@ mod tests {
     }
 
     #[test]
-    fn the_egress_guard_reads_the_settings_of_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("agent.toml");
-        std::fs::write(&file, "event_port = 10319").unwrap();
-        let file = file.to_str().unwrap();
-        let matches = command()
-            .try_get_matches_from(["sinemora-agent", "egress-guard", "off", "--config", file])
-            .unwrap();
-        let (_, matches) = matches.subcommand().unwrap();
-        let layers = settings(matches, [], false).unwrap();
-        assert_eq!(layers.get("event_port").unwrap().text, "10319");
+    fn what_has_moved_is_named() {
+        for (line, program) in [
+            ("egress-guard on --interface eth0", "sinemora-guard"),
+            ("read plug-in.tar", "sinemora-transfer read"),
+            (
+                "run --artifacts",
+                "--artifacts is a setting of sinemora-transfer",
+            ),
+            (
+                "run --name a --bulk-max-s=9",
+                "--bulk-max-s is a setting of sinemora-transfer",
+            ),
+        ] {
+            let words = ["sinemora-agent"].into_iter().chain(line.split(' '));
+            let sentence = moved(words.map(Into::into)).unwrap();
+            assert!(sentence.contains(program), "{sentence}");
+        }
+        let line = ["sinemora-agent", "run", "--name", "read"];
+        assert_eq!(moved(line.map(Into::into)), None);
     }
 
     #[test]
@@ -352,12 +347,15 @@ mod tests {
             .render_long_help()
             .to_string();
         for setting in SETTINGS {
-            assert!(
-                help.contains(&format!("--{}", setting.flag())),
+            let is_shown = help.contains(&format!("--{} ", setting.flag()))
+                || help.contains(&format!("--{}[", setting.flag()));
+            assert_eq!(is_shown, setting.is_of(Program::Agent), "{}", setting.key);
+            assert_eq!(
+                help.contains(&format!("{}]", setting.env())),
+                is_shown,
                 "{}",
                 setting.key
             );
-            assert!(help.contains(&setting.env()), "{}", setting.key);
         }
     }
 }

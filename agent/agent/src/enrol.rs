@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use ureq::http::Method;
 
 use crate::backend::{Answer, Body, CallError, Client};
-use crate::bulk;
 use crate::cloud::{self, CloudVm};
 use crate::config::{Config, Zone};
 use crate::identity::Identity;
@@ -46,9 +45,6 @@ pub struct Machine {
     pub listen_address: IpAddr,
     /// Optional parts of a plan that this agent follows.
     pub features: &'static [&'static str],
-    /// Limits of the bulk sender and what the kernel offers; absent if it is off.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bulk: Option<bulk::Offer>,
     /// Metadata of the cloud; absent if no metadata service answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud: Option<CloudVm>,
@@ -135,7 +131,6 @@ impl SelfDescription {
                 ptp_clocks: ptp_clocks(),
                 listen_address: listen.address,
                 features: FEATURES,
-                bulk: bulk::Limits::of(config).map(|limits| limits.offer()),
                 cloud,
             },
         }

@@ -1,9 +1,8 @@
-//! Library of the agent, so that tests can run each part of it.
+//! Library of the agent, so that tests can run each part of it. `sinemora-transfer` and `sinemora-guard` use its settings,
+//! identity and calls to the backend; it uses nothing of theirs.
 
-pub mod artifacts;
 pub mod backend;
 pub mod backoff;
-pub mod bulk;
 pub mod calendar;
 pub mod check;
 pub mod cli;
@@ -13,7 +12,6 @@ pub mod cloud;
 pub mod config;
 pub mod connections;
 pub mod counters;
-pub mod egress_guard;
 pub mod enrol;
 pub mod hardware;
 pub mod hardware_timestamps;
@@ -25,6 +23,7 @@ pub mod network;
 pub mod packet_loop;
 mod paths;
 pub mod plan;
+pub mod program;
 pub mod ptp;
 pub mod report;
 pub mod run;

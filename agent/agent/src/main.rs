@@ -1,26 +1,23 @@
 //! `sinemora-agent`: command line of the library.
 
-use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::io::Write;
+use std::process::ExitCode;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use sinemora_agent::artifacts::read_artifact;
 use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
 use sinemora_agent::clocks::clocks;
-use sinemora_agent::config::{Config, LogFormat, find, host_name, write_settings};
-use sinemora_agent::egress_guard::{self, GuardError};
+use sinemora_agent::config::{Config, host_name, write_settings};
+use sinemora_agent::program::{self, start_again, start_logging, stop_on_signals};
 use sinemora_agent::run::{Ended, RunError, enrol_only, run};
 use sinemora_agent::stop::Stop;
 
+const NAME: &str = "sinemora-agent";
+
 fn main() -> ExitCode {
-    let matches = cli::command().get_matches();
-    if let Some(("egress-guard", matches)) = matches.subcommand() {
-        return guard_egress(matches);
+    if let Some(place) = cli::moved(std::env::args_os()) {
+        return program::fail(NAME, &place, 2);
     }
+    let matches = cli::command().get_matches();
     let settings =
         cli::task_and_settings(&matches, std::env::vars_os()).and_then(|(task, layers)| {
             Config::resolve(&layers, &host_name()).map(|config| (task, layers, config))
@@ -63,12 +60,19 @@ fn main() -> ExitCode {
                 identity.agent_id
             );
         }),
-        Task::Read => {
-            return read(&config, &matches);
-        }
         Task::Run => {
+            let transfers = ["artifacts", "bulk_sender"];
+            if transfers
+                .iter()
+                .any(|key| layers.get(key).is_some_and(|raw| raw.text == "true"))
+            {
+                tracing::info!(
+                    "artifacts and bulk sender are of sinemora-transfer, which is switched on next to the agent"
+                );
+            }
             let stop = Stop::default();
-            let ended = stop_on_signals(&stop).and_then(|()| run(&config, &stop));
+            let ended = stop_on_signals(&stop, "stopping: the open windows are spooled")
+                .and_then(|()| run(&config, &stop));
             ended.and_then(|ended| match ended {
                 Ended::Stopped => Ok(()),
                 Ended::AddressLost => {
@@ -83,106 +87,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes an artifact to standard output.
-fn read(config: &Config, matches: &clap::ArgMatches) -> ExitCode {
-    let Some(wanted) = cli::artifact(matches) else {
-        return ExitCode::FAILURE;
-    };
-    let mut out = std::io::stdout().lock();
-    let done = read_artifact(
-        &config.state_dir,
-        &wanted.name,
-        wanted.release.as_deref(),
-        wanted.patience,
-        &mut out,
-    );
-    match done {
-        Ok(_) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "sinemora-agent: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Starts, removes or shows the egress guard.
-fn guard_egress(matches: &clap::ArgMatches) -> ExitCode {
-    let ports = || {
-        cli::settings(matches, std::env::vars_os(), false)
-            .and_then(|layers| Config::resolve(&layers, &host_name()))
-            .map(|config| config.measurement_ports())
-            .map_err(|error| GuardError::Usage(error.to_string()))
-    };
-    let done = egress_guard::action(matches)
-        .and_then(|action| egress_guard::execute(&action, ports, &mut std::io::stdout()));
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "sinemora-agent: {error}");
-            ExitCode::from(error.exit_code())
-        }
-    }
-}
-
-/// Replaces this process by a new one with that command line, and the token in its environment. Returns only if that
-/// fails.
-fn start_again(line: &[OsString], token: Option<&str>) -> RunError {
-    let why = match std::env::current_exe() {
-        Ok(program) => {
-            let mut command = Command::new(program);
-            command.args(line.iter().skip(1));
-            if let (Some(token), Some(setting)) = (token, find("token")) {
-                command.env(setting.env(), token);
-            }
-            command.exec()
-        }
-        Err(error) => error,
-    };
-    RunError::Io {
-        at: "starting again".to_owned(),
-        why: why.to_string(),
-    }
-}
-
 fn fail(error: &RunError) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "sinemora-agent: {error}");
-    ExitCode::from(error.exit_code())
-}
-
-/// Stop the agent on the first signal, end it at once on the second.
-fn stop_on_signals(stop: &Stop) -> Result<(), RunError> {
-    let failed = |e: std::io::Error| RunError::Io {
-        at: "signals".to_owned(),
-        why: e.to_string(),
-    };
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
-    let stop = stop.clone();
-    let body = move || {
-        for signal in signals.forever() {
-            if stop.is_set() {
-                std::process::exit(128 + signal);
-            }
-            tracing::info!("stopping: the open windows are spooled");
-            stop.set();
-        }
-    };
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(body)
-        .map_err(failed)
-        .map(|_| ())
-}
-
-fn start_logging(config: &Config) {
-    let to_stderr = tracing_subscriber::fmt()
-        .with_max_level(config.log_level)
-        .with_target(false)
-        .with_ansi(std::io::stderr().is_terminal())
-        // Otherwise a failed log write is reported to standard error, which fails and panics for the same reason.
-        .log_internal_errors(false)
-        .with_writer(std::io::stderr);
-    match config.log_format {
-        LogFormat::Text => to_stderr.init(),
-        LogFormat::Json => to_stderr.json().flatten_event(true).init(),
-    }
+    program::fail(NAME, error, error.exit_code())
 }

@@ -16,7 +16,7 @@ from sinemora.artifacts.command import blocks_of, upload
 from sinemora.artifacts.models import Chunking
 from sinemora.kit.commands import Terminal
 
-from agents import BINARY
+from agents import BINARY, TRANSFER
 from laboratory import Host, Lab, LabError, wait_until
 from spreading.regions import REGIONS, Regions
 
@@ -154,8 +154,10 @@ def _start(made: Cloud, region: str, n: int) -> tuple[str, str, Host, Path]:
     host = made.regions.host(name, region)
     state = made.lab.folder / f"state-{name}"
     command: list[str | Path] = [BINARY, "run", "--insecure-http", "--backend", made.backend]
-    command += ["--token", made.token(), "--name", name, "--artifacts", "--listen-address", host.address]
+    command += ["--token", made.token(), "--name", name, "--listen-address", host.address]
     command += ["--zone-provider", "lab", "--zone-region", region, "--zone-name", region]
     command += ["--metrics-listen", "off", "--cloud-metadata", "off", "--state-dir", state]
     host.start(command, "agent")
+    transfer = ["run", "--insecure-http", "--artifacts", "--backend", made.backend]
+    host.start([TRANSFER, *transfer, "--listen-address", host.address, "--state-dir", state], "transfer")
     return name, region, host, state

@@ -9,7 +9,7 @@ from lab.benchmarks import figures
 from sinemora.artifacts.command import blocks_of
 from sinemora.artifacts.models import Chunking
 
-from agents import BINARY
+from agents import TRANSFER
 from laboratory import LabError, wait_until
 from spreading.cloud import BLOCK_BYTES, Cloud
 
@@ -34,7 +34,7 @@ def run(cloud: Cloud, seed: int) -> None:
         held = [path for path in (vm.state / "artifacts" / "blocks").rglob("*") if path.is_file()]
         names = {path.name for path in held if hashlib.sha256(path.read_bytes()).hexdigest() == path.name}
         accepted += len(held) - len(names) + len({digest for digest, _, _ in blocks} - names)
-        read = vm.host.run("sh", "-c", f"{BINARY} read {file.name} --state-dir {vm.state} | sha256sum").split()[0]
+        read = vm.host.run("sh", "-c", f"{TRANSFER} read {file.name} --state-dir {vm.state} | sha256sum").split()[0]
         accepted += read != hashlib.sha256(file.read_bytes()).hexdigest()
     figures.report("artifacts_corrupt_blocks_accepted", accepted, sent=sent, named_by=named, vms=len(cloud.vms))
 

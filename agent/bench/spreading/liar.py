@@ -1,6 +1,6 @@
 """A peer that sends every block with one wrong bit: `liar.py ADDRESS BACKEND TOKEN ARTIFACT NAME`.
 
-It enrols like an agent, says that it has a complete copy, and serves blocks as in agent/agent/src/artifacts/server.rs.
+It enrols like an agent, reports a complete copy, and serves blocks as in agent/transfer/src/artifacts/server.rs.
 """
 
 import json

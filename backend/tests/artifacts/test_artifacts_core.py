@@ -35,7 +35,7 @@ def test_the_root_changes_with_every_block(count: int, data: st.DataObject):
 
 
 def test_roots_and_proofs_are_those_of_the_agent():
-    """The same vectors are in agent/agent/src/artifacts/tests.rs."""
+    """The same vectors are in agent/transfer/src/artifacts/tests.rs."""
     made = [Block(hashlib.sha256(bytes([n])).digest(), n + 1) for n in range(5)]
     roots = [root(made[:n]).hex()[:16] for n in (0, 1, 2, 5)]
     assert roots == ["e3b0c44298fc1c14", "91db3e51519f0975", "c10ad0293b678fcb", "8ab942a4c29579fd"]

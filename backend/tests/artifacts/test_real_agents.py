@@ -16,16 +16,18 @@ from tests.patience import until
 from tests.terminal import listening
 
 AGENT = Path(__file__).parents[3] / "agent" / "target" / "debug" / "sinemora-agent"
+TRANSFER = AGENT.with_name("sinemora-transfer")
 
 
 @contextmanager
 def running_agents(url: str, tokens: list[str], folder: Path) -> Iterator[None]:
     agents = []
     for n, token in enumerate(tokens):
-        command = [AGENT, "run", "--backend", url, "--token", token, "--name", f"real-{n}", "--artifacts"]
-        command += ["--listen-address", f"127.0.88.{n + 1}", "--event-port", "20319", "--general-port", "20320"]
-        command += ["--metrics-listen", "off", "--cloud-metadata", "off", "--state-dir", folder / str(n)]
+        own = ["run", "--backend", url, "--listen-address", f"127.0.88.{n + 1}", "--state-dir", folder / str(n)]
+        command = [AGENT, *own, "--token", token, "--name", f"real-{n}", "--cloud-metadata", "off"]
+        command += ["--event-port", "20319", "--general-port", "20320"]
         agents.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+        agents.append(subprocess.Popen([TRANSFER, *own, "--artifacts"], stderr=subprocess.DEVNULL))
     try:
         yield
     finally:
@@ -59,7 +61,9 @@ def test_a_file_spreads_between_agents(owner: Member, tmp_path: Path, monkeypatc
         copies = owner.get(f"{path}/copies").json()
         assert copies["peer_bytes"] + copies["backend_bytes"] == 18_000_000
         assert copies["peer_bytes"] > 3_000_000
-        read = subprocess.run([AGENT, "read", "file", "--state-dir", tmp_path / "1"], capture_output=True, check=True)
+        read = subprocess.run(
+            [TRANSFER, "read", "file", "--state-dir", tmp_path / "1"], capture_output=True, check=True
+        )
         assert read.stdout == file.read_bytes()
         assert owner.delete(path).status_code == 204
         held = tmp_path / "1" / "artifacts" / "blocks"

@@ -4,14 +4,14 @@ mod file;
 mod layers;
 mod settings;
 mod trust;
-mod values;
+pub mod values;
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 
 pub use file::write_settings;
 pub use layers::{Layers, RawValue, Source};
-pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
+pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, Program, SETTINGS, Setting, find};
 pub use trust::Trust;
 pub use values::{BackendUrl, LogFormat, TrafficChoice, Zone};
 
@@ -20,7 +20,7 @@ use crate::hardware::ClockChoice;
 use crate::hardware_timestamps::CardChoice;
 use crate::network::{Listen, Network};
 
-/// Validated configuration of the agent.
+/// Validated configuration of the agent. The settings of `sinemora-transfer` are in its crate.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// `None`: the backend of the enrolment.
@@ -48,14 +48,6 @@ pub struct Config {
     pub tcp_connections: bool,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
-    pub artifacts: bool,
-    pub artifacts_port: u16,
-    pub bulk_sender: bool,
-    pub bulk_port: u16,
-    /// Limits of each order of the bulk sender.
-    pub bulk_bytes_max: u64,
-    pub bulk_mbit_max: u32,
-    pub bulk_seconds_max: u32,
     /// `None`: switched off.
     pub metrics_listen: Option<SocketAddr>,
     pub trust: Trust,
@@ -72,7 +64,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(crate) fn new(setting: impl Into<String>, problem: impl Into<String>) -> Self {
+    pub fn new(setting: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             setting: setting.into(),
             problem: problem.into(),
@@ -174,16 +166,7 @@ impl Config {
             state_dir: values::get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
-            artifacts: values::get(layers, "artifacts", values::truth)?.unwrap_or(false),
-            artifacts_port: values::get(layers, "artifacts_port", values::port)?.unwrap_or(8421),
-            bulk_sender: values::get(layers, "bulk_sender", values::truth)?.unwrap_or(false),
-            bulk_port: values::get(layers, "bulk_port", values::port)?.unwrap_or(8422),
-            bulk_bytes_max: values::get(layers, "bulk_max_size", values::size)?.unwrap_or(1 << 30),
-            bulk_mbit_max: values::get(layers, "bulk_max_mbit", values::megabits)?.unwrap_or(1000),
-            bulk_seconds_max: values::get(layers, "bulk_max_s", values::bulk_seconds)?
-                .unwrap_or(120),
-            metrics_listen: values::get(layers, "metrics_listen", values::listen_or_off)?
-                .unwrap_or(Some(SocketAddr::from(([127, 0, 0, 1], 9319)))),
+            metrics_listen: values::get(layers, "metrics_listen", values::listen_or_off)?.flatten(),
             trust,
             insecure_http,
             log_level: values::get(layers, "log_level", values::level)?

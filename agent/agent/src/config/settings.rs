@@ -1,4 +1,4 @@
-//! Table of all settings: keys of the file, flags, environment variables and documentation follow it.
+//! Table of all settings of a VM: keys of the file, flags, environment variables and documentation follow it.
 
 use strsim::levenshtein;
 
@@ -19,6 +19,37 @@ pub const ENV_PREFIX: &str = "SINEMORA_AGENT_";
 
 /// File that is read if it exists and `--config` names no other.
 pub const DEFAULT_CONFIG_FILE: &str = "/etc/sinemora/agent.toml";
+
+/// Program of a VM that reads the file. The keys of all programs are valid for each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    Agent,
+    Transfer,
+}
+
+/// Settings of `sinemora-transfer` alone.
+const OF_TRANSFER: [&str; 7] = [
+    "artifacts",
+    "artifacts_port",
+    "bulk_sender",
+    "bulk_port",
+    "bulk_max_size",
+    "bulk_max_mbit",
+    "bulk_max_s",
+];
+
+/// Settings of the agent that `sinemora-transfer` follows, too.
+const OF_BOTH: [&str; 9] = [
+    "backend",
+    "listen_address",
+    "probe_address",
+    "state_dir",
+    "ca_file",
+    "ca_only",
+    "insecure_http",
+    "log_level",
+    "log_format",
+];
 
 pub static SETTINGS: &[Setting] = &[
     Setting {
@@ -220,8 +251,8 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "metrics_listen",
         value_name: "ADDRESS",
-        default: Some("127.0.0.1:9319"),
-        help: "Address of /metrics and /healthz: IP:PORT, or off",
+        default: Some("off"),
+        help: "Address of /metrics and /healthz: IP:PORT such as 127.0.0.1:9319, or off: the agent then opens no TCP port",
         is_switch: false,
     },
     Setting {
@@ -262,6 +293,15 @@ pub static SETTINGS: &[Setting] = &[
 ];
 
 impl Setting {
+    /// Return whether the program follows this setting.
+    pub fn is_of(&self, program: Program) -> bool {
+        let of_transfer = OF_TRANSFER.contains(&self.key);
+        match program {
+            Program::Agent => !of_transfer,
+            Program::Transfer => of_transfer || OF_BOTH.contains(&self.key),
+        }
+    }
+
     /// Return the flag without its dashes, for example `event-port`.
     pub fn flag(&self) -> String {
         self.key.replace('_', "-")

@@ -16,25 +16,13 @@ fn defaults_are_those_of_the_settings_table() {
     assert_eq!(config.event_port.to_string(), shown("event_port"));
     assert_eq!(config.general_port.to_string(), shown("general_port"));
     assert_eq!(config.state_dir.display().to_string(), shown("state_dir"));
-    assert_eq!(
-        config.metrics_listen.unwrap().to_string(),
-        shown("metrics_listen")
-    );
+    assert_eq!(config.metrics_listen, None);
+    assert_eq!(shown("metrics_listen"), "off");
     assert_eq!(
         Ok(config.spool_cap_bytes),
         values::size(&shown("spool_cap"))
     );
     assert_eq!(config.tcp_connections.to_string(), shown("tcp_connections"));
-    assert_eq!(config.artifacts.to_string(), shown("artifacts"));
-    assert_eq!(config.artifacts_port.to_string(), shown("artifacts_port"));
-    assert_eq!(config.bulk_sender.to_string(), shown("bulk_sender"));
-    assert_eq!(config.bulk_port.to_string(), shown("bulk_port"));
-    assert_eq!(
-        Ok(config.bulk_bytes_max),
-        values::size(&shown("bulk_max_size"))
-    );
-    assert_eq!(config.bulk_mbit_max.to_string(), shown("bulk_max_mbit"));
-    assert_eq!(config.bulk_seconds_max.to_string(), shown("bulk_max_s"));
     assert_eq!(config.zone.provider, shown("zone_provider"));
     assert_eq!(config.zone.region, shown("zone_region"));
     assert_eq!(config.zone.name, shown("zone_name"));

@@ -190,17 +190,8 @@ pub fn hardware_timestamps(text: &str) -> Result<CardChoice, String> {
     }
 }
 
-/// Parse megabits per second.
-pub fn megabits(text: &str) -> Result<u32, String> {
-    within(text, 1, 100_000)
-}
-
-/// Parse the seconds of an order of the bulk sender.
-pub fn bulk_seconds(text: &str) -> Result<u32, String> {
-    within(text, 1, 600)
-}
-
-fn within(text: &str, least: u32, most: u32) -> Result<u32, String> {
+/// Parse a whole number of a range.
+pub fn within(text: &str, least: u32, most: u32) -> Result<u32, String> {
     let number = text.parse().ok();
     number
         .filter(|number| (least..=most).contains(number))

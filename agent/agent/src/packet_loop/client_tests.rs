@@ -33,7 +33,6 @@ pub(super) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
             ..Caps::default()
         },
         on_demand: Vec::new(),
-        bulk: Vec::new(),
         meshes: vec![MeshPlan {
             id: String::new(),
             key: 1,

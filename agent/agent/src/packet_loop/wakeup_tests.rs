@@ -38,7 +38,6 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
             ..Caps::default()
         },
         on_demand: Vec::new(),
-        bulk: Vec::new(),
         meshes: vec![MeshPlan {
             id: String::new(),
             key: 1,

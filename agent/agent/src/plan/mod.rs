@@ -1,7 +1,6 @@
 //! The plan of the backend: the peers to measure, validated before use.
 
 mod backend_clock;
-mod bulk_order;
 mod cache;
 mod clock_offset;
 mod model;
@@ -14,7 +13,6 @@ mod poll;
 mod time_keeper;
 
 pub use backend_clock::{BackendClock, BackendTime};
-pub use bulk_order::{BulkOrder, BulkRole, BulkStep};
 pub use cache::PlanCache;
 #[cfg(test)]
 pub(crate) use clock_offset::ClockOffset;

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::bulk_order::BulkOrder;
 use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, PathProbes, on_demand_key};
 use super::peer::{MOST_FLOWS, Peer, PlanError, check};
 
@@ -25,9 +24,6 @@ pub struct Plan {
     /// Measurements on demand, each of one path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_demand: Vec<OnDemand>,
-    /// Orders of the bulk sender. They are not kept on disk: a secret is of one run.
-    #[serde(default, skip_serializing)]
-    pub bulk: Vec<BulkOrder>,
 }
 
 /// Limits of this agent, whatever its meshes ask for.
@@ -111,7 +107,6 @@ impl Plan {
             spike_threshold_ns: u64::MAX,
             meshes: Vec::new(),
             on_demand: Vec::new(),
-            bulk: Vec::new(),
         }
     }
 

@@ -6,8 +6,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::{
-    BackendClock, BulkOrder, Correction, LARGEST_ERROR_NS, PassedPlan, PeerAddresses, Plan,
-    PlanCache, PlanTag, TimedAnswer,
+    BackendClock, Correction, LARGEST_ERROR_NS, PassedPlan, PeerAddresses, Plan, PlanCache,
+    PlanTag, TimedAnswer,
 };
 use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
@@ -33,8 +33,6 @@ pub struct Poller {
     pub cache: PlanCache,
     pub plans: Sender<PassedPlan>,
     pub peers: Arc<PeerAddresses>,
-    /// Takes the orders of the bulk sender; `None` if it is off.
-    pub bulk_orders: Option<Sender<Vec<BulkOrder>>>,
     pub backend_clock: Arc<BackendClock>,
     pub plan_tag: PlanTag,
     pub counters: Arc<Counters>,
@@ -187,10 +185,6 @@ impl Poller {
         let (passed, followed) = PassedPlan::new(plan.clone());
         if self.plans.send(passed).is_err() {
             self.stop.set();
-        }
-        if let Some(orders) = &self.bulk_orders {
-            // Without a receiver the thread has ended with the process.
-            let _ = orders.send(plan.bulk.clone());
         }
         if !followed.wait(&self.stop) {
             self.stop.set();

@@ -11,13 +11,12 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use address_watch::await_loss;
 pub use enrolment::enrol_only;
 pub use error::RunError;
 
-use crate::artifacts::{self, ArtifactWorker};
-use crate::backend::{Client, Verdict};
+use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
-use crate::bulk::{self, BulkWorker};
 use crate::calendar;
 use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError, TrafficChoice};
@@ -60,10 +59,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let Some(identity) = enrolment::identity(config, &state, stop)? else {
         return Ok(Ended::Stopped);
     };
-    let backend = match &config.backend {
-        Some(backend) => backend.clone(),
-        None => remembered(&identity, config)?,
-    };
+    let backend = backend_of(config, &identity)?;
     let Some((listen, probe_address)) = addresses(config, &backend, stop) else {
         return Ok(Ended::Stopped);
     };
@@ -110,8 +106,6 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let (window_sender, windows) = mpsc::channel();
     let (on_demand_sender, on_demand_windows) = mpsc::channel();
     let peers = Arc::new(PeerAddresses::default());
-    let (bulk_sender, bulk_orders) = mpsc::channel();
-    let bulk_limits = bulk::Limits::of(config);
     let plan_tag = PlanTag::default();
     let time_keeper = TimeKeeper {
         client: client.clone(),
@@ -121,11 +115,10 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     };
     let poller = Poller {
         client: client.clone(),
-        agent_id: identity.agent_id.clone(),
+        agent_id: identity.agent_id,
         cache: PlanCache::new(state.path()),
         plans: plan_sender,
         peers: Arc::clone(&peers),
-        bulk_orders: bulk_limits.is_some().then_some(bulk_sender),
         backend_clock: Arc::clone(&backend_clock),
         plan_tag,
         counters: Arc::clone(&counters),
@@ -187,49 +180,17 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             }
         })?;
     }
-    let (artifact_client, bulk_client) = (client.clone(), client.clone());
     let (describe_stop, describe_config) = (stop.clone(), config.clone());
     spawn("describe", move || {
         // The measurement does not wait for the cloud's metadata service.
         let about = SelfDescription::of(&describe_config, &listen, probe_address);
-        describe(&client, &about, &describe_stop);
+        until_accepted(&describe_stop, || refresh(&client, &about));
     })?;
     spawn("plan", move || poller.run())?;
     spawn("time", move || time_keeper.run())?;
     spawn("upload", move || uploader.run())?;
     spawn("on-demand", move || on_demand.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
-    if config.artifacts {
-        let limits = artifacts::Limits {
-            address: listen.address,
-            port: config.artifacts_port,
-            state_dir: state.path().to_owned(),
-        };
-        let (worker, server) =
-            ArtifactWorker::new(artifact_client, &identity, &limits, stop.clone()).map_err(
-                |e| RunError::Io {
-                    at: format!(
-                        "artifacts, port {} or {}",
-                        limits.port,
-                        limits.state_dir.display()
-                    ),
-                    why: socket_hint(&e),
-                },
-            )?;
-        spawn("artifacts", move || worker.run())?;
-        spawn("artifact-server", move || server.run())?;
-    }
-    if let Some(limits) = bulk_limits {
-        let worker = BulkWorker {
-            client: bulk_client,
-            orders: bulk_orders,
-            limits,
-            addresses: [probe_address, listen.address],
-            clock: Arc::clone(&backend_clock),
-            stop: stop.clone(),
-        };
-        spawn("bulk", move || worker.run())?;
-    }
     let options = Options {
         card: network_card::find(config, listen.own_address(probe_address)),
         standard_clients: config.standard_clients.clone().into(),
@@ -293,7 +254,7 @@ fn measure(
 /// Waits for the network and returns the addresses to listen at and to advertise; `None` if stopped before.
 ///
 /// A VM that boots may have no network yet.
-fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(Listen, IpAddr)> {
+pub fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(Listen, IpAddr)> {
     while !stop.is_set() {
         match config.listen(backend) {
             Ok(addresses) => return Some(addresses),
@@ -328,7 +289,11 @@ fn counted_interface(config: &Config, listen: &Listen, probe_address: IpAddr) ->
     }
 }
 
-fn remembered(identity: &Identity, config: &Config) -> Result<BackendUrl, ConfigError> {
+/// Returns the backend of the settings, else that of the enrolment.
+pub fn backend_of(config: &Config, identity: &Identity) -> Result<BackendUrl, ConfigError> {
+    if let Some(backend) = &config.backend {
+        return Ok(backend.clone());
+    }
     BackendUrl::parse(&identity.backend, config.insecure_http).map_err(|why| {
         ConfigError::new(
             "backend",
@@ -337,11 +302,14 @@ fn remembered(identity: &Identity, config: &Config) -> Result<BackendUrl, Config
     })
 }
 
-/// Sends the description of this agent to the backend, with retries while the backend is unreachable.
-fn describe(client: &Client, about: &SelfDescription, stop: &Stop) {
+/// Sends a description of this VM to the backend, with retries while the backend is unreachable.
+pub fn until_accepted<E: std::fmt::Display>(
+    stop: &Stop,
+    mut send: impl FnMut() -> Result<Answer, E>,
+) {
     let mut backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(300));
     while !stop.is_set() {
-        let verdict = refresh(client, about).map(|answer| answer.verdict());
+        let verdict = send().map(|answer| answer.verdict());
         let (retry_after, why) = match verdict {
             Ok(Verdict::Accepted) => return,
             Ok(Verdict::Refused { why }) => {
@@ -357,7 +325,8 @@ fn describe(client: &Client, about: &SelfDescription, stop: &Stop) {
     }
 }
 
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, RunError> {
+/// Starts a thread.
+pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, RunError> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(body)

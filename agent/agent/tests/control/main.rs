@@ -5,6 +5,7 @@ mod backend;
 mod cloud;
 mod documentation;
 mod enrolment;
+mod measures_only;
 mod pair;
 mod plans;
 mod process;

@@ -39,7 +39,6 @@ impl World {
             client: backend.client(),
             agent_id: "a-1".into(),
             cache: PlanCache::new(state_dir),
-            bulk_orders: None,
             plans: sender,
             peers: Arc::default(),
             backend_clock: Arc::clone(&backend_clock),

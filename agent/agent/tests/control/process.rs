@@ -69,6 +69,10 @@ impl Running {
         assert!(status.success());
     }
 
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// What every user of the machine can read of it.
     fn command_line(&self) -> String {
         std::fs::read_to_string(format!("/proc/{}/cmdline", self.0.id())).unwrap()
@@ -86,7 +90,7 @@ impl Drop for Running {
     }
 }
 
-fn wait_for(lines: &Receiver<Value>, words: &str) -> Value {
+pub fn wait_for(lines: &Receiver<Value>, words: &str) -> Value {
     loop {
         let line = lines
             .recv_timeout(PATIENCE)

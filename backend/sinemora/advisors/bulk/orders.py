@@ -60,8 +60,8 @@ def offers(session: Session, members: Iterable[Member]) -> dict[UUID, Offer]:
             raise ProductError(
                 "bulk_sender_off",
                 409,
-                f"Bulk sender off on {member.name}: set `bulk_sender = true` for its agent and restart it, then try"
-                " again.",
+                f"Bulk sender off on {member.name}: set `bulk_sender = true` there and start sinemora-transfer, then"
+                " try again.",
             )
         status = status_of(None, agent.last_report_at, agent.report_every_s, now, settings().stale_windows)
         if status is not AgentStatus.reporting:

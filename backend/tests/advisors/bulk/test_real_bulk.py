@@ -1,4 +1,4 @@
-"""Real agents run a trial and planned transfers by order of a real backend, over loopback."""
+"""Real agents and sinemora-transfer run a trial and planned transfers by order of a real backend, over loopback."""
 
 import subprocess
 from collections.abc import Iterator
@@ -20,10 +20,12 @@ AGENT = Path(__file__).parents[4] / "agent" / "target" / "debug" / "sinemora-age
 def running_agents(url: str, tokens: list[str], folder: Path) -> Iterator[None]:
     agents = []
     for n, token in enumerate(tokens):
-        command = [AGENT, "run", "--backend", url, "--token", token, "--name", f"real-{n}", "--bulk-sender"]
-        command += ["--listen-address", f"127.0.89.{n + 1}", "--event-port", "20319", "--general-port", "20320"]
-        command += ["--metrics-listen", "off", "--cloud-metadata", "off", "--state-dir", folder / str(n)]
-        command += ["--bulk-max-size", "64MiB", "--bulk-max-mbit", "200", "--bulk-max-s", "40"]
+        own = ["run", "--backend", url, "--listen-address", f"127.0.89.{n + 1}", "--state-dir", folder / str(n)]
+        command = [AGENT, *own, "--token", token, "--name", f"real-{n}", "--cloud-metadata", "off"]
+        command += ["--event-port", "20319", "--general-port", "20320"]
+        agents.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+        command = [AGENT.with_name("sinemora-transfer"), *own, "--bulk-sender", "--bulk-max-size", "64MiB"]
+        command += ["--bulk-max-mbit", "200", "--bulk-max-s", "40"]
         agents.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
     try:
         yield
@@ -50,6 +52,8 @@ def test_a_trial_and_planned_transfers(owner: Member, tmp_path: Path, capsys: py
             return len([vm for vm in owner.get("/v1/agents").json()["items"] if vm["last_report_at"]]) == 3
 
         until(reporting)
+        senders = f"/v1/meshes/{mesh['id']}/bulk-senders"
+        until(lambda: [one["is_on"] for one in owner.get(senders).json()] == [True] * 3)
         assert "64 s" not in run("bulk-senders", "--mesh", "real")
         shown = run("try", "real-0", "real-1", "--mesh", "real", "--size-mb", "2", "--rounds", "3", "--b", "4 tls")
         assert "completed" in shown

@@ -8,7 +8,7 @@ from sinemora.labs.tail_lab.core.egress_guard import command_of
 from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, PacketPolicy
 
 BLIND = PacketPolicy.D_TAIL_BLIND
-ON = "sudo sinemora-agent egress-guard on --interface eth0 "
+ON = "sudo sinemora-guard on --interface eth0 "
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_a_study_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "W4 Facebook Hadoop, 1,000 flows" in printed.out
     assert "D-TAIL blind, 4 classes" in printed.out
     assert "pFabric: D-TAIL blind below LAS, tail_mean" in printed.out
-    assert "sudo sinemora-agent egress-guard on --interface eth0 --rate 10gbit --mode " in printed.out
+    assert "sudo sinemora-guard on --interface eth0 --rate 10gbit --mode " in printed.out
     assert "evaluation 5 of 5" in printed.err
 
 

@@ -132,7 +132,7 @@ function Publish({ mesh }: { mesh: string }) {
       </p>
       <CopyText label={strings.publishCommand} text={at} />
       <p className={pageStyles.lead}>{strings.readLead}</p>
-      <CopyText label={strings.readCommand} text="sinemora-agent read FILE" />
+      <CopyText label={strings.readCommand} text="sinemora-transfer read FILE" />
     </Panel>
   )
 }

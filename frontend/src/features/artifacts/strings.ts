@@ -32,7 +32,7 @@ export const strings = {
   readCommand: 'Command to read',
   distribution: 'Distribution',
   distributionLead:
-    'Each agent also needs artifacts = true in its settings, and the other VMs must reach its TCP port 8421.',
+    'Each VM also needs artifacts = true in its settings and a running sinemora-transfer, whose TCP port 8421 the other VMs must reach.',
   distributionOf: (mesh: string) => `Distribution in ${mesh}`,
   state: 'State',
   on: 'On',
@@ -72,7 +72,7 @@ export const strings = {
   waits: {
     distribution: 'Artifacts are off in this mesh. Switch them on under Artifacts, Distribution.',
     agent: 'This VM has no agent.',
-    request: 'Its agent has not asked for artifacts for a minute: it is stopped, or older than artifacts.',
+    request: 'Its sinemora-transfer has not asked for artifacts for a minute: it is stopped.',
   },
   inSeconds: (seconds: string) => `in about ${seconds} s`,
   took: (moment: string, seconds: string) => `${moment}, took ${seconds} s`,

@@ -1,4 +1,4 @@
-"""The command of the agent that puts an order of the lab in force (docs/egress-guard.md)."""
+"""The command that puts an order of the lab in force (docs/egress-guard.md)."""
 
 from collections.abc import Sequence
 
@@ -21,4 +21,4 @@ def command_of(policy: PacketPolicy, alpha: float | None, boundaries: Sequence[f
         mode = f"log-priority --alpha {alpha:.6g}"
         listed = ",".join(f"{value:g}" for value in sorted({round(boundary, 3) for boundary in boundaries}))
     rate = f"{link_mbit:g}mbit" if link_mbit < 1_000 else f"{link_mbit / 1_000:g}gbit"
-    return f"sudo sinemora-agent egress-guard on --interface eth0 --rate {rate} --mode {mode} --boundaries={listed}"
+    return f"sudo sinemora-guard on --interface eth0 --rate {rate} --mode {mode} --boundaries={listed}"

@@ -35,7 +35,7 @@ const evaluation = (alpha: number, gain: number, mean_loss: number) => ({
   mean_loss,
   allowed: mean_loss <= 3,
 })
-const GUARD = 'sudo sinemora-agent egress-guard on --interface eth0 --rate 10gbit --boundaries=-2,1'
+const GUARD = 'sudo sinemora-guard on --interface eth0 --rate 10gbit --boundaries=-2,1'
 const BEST = evaluation(1.5, 23.4, 1.2)
 const STUDY = {
   id: 'j',

@@ -118,7 +118,7 @@ export const strings = {
   infinity: '∞',
   guard: 'On a VM',
   guardLead: (policy: string) =>
-    `The egress guard of the agent puts these classes (${policy}) in force on the packets that a Linux VM sends. Set the interface and the rate of your bottleneck. With “plan” instead of “on” it only prints what it would do, and with “off” it removes itself.`,
+    `The egress guard (sinemora-guard) puts these classes (${policy}) in force on the packets that a Linux VM sends. Set the interface and the rate of your bottleneck. With “plan” instead of “on” it only prints what it would do, and with “off” it removes itself.`,
   guardCommand: 'Command of the egress guard',
   searches: 'Search of α',
   found: (policy: string, alpha: string) => `${policy}: α = ${alpha}`,

@@ -14,10 +14,10 @@ use super::server::{BlockServer, Shared};
 use super::store::BlockStore;
 use super::work::{CopyState, DocumentSignature, PeerAddress, Wanted};
 use super::{ArtifactWorker, Limits, access, hex, sha256, worker};
-use crate::backend::Client;
-use crate::config::{BackendUrl, Trust};
-use crate::identity::Identity;
-use crate::stop::Stop;
+use sinemora_agent::backend::Client;
+use sinemora_agent::config::{BackendUrl, Trust};
+use sinemora_agent::identity::Identity;
+use sinemora_agent::stop::Stop;
 
 const ID: &str = "00000000-0000-0000-0000-0000000000aa";
 const FAST: u64 = 1 << 40;

@@ -9,11 +9,11 @@ use ring::hmac;
 
 use super::access::{self, admit};
 use super::channel::{Channel, Tls};
+use super::order::{BulkOrder, BulkRole, BulkStep};
 use super::progress::{Abort, Progress};
 use super::send::share;
 use super::socket;
 use crate::artifacts::{RateLimit, lower_priority};
-use crate::plan::{BulkOrder, BulkRole, BulkStep};
 
 /// Time between checks of the end of an order.
 const WAIT: Duration = Duration::from_millis(200);

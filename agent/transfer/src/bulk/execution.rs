@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use super::access;
 use super::channel::Tls;
 use super::limits::Limits;
+use super::order::{BulkOrder, BulkRole};
 use super::progress::{Abort, Progress};
 use super::receive::{Receiver, Shared};
 use super::send::Sender;
 use crate::artifacts::RateLimit;
-use crate::plan::{BackendClock, BulkOrder, BulkRole};
+use sinemora_agent::plan::BackendClock;
 
 /// An order, and what it runs with.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::plan::{BulkOrder, BulkRole};
+use super::order::{BulkOrder, BulkRole};
 
 const STEP: Duration = Duration::from_millis(20);
 

@@ -11,10 +11,11 @@ use ureq::http::Method;
 
 use super::execution::Execution;
 use super::limits::Limits;
+use super::order::BulkOrder;
 use super::progress::{Abort, Progress, Report};
-use crate::backend::{Body, Client};
-use crate::plan::{BackendClock, BulkOrder};
-use crate::stop::Stop;
+use sinemora_agent::backend::{Body, Client};
+use sinemora_agent::plan::BackendClock;
+use sinemora_agent::stop::Stop;
 
 const PATH: &str = "/v1/agents/self/bulk-reports";
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);

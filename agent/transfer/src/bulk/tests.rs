@@ -13,10 +13,11 @@ use base64::engine::general_purpose::STANDARD;
 use super::access::{self, Named, admit, greet};
 use super::execution::Execution;
 use super::limits::Limits;
+use super::order::{BulkOrder, BulkRole, BulkStep};
 use super::progress::{Abort, Progress};
 use super::send::share;
 use super::socket;
-use crate::plan::{BackendClock, BulkOrder, BulkRole, BulkStep};
+use sinemora_agent::plan::BackendClock;
 
 const SECRET: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 const PORT: u16 = 8422;

@@ -17,9 +17,9 @@ use super::rate::RateLimit;
 use super::server::{BlockServer, Shared};
 use super::store::BlockStore;
 use super::work::{CopyReport, CopyState, Exchange, Wanted, Work};
-use crate::backend::{Body, Client};
-use crate::identity::Identity;
-use crate::stop::Stop;
+use sinemora_agent::backend::{Body, Client};
+use sinemora_agent::identity::Identity;
+use sinemora_agent::stop::Stop;
 
 const PATH: &str = "/v1/agents/self/artifacts";
 const LIMIT: Duration = Duration::from_secs(30);

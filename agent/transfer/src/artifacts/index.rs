@@ -13,7 +13,7 @@ use super::document::Document;
 use super::manifest::{Block, decode};
 use super::store::{BlockStore, block_path};
 use super::{sha256, unhex};
-use crate::state_dir::write_atomically;
+use sinemora_agent::state_dir::write_atomically;
 
 /// Folder of artifacts in the state folder, and its parts.
 pub const FOLDER: &str = "artifacts";

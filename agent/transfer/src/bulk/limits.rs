@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
+use super::order::{BulkOrder, BulkRole};
 use super::socket;
-use crate::config::Config;
-use crate::plan::{BulkOrder, BulkRole};
 
 /// Threads that an order may take, each of one connection.
 const CONNECTIONS_MAX: u32 = 256;
@@ -33,16 +32,6 @@ pub struct Offer {
 }
 
 impl Limits {
-    /// Returns the limits; `None` if the bulk sender is off.
-    pub fn of(config: &Config) -> Option<Self> {
-        config.bulk_sender.then_some(Self {
-            port: config.bulk_port,
-            bytes: config.bulk_bytes_max,
-            bytes_per_s: u64::from(config.bulk_mbit_max) * 125_000,
-            seconds: u64::from(config.bulk_seconds_max),
-        })
-    }
-
     /// Describes the limits and the kernel.
     pub fn offer(&self) -> Offer {
         Offer {

@@ -9,10 +9,11 @@ use ring::hmac;
 
 use super::access::{Named, greet};
 use super::channel::{Channel, Tls};
+use super::order::BulkStep;
 use super::progress::{Abort, StepProgress};
 use super::socket;
 use crate::artifacts::{RateLimit, lower_priority};
-use crate::plan::{BackendClock, BulkStep};
+use sinemora_agent::plan::BackendClock;
 
 /// A receiver may get the order a little later.
 const RECEIVER_LIMIT: Duration = Duration::from_secs(5);

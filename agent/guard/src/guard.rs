@@ -139,7 +139,7 @@ fn on(iproute: &Iproute, settings: &Settings, ports: &[u16]) -> Result<String, G
         return Err(error);
     }
     let mut text = format!(
-        "The guard is on at {interface}. Remove it with: sinemora-agent egress-guard off --interface {interface}\n"
+        "The guard is on at {interface}. Remove it with: sinemora-guard off --interface {interface}\n"
     );
     for note in notes(settings, iproute.link(interface)?.gso_max_size) {
         text += &format!("Note: {note}\n");

@@ -12,9 +12,9 @@ use super::rate::RateLimit;
 use super::store::BlockStore;
 use super::work::{CopyReport, CopyState, PeerAddress};
 use super::{hex, sha256};
-use crate::backend::Client;
-use crate::backoff::random;
-use crate::stop::Stop;
+use sinemora_agent::backend::Client;
+use sinemora_agent::backoff::random;
+use sinemora_agent::stop::Stop;
 
 /// Connections at a time, to the nearest peers.
 const CONNECTIONS: usize = 6;

@@ -15,7 +15,7 @@ use rustls::{
     SignatureScheme, StreamOwned,
 };
 
-use crate::plan::BulkOrder;
+use super::order::BulkOrder;
 
 /// Stream of a connection.
 pub trait Channel: Read + Write + Send {}

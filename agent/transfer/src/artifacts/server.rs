@@ -19,7 +19,7 @@ use super::access::{self, NONCE_BYTES};
 use super::index::Manifests;
 use super::rate::RateLimit;
 use super::store::BlockStore;
-use crate::timestamp::pace;
+use sinemora_agent::timestamp::pace;
 
 pub const GREETING: [u8; 4] = *b"SNB1";
 pub const BITMAP: u8 = 1;

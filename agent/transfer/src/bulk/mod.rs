@@ -8,6 +8,8 @@ mod access;
 mod channel;
 mod execution;
 mod limits;
+mod order;
+mod poll;
 mod progress;
 mod receive;
 mod send;
@@ -15,6 +17,7 @@ mod socket;
 mod worker;
 
 pub use limits::{Limits, Offer};
+pub use poll::OrderPoller;
 pub use worker::BulkWorker;
 
 #[cfg(test)]

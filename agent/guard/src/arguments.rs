@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use sinemora_agent::cli::config_flag;
 
 use super::error::GuardError;
 use super::policy::{Order, Policy, code_points};
@@ -13,14 +14,14 @@ const ABOUT: &str =
 
 const EXAMPLES: &str = "\
 Examples:
-  sinemora-agent egress-guard plan --interface eth0 --rate 1gbit --mode log-priority --alpha 1.5 --boundaries=-9.7,-5.2,0.4
+  sinemora-guard plan --interface eth0 --rate 1gbit --mode log-priority --alpha 1.5 --boundaries=-9.7,-5.2,0.4
       Prints the commands and changes nothing.
-  sudo sinemora-agent egress-guard on --interface eth0 --rate 1gbit --mode strict-priority --boundaries 20000,300000
+  sudo sinemora-guard on --interface eth0 --rate 1gbit --mode strict-priority --boundaries 20000,300000
       Flows that sent less than 20 kB go first, then those below 300 kB, then all others.
-  sinemora-agent egress-guard status
-  sudo sinemora-agent egress-guard off
+  sinemora-guard status
+  sudo sinemora-guard off
 
-The guard needs root, tc, and a kernel with HTB and eBPF. It ends with the machine: put `on` into a unit to keep it.
+The guard needs root, tc, and a kernel with HTB and eBPF. It ends with the machine; the unit sinemora-guard keeps it.
 
 Exit codes: 0 done, 1 failed, 2 an argument is wrong";
 
@@ -63,7 +64,9 @@ pub fn command() -> Command {
             .about(about)
             .arg(interface().help("Network interface [default: all that have the guard]"))
     };
-    Command::new("egress-guard")
+    Command::new("sinemora-guard")
+        .version(env!("CARGO_PKG_VERSION"))
+        .max_term_width(110)
         .about(ABOUT)
         .after_help(EXAMPLES)
         .subcommand_required(true)
@@ -72,6 +75,8 @@ pub fn command() -> Command {
         .subcommand(one("on", "Start, or replace a guard that is on"))
         .subcommand(all("off", "Remove the guard and everything it made"))
         .subcommand(all("status", "Show the guard and what each class has sent"))
+        // Of the settings it uses the ports of measurements, from the file and the environment.
+        .arg(config_flag().global(true))
 }
 
 fn settings() -> [Arg; 7] {
@@ -155,7 +160,7 @@ mod tests {
     use super::*;
 
     fn parse(arguments: &str) -> Result<Action, GuardError> {
-        let words = ["egress-guard"].into_iter().chain(arguments.split(' '));
+        let words = ["sinemora-guard"].into_iter().chain(arguments.split(' '));
         action(&command().try_get_matches_from(words).unwrap())
     }
 

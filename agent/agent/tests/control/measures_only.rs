@@ -1,0 +1,112 @@
+//! The agent measures, and nothing else: it opens no TCP port and has no code that changes a queue.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::backend::{FakeBackend, Reply, Request, json, reply};
+use crate::process::{Running, agent, wait_for};
+
+/// State of a listening socket in `/proc/net/tcp` (`TCP_LISTEN`, include/net/tcp_states.h).
+const LISTEN: &str = "0A";
+
+/// Returns the addresses at which a process listens, as `/proc/net/tcp` writes them.
+fn listening(process: u32) -> Vec<String> {
+    let own: Vec<String> = std::fs::read_dir(format!("/proc/{process}/fd"))
+        .unwrap()
+        .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
+        .map(|target| target.display().to_string())
+        .collect();
+    let is_own = |inode: &str| own.contains(&format!("socket:[{inode}]"));
+    ["tcp", "tcp6"]
+        .iter()
+        .flat_map(|table| {
+            let text =
+                std::fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
+            let rows = text.lines().skip(1).map(|row| {
+                let columns: Vec<&str> = row.split_whitespace().collect();
+                (
+                    columns[1].to_owned(),
+                    columns[3] == LISTEN && is_own(columns[9]),
+                )
+            });
+            rows.filter(|(_, listens)| *listens)
+                .map(|(address, _)| address)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Plans no peers, and an order of the bulk sender that made earlier agents listen.
+fn with_an_order(request: &Request) -> Reply {
+    let order = json!({
+        "id": "o-1", "secret": "00".repeat(32), "starts_at_ns": 0, "ends_at_ns": i64::MAX,
+        "steps": [{"index": 0, "phase": 0, "role": "receiver", "address": "127.0.0.2", "port": 8422, "bytes": 1000,
+                   "connections": 1}],
+    });
+    let plan = json!({
+        "revision": "r", "agent_id": "a-1", "vm_key": 7, "server_time_ns": 1, "spike_threshold_ns": 1, "meshes": [],
+        "caps": {"packets_per_s": 1, "peers": 1}, "bulk": [order],
+    });
+    match (
+        request.method.as_str(),
+        request.path.split('?').next().unwrap(),
+    ) {
+        ("POST", "/v1/agents/enrol") => json(
+            201,
+            &json!({"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1", "credential": "sma_secret"}),
+        ),
+        ("GET", "/v1/agents/self/plan") if request.headers.contains_key("if-none-match") => {
+            reply(304)
+        }
+        ("GET", "/v1/agents/self/plan") => json(200, &plan),
+        _ => reply(204),
+    }
+}
+
+#[test]
+fn no_plan_and_no_setting_of_transfers_makes_it_listen() {
+    let backend = FakeBackend::start(with_an_order);
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [
+        ("backend", backend.url.as_str()),
+        ("token", "sme_0123456789"),
+        ("artifacts", "true"),
+        ("bulk_sender", "true"),
+    ];
+    let mut command = agent("run", folder.path(), &settings);
+    // The test's own `off`: the default must be as closed.
+    command.env_remove("SINEMORA_AGENT_METRICS_LISTEN");
+    let (running, lines) = Running::start(&mut command);
+    wait_for(&lines, "sinemora-transfer");
+    wait_for(&lines, "new plan");
+    // An agent of earlier versions listened within a second of the plan.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(listening(running.id()), [] as [String; 0]);
+}
+
+#[test]
+fn the_lists_of_listening_sockets_are_read() {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = format!("0100007F:{:04X}", socket.local_addr().unwrap().port());
+    assert!(listening(std::process::id()).contains(&port));
+}
+
+#[test]
+fn it_has_no_command_and_no_code_of_the_guard() {
+    let binary = std::fs::read(env!("CARGO_BIN_EXE_sinemora-agent")).unwrap();
+    let contains = |words: &[u8]| binary.windows(words.len()).any(|part| part == words);
+    assert!(contains(b"metrics_listen"), "the binary can be searched");
+    // What every guard needs: the name of Linux's queueing disciplines, and that of its classifier.
+    assert!(!contains(b"qdisc"));
+    assert!(!contains(b"sinemora_egress"));
+    for moved in ["egress-guard", "read"] {
+        let output = agent(moved, Path::new("/nonexistent"), &[])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("now: sinemora-"), "{text}");
+    }
+}
