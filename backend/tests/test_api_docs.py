@@ -20,6 +20,8 @@ from sinemora.access.tenants.service import create_owner
 from sinemora.main import create_app
 from tests.callers import PASSWORD
 from tests.patience import until
+from tests.test_every_route import operations
+from tests.test_unknown_fields import resolved
 
 DOCS = Path(__file__).parents[2] / "docs" / "api" / "README.md"
 FENCE = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -89,3 +91,26 @@ def test_the_codes_it_names_are_those_of_the_code():
     assert len(named) > 15
     unknown = {"mesh_unknown", "vm_unknown"}  # made from the thing's name
     assert [code for code in named if f'"{code}"' not in source and code not in unknown] == []
+
+
+def test_the_lists_it_names_as_whole_are_those_without_pages():
+    section = DOCS.read_text().split("come whole:\n")[1].split("\n\n")[0]
+    whole = set()
+    for method, path, operation in operations():
+        media = operation["responses"].get("200", {}).get("content", {}).get("application/json")
+        if method == "get" and media:
+            for schema in resolved(media["schema"]):
+                fields = schema.get("properties", {})
+                if schema.get("type") == "array" or ("items" in fields and "next_cursor" not in fields):
+                    whole.add(path)
+    assert set(re.findall(r"`([^`]+)`", section)) == whole
+
+
+def test_the_objects_it_names_as_without_version_are_those_patched_without_if_match():
+    section = DOCS.read_text().split("the last writer is right:")[1].split("\n")[0]
+    patched = {
+        path
+        for method, path, operation in operations()
+        if method == "patch" and "if-match" not in str(operation.get("parameters", ())).lower()
+    }
+    assert set(re.findall(r"`([^`]+)`", section)) == patched

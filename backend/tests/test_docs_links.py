@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+_GUIDE = ROOT / "CONTRIBUTING.md"
+# A path in the guide, from the root or from one of the folders that its sections are about.
+_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+)`")
+_FOLDERS = ("", "backend", "backend/sinemora", "frontend/src", "e2e")
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -14,3 +18,29 @@ _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 def test_every_relative_link_leads_to_a_file(page):
     links = [link for link in _LINK.findall(page.read_text("utf-8")) if "://" not in link]
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_path_in_the_guide_for_contributors_exists():
+    paths = [path for path in _PATH.findall(_GUIDE.read_text("utf-8")) if "NAME" not in path]
+    assert [path for path in paths if not any((ROOT / folder / path).exists() for folder in _FOLDERS)] == []
+
+
+_PLACES = ROOT / "frontend/src/features/shell"
+_GROUP_OR_PLACE = re.compile(r"^( +)(?:\{ )?name: strings\.(\w+)", re.MULTILINE)
+_WAY = re.compile(r"(?:\*\*|\()(\w+) → (\w+)")
+_BUTTONS = {"Add", "Find"}
+"""Words that the names of buttons begin with: "Applications → Add application"."""
+
+
+def test_ways_through_the_navigation_are_as_in_the_console():
+    strings = dict(re.findall(r"^  (\w+): '([^']+)',$", (_PLACES / "strings.ts").read_text("utf-8"), re.MULTILINE))
+    ways: set[tuple[str, str]] = set()
+    group = ""
+    for indent, key in _GROUP_OR_PLACE.findall((_PLACES / "places.ts").read_text("utf-8")):
+        group = strings[key] if len(indent) <= 6 else group
+        ways.add((group, strings[key]))
+    # A way begins with a group, or with one that was.
+    begins = {first for first, _ in ways} | {"More", "Incidents"}
+    found = [(page.name, way) for page in PAGES for way in _WAY.findall(page.read_text("utf-8")) if way[0] in begins]
+    assert len(found) >= 5
+    assert [(page, way) for page, way in found if way not in ways and way[1] not in _BUTTONS] == []
