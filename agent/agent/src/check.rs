@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use crate::backend::Client;
-use crate::clocks::timestamps;
+use crate::clocks_command::timestamps;
 use crate::config::{BackendUrl, Config, Layers, Program, SETTINGS, Source};
 use crate::identity::Identity;
 use crate::state_dir::{StateDir, StateError};
@@ -173,7 +173,7 @@ fn reach(config: &Config, backend: &BackendUrl) -> Finding {
     }
 }
 
-/// Returns true if this is the body of a backend's `/readyz`: any web server may answer with status 200.
+/// Return true if this is the body of a backend's `/readyz`: any web server may answer with status 200.
 fn is_readiness(body: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(body)
         .is_ok_and(|readiness| readiness["status"].is_string())

@@ -89,7 +89,7 @@ impl From<CallError> for EnrolError {
 }
 
 impl SelfDescription {
-    /// Describes this machine by its configuration and by the cloud's metadata service, which this queries.
+    /// Describe this machine by its configuration and by the cloud's metadata service, which this queries.
     pub fn of(config: &Config, listen: &Listen, probe_address: IpAddr) -> Self {
         let cloud = config
             .metadata_url
@@ -192,7 +192,7 @@ pub fn enrol(
     })
 }
 
-/// Sends the values that may have changed since enrolment: address, ports, version, machine.
+/// Send the values that may have changed since enrolment: address, ports, version, machine.
 pub fn refresh(client: &Client, about: &SelfDescription) -> Result<Answer, EnrolError> {
     #[derive(Serialize)]
     struct Changes<'a> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
-use sinemora_agent::clocks::clocks;
+use sinemora_agent::clocks_command::clocks;
 use sinemora_agent::config::{Config, host_name, write_settings};
 use sinemora_agent::program::{self, start_again, start_logging, stop_on_signals};
 use sinemora_agent::run::{Ended, RunError, enrol_only, run};

@@ -12,7 +12,7 @@ use crate::config::{Config, LogFormat, find};
 use crate::run::RunError;
 use crate::stop::Stop;
 
-/// Replaces this process by a new one with that command line, and the token in its environment. Returns only if that
+/// Replace this process by a new one with that command line, and the token in its environment. Return only if that
 /// fails.
 pub fn start_again(line: &[OsString], token: Option<&str>) -> RunError {
     let why = match std::env::current_exe() {
@@ -32,13 +32,13 @@ pub fn start_again(line: &[OsString], token: Option<&str>) -> RunError {
     }
 }
 
-/// Writes an error to standard error. Returns the exit code `code`.
+/// Write an error to standard error. Return the exit code `code`.
 pub fn fail(program: &str, error: &impl std::fmt::Display, code: u8) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "{program}: {error}");
     ExitCode::from(code)
 }
 
-/// Sets `stop` on the first signal, with a line in the log; ends the process at once on the second.
+/// Set `stop` on the first signal, with a line in the log; end the process at once on the second.
 pub fn stop_on_signals(stop: &Stop, line: &'static str) -> Result<(), RunError> {
     let failed = |e: std::io::Error| RunError::Io {
         at: "signals".to_owned(),
@@ -62,7 +62,7 @@ pub fn stop_on_signals(stop: &Stop, line: &'static str) -> Result<(), RunError> 
         .map(|_| ())
 }
 
-/// Starts the log on standard error.
+/// Start the log on standard error.
 pub fn start_logging(config: &Config) {
     let to_stderr = tracing_subscriber::fmt()
         .with_max_level(config.log_level)

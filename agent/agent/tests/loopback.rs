@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sinemora_agent::clock::PhcReading;
-use sinemora_agent::hardware::{ClockDomain, HardwareClock};
+use sinemora_agent::hardware_clock::{ClockDomain, HardwareClock};
 use sinemora_agent::packet_loop::Options;
 use sinemora_agent::plan::Role::{Client, Responder};
 use sinemora_agent::plan::{BackendClock, OnDemand, PathProbes, Peer, Plan};

@@ -44,7 +44,7 @@ pub struct Settings {
     pub(super) shaping: Shaping,
 }
 
-/// Builds the command line.
+/// Build the command line.
 pub fn command() -> Command {
     let interface = || {
         Arg::new("interface")
@@ -110,7 +110,7 @@ fn settings() -> [Arg; 7] {
     ]
 }
 
-/// Returns what the command line asks for.
+/// Return what the command line asks for.
 pub fn action(matches: &ArgMatches) -> Result<Action, GuardError> {
     let usage = |text: &str| GuardError::Usage(text.to_owned());
     let (name, matches) = matches

@@ -92,47 +92,47 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    /// Creates a label that is to be placed later.
+    /// Create a label that is to be placed later.
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
-    /// Places a label at the next instruction.
+    /// Place a label at the next instruction.
     pub fn place(&mut self, label: Label) {
         self.labels[label.0] = Some(self.code.len());
     }
 
-    /// Computes `to = to op from`.
+    /// Compute `to = to op from`.
     pub fn alu(&mut self, op: Alu, to: Reg, from: impl Into<Source>) {
         self.emit_with(0x07 | op as u8, to, 0, from.into());
     }
 
-    /// Copies `from`.
+    /// Copy `from`.
     pub fn mov(&mut self, to: Reg, from: impl Into<Source>) {
         self.alu(Alu::Mov, to, from);
     }
 
-    /// Loads a constant of 64 bits.
+    /// Load a constant of 64 bits.
     pub fn constant(&mut self, to: Reg, value: u64) {
         let halves = [value as u32 as i32, (value >> 32) as u32 as i32];
         self.emit(0x18, to, Reg(0), 0, halves[0]);
         self.emit(0, Reg(0), Reg(0), 0, halves[1]);
     }
 
-    /// Loads the address of the map with this file descriptor.
+    /// Load the address of the map with this file descriptor.
     pub fn map(&mut self, to: Reg, fd: i32) {
         const PSEUDO_MAP_FD: Reg = Reg(1);
         self.emit(0x18, to, PSEUDO_MAP_FD, 0, fd);
         self.emit(0, Reg(0), Reg(0), 0, 0);
     }
 
-    /// Loads from memory at `base + offset`.
+    /// Load from memory at `base + offset`.
     pub fn load(&mut self, width: Width, to: Reg, base: Reg, offset: i16) {
         self.emit(0x61 | width as u8, to, base, offset, 0);
     }
 
-    /// Stores into memory at `base + offset`.
+    /// Store into memory at `base + offset`.
     pub fn store(&mut self, width: Width, base: Reg, offset: i16, from: impl Into<Source>) {
         match from.into() {
             Register(from) => self.emit(0x63 | width as u8, base, from, offset, 0),
@@ -158,7 +158,7 @@ impl Assembler {
         self.emit(0x95, Reg(0), Reg(0), 0, 0);
     }
 
-    /// Returns the instructions with their jumps resolved; `None` if a label is not placed or too far.
+    /// Return the instructions with their jumps resolved; `None` if a label is not placed or too far.
     pub fn finish(mut self) -> Option<Vec<u8>> {
         for (at, label) in &self.jumps {
             let target = self.labels[label.0]?;

@@ -8,7 +8,7 @@ const NAME_BYTES: usize = 255;
 /// Above, one lock for all queues limits what a machine sends.
 const ONE_LOCK_BIT: u64 = 10_000_000_000;
 
-/// Returns the settings on one line; the classifier has it as its name, so that `status` can show it.
+/// Return the settings on one line; the classifier has it as its name, so that `status` can show it.
 pub(super) fn describe(settings: &Settings) -> String {
     let order = match &settings.policy.order {
         Order::StrictPriority { bytes } => format!("strict-priority boundaries={}", commas(bytes)),
@@ -41,7 +41,7 @@ fn commas<T: ToString>(values: &[T]) -> String {
         .join(",")
 }
 
-/// Returns which flows are in a class.
+/// Return which flows are in a class.
 pub(super) fn members(order: &Order, class: usize) -> String {
     let last = order.classes() - 1;
     match order {
@@ -58,12 +58,12 @@ pub(super) fn members(order: &Order, class: usize) -> String {
     }
 }
 
-/// Returns a rate in Mbit/s.
+/// Return a rate in Mbit/s.
 pub(super) fn rate(bit: u64) -> String {
     format!("{} Mbit/s", bit as f64 / 1e6)
 }
 
-/// Returns what limits the effect of the guard on this interface.
+/// Return what limits the effect of the guard on this interface.
 pub(super) fn notes(settings: &Settings, gso_bytes: u64) -> Vec<String> {
     let mut notes = Vec::new();
     let longest_ms = gso_bytes as f64 * 8e3 / settings.shaping.used_bit() as f64;

@@ -10,7 +10,7 @@ pub enum GuardError {
 }
 
 impl GuardError {
-    /// Returns the exit code: 2 for a wrong argument, else 1.
+    /// Return the exit code: 2 for a wrong argument, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,

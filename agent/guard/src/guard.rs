@@ -40,7 +40,7 @@ enum Root {
     Ours,
 }
 
-/// Checks the interface; the error says why the guard cannot be there.
+/// Check the interface; the error says why the guard cannot be there.
 fn root_of(iproute: &Iproute, settings: &Settings) -> Result<Root, GuardError> {
     let interface = &settings.interface;
     let link = iproute.link(interface)?;
@@ -206,7 +206,7 @@ fn off_text(interface: Option<&str>) -> String {
     }
 }
 
-/// Returns the interfaces that have the guard.
+/// Return the interfaces that have the guard.
 fn guarded(qdiscs: &[Qdisc], asked: Option<&str>) -> Vec<String> {
     qdiscs
         .iter()
@@ -219,7 +219,7 @@ fn guarded(qdiscs: &[Qdisc], asked: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-/// Returns the class, 0 the highest, of the queue below `parent`; `None` for what is not a queue of the guard.
+/// Return the class, 0 the highest, of the queue below `parent`; `None` for what is not a queue of the guard.
 fn class_of(parent: &str) -> Option<u32> {
     let minor = parent.strip_prefix(&name(ROOT))?;
     u32::from_str_radix(minor, 16)

@@ -35,12 +35,12 @@ pub(super) struct Qdisc {
 }
 
 impl Qdisc {
-    /// Returns whether the guard made it.
+    /// Return whether the guard made it.
     pub fn is_ours(&self) -> bool {
         self.root && self.kind == "htb" && self.handle == shaping::name(shaping::ROOT)
     }
 
-    /// Returns whether the kernel made it, so that it comes back by itself when another root is removed.
+    /// Return whether the kernel made it, so that it comes back by itself when another root is removed.
     pub fn is_default(&self) -> bool {
         self.handle == "0:"
     }
@@ -79,7 +79,7 @@ impl Iproute {
         })
     }
 
-    /// Returns the queueing disciplines of all interfaces, or of one, with their counters.
+    /// Return the queueing disciplines of all interfaces, or of one, with their counters.
     pub fn qdiscs(&self, interface: Option<&str>) -> Result<Vec<Qdisc>, GuardError> {
         let of: Vec<&str> = interface
             .into_iter()
@@ -92,7 +92,7 @@ impl Iproute {
         parse(&text, "tc")
     }
 
-    /// Returns an interface; the error names those that there are.
+    /// Return an interface; the error names those that there are.
     pub fn link(&self, interface: &str) -> Result<Link, GuardError> {
         let known: Vec<serde_json::Value> =
             parse(&self.run(&self.ip, &["-j", "-d", "link", "show"])?, "ip")?;
@@ -108,7 +108,7 @@ impl Iproute {
         }
     }
 
-    /// Returns the name of the classifier at the guard's root of an interface; `None` without one.
+    /// Return the name of the classifier at the guard's root of an interface; `None` without one.
     pub fn classifier(&self, interface: &str) -> Result<Option<String>, GuardError> {
         let root = shaping::name(shaping::ROOT);
         let of = ["-j", "filter", "show", "dev", interface, "parent", &root];
@@ -119,7 +119,7 @@ impl Iproute {
             .find_map(|options| options.bpf_name))
     }
 
-    /// Executes commands of `tc`, in order, until one fails.
+    /// Execute commands of `tc`, in order, until one fails.
     pub fn change(&self, commands: &[String]) -> Result<(), GuardError> {
         let failed = |error: io::Error| GuardError::Failed(format!("tc: {error}"));
         let mut child = Command::new(&self.tc)
@@ -175,7 +175,7 @@ fn parse<T: for<'a> Deserialize<'a>>(text: &str, program: &str) -> Result<Vec<T>
     })
 }
 
-/// Returns the error for what `tc` printed, with what to do where that is known.
+/// Return the error for what `tc` printed, with what to do where that is known.
 fn refused(printed: &str) -> GuardError {
     let printed = printed.trim();
     let advice = if printed.contains("not permitted") {

@@ -48,7 +48,7 @@ struct ProgramAttributes {
     prog_name: [u8; 16],
 }
 
-/// Calls `bpf(2)`.
+/// Call `bpf(2)`.
 ///
 /// # Safety
 /// `T` is the member of `union bpf_attr` for `command`, and every address in it is valid for its length.
@@ -74,7 +74,7 @@ fn owned(fd: libc::c_long) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) }
 }
 
-/// Creates the table of flows. It ends with the last descriptor or program that uses it.
+/// Create the table of flows. It ends with the last descriptor or program that uses it.
 pub(super) fn create_map() -> io::Result<OwnedFd> {
     // Kernels before 5.11 count tables as locked memory, of which root has 64 KiB by default.
     let all = Rlimit {
@@ -93,7 +93,7 @@ pub(super) fn create_map() -> io::Result<OwnedFd> {
     unsafe { bpf(MAP_CREATE, &mut attributes) }.map(owned)
 }
 
-/// Loads a classifier. The error has what the kernel's verifier said, if anything.
+/// Load a classifier. The error has what the kernel's verifier said, if anything.
 pub(super) fn load_program(code: &[u8]) -> io::Result<OwnedFd> {
     let mut prog_name = [0; 16];
     prog_name[..15].copy_from_slice(b"sinemora_egress");
@@ -131,7 +131,7 @@ pub(super) fn load_program(code: &[u8]) -> io::Result<OwnedFd> {
         })
 }
 
-/// Returns the index of an interface.
+/// Return the index of an interface.
 pub(super) fn interface_index(name: &str) -> io::Result<i32> {
     let name = CString::new(name).map_err(io::Error::other)?;
     // SAFETY: the name ends with a zero.
@@ -149,7 +149,7 @@ const TCA_BPF_FD: u16 = 6;
 const TCA_BPF_NAME: u16 = 7;
 const ALL_PROTOCOLS: u16 = 3;
 
-/// Attaches a program to the queueing discipline `parent` of an interface; it then lives as long as the discipline.
+/// Attach a program to the queueing discipline `parent` of an interface; it then lives as long as the discipline.
 ///
 /// The message is that of `tc filter add … bpf`, which itself can only name programs in files.
 pub(super) fn attach(program: &OwnedFd, interface: i32, parent: u32, name: &str) -> io::Result<()> {
@@ -170,7 +170,7 @@ pub(super) fn attach(program: &OwnedFd, interface: i32, parent: u32, name: &str)
     request(RTM_NEWTFILTER, flags as u16, &body)
 }
 
-/// Returns an attribute, padded to four bytes.
+/// Return an attribute, padded to four bytes.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut all = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
     all.extend(kind.to_ne_bytes());
@@ -179,7 +179,7 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Sends a message to the kernel's routing socket and waits for its acknowledgement.
+/// Send a message to the kernel's routing socket and wait for its acknowledgement.
 fn request(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     const HEADER_BYTES: usize = 16;
     // SAFETY: creates a socket.
@@ -239,7 +239,7 @@ fn request(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Runs a classifier on a frame; returns its verdict and the frame afterwards.
+/// Run a classifier on a frame; return its verdict and the frame afterwards.
 #[cfg(test)]
 pub(super) fn run_program(program: &OwnedFd, frame: &[u8]) -> io::Result<(u32, Vec<u8>)> {
     const PROG_TEST_RUN: libc::c_int = 10;

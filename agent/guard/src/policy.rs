@@ -32,7 +32,7 @@ pub struct Policy {
 }
 
 impl Order {
-    /// Returns the number of classes.
+    /// Return the number of classes.
     pub fn classes(&self) -> usize {
         1 + match self {
             Self::StrictPriority { bytes } => bytes.len(),
@@ -40,7 +40,7 @@ impl Order {
         }
     }
 
-    /// Returns the class of the next packet of a flow, 0 the highest. The first packet of a flow is in class 0 always.
+    /// Return the class of the next packet of a flow, 0 the highest. The first packet of a flow is in class 0 always.
     pub fn class_of(&self, age_ns: u64, sent_bytes: u64) -> usize {
         match self {
             Self::StrictPriority { bytes } => bytes.partition_point(|bound| *bound <= sent_bytes),
@@ -52,7 +52,7 @@ impl Order {
         }
     }
 
-    /// Parses boundaries, separated by commas; the error says what would be right.
+    /// Parse boundaries, separated by commas; the error says what would be right.
     pub fn parse(mode: &str, alpha: Option<f64>, boundaries: &str) -> Result<Self, String> {
         let order = match (mode, alpha) {
             ("strict-priority", Some(_)) => {
@@ -104,7 +104,7 @@ fn list<T: std::str::FromStr + PartialOrd>(
     }
 }
 
-/// Parses code points: `auto`, `keep`, or one for each class, highest class first.
+/// Parse code points: `auto`, `keep`, or one for each class, highest class first.
 pub fn code_points(text: &str, classes: usize) -> Result<Option<Vec<u8>>, String> {
     match text {
         "keep" => Ok(None),

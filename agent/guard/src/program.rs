@@ -60,12 +60,12 @@ pub(super) struct Surroundings<'a> {
 /// Bits after the point of the time of a byte.
 const BYTE_NS_BITS: i32 = 10;
 
-/// Returns the value of the packet's bytes that the processor loads for a number in network order.
+/// Return the value of the packet's bytes that the processor loads for a number in network order.
 fn network(value: u16) -> i32 {
     i32::from(value.to_be())
 }
 
-/// Returns the instructions of the classifier of Ethernet frames; `None` if they do not fit the jumps.
+/// Return the instructions of the classifier of Ethernet frames; `None` if they do not fit the jumps.
 pub(super) fn assemble(policy: &Policy, around: &Surroundings<'_>) -> Option<Vec<u8>> {
     let mut a = Assembler::default();
     let classes: Vec<Label> = around.queues.iter().map(|_| a.label()).collect();
@@ -104,7 +104,7 @@ pub(super) fn assemble(policy: &Policy, around: &Surroundings<'_>) -> Option<Vec
     a.finish()
 }
 
-/// Writes the key of the flow into the frame; leaves the length of the headers of network and transport in R9.
+/// Write the key of the flow into the frame; leave the length of the headers of network and transport in R9.
 fn read_headers(a: &mut Assembler, ports: &[u16], flow: Label, top: Label, not_ip: Label) {
     let (v4, v6, transport, without_ports, tcp, udp) = (
         a.label(),
@@ -186,7 +186,7 @@ fn read_headers(a: &mut Assembler, ports: &[u16], flow: Label, top: Label, not_i
     a.jump(flow);
 }
 
-/// Loads bytes of the packet into the frame, from R2 bytes after the start of the network header.
+/// Load bytes of the packet into the frame, from R2 bytes after the start of the network header.
 fn load_relative(a: &mut Assembler, to: i16, bytes: i32, or_else: Label) {
     const FROM_NETWORK_HEADER: i32 = 1;
     a.mov(R1, PACKET);
@@ -198,7 +198,7 @@ fn load_relative(a: &mut Assembler, to: i16, bytes: i32, or_else: Label) {
     a.jump_if(NotEqual, R0, 0, or_else);
 }
 
-/// Adds the packet's data to its flow. Leaves the bytes sent before it in R1 and the age of the flow (ns) in R3.
+/// Add the packet's data to its flow. Leave the bytes sent before it in R1 and the age of the flow (ns) in R3.
 fn count(a: &mut Assembler, policy: &Policy, map_fd: i32, top: Label) {
     let (new, restart, counted) = (a.label(), a.label(), a.label());
     a.load(Four, R8, PACKET, LENGTH);
@@ -251,7 +251,7 @@ fn count(a: &mut Assembler, policy: &Policy, map_fd: i32, top: Label) {
     a.place(counted);
 }
 
-/// Jumps to the class of R1 bytes.
+/// Jump to the class of R1 bytes.
 fn rank_by_bytes(a: &mut Assembler, bytes: &[u64], classes: &[Label]) {
     for (bound, class) in bytes.iter().zip(classes) {
         a.constant(R2, *bound);
@@ -260,7 +260,7 @@ fn rank_by_bytes(a: &mut Assembler, bytes: &[u64], classes: &[Label]) {
     a.jump(classes[bytes.len()]);
 }
 
-/// Raises the age in R3 to at least the time that the link takes for the R1 bytes before.
+/// Raise the age in R3 to at least the time that the link takes for the R1 bytes before.
 ///
 /// A window of TCP is handed over at once, but in the tail lab, where the boundaries come from, a packet is ranked when
 /// those before it have left. Without this the second window of a short flow would rank behind all bulk.
@@ -283,7 +283,7 @@ const LOG_BITS: u32 = 16;
 /// Bits after the point of the weights of the two.
 const WEIGHT_BITS: u32 = 20;
 
-/// Jumps to the class of a flow of R1 bytes and R3 ns.
+/// Jump to the class of a flow of R1 bytes and R3 ns.
 ///
 /// Both sides of log2 age − α log2 bytes ≥ boundary are divided by the larger of 1 and α, so no α overflows.
 fn rank_by_age(a: &mut Assembler, alpha: f64, boundaries: &[f64], classes: &[Label]) {
@@ -306,7 +306,7 @@ fn rank_by_age(a: &mut Assembler, alpha: f64, boundaries: &[f64], classes: &[Lab
     a.jump(classes[boundaries.len()]);
 }
 
-/// Computes R0 = log2 R1 with 16 bits after the point, at most 0.008 off. 0 counts as 1.
+/// Compute R0 = log2 R1 with 16 bits after the point, at most 0.008 off. 0 counts as 1.
 ///
 /// Without jumps: each would double the paths that the kernel's verifier follows.
 fn log2(a: &mut Assembler) {
@@ -344,7 +344,7 @@ fn log2(a: &mut Assembler) {
     a.alu(Add, R0, R2);
 }
 
-/// Writes R9, a code point shifted by two bits, into a packet whose own code point is 0. Keeps ECN and R8.
+/// Write R9, a code point shifted by two bits, into a packet whose own code point is 0. Keep ECN and R8.
 fn set_code_point(a: &mut Assembler) {
     let (v6, store, done) = (a.label(), a.label(), a.label());
     a.jump_if(Equal, R9, 0, done);

@@ -21,7 +21,7 @@ struct Classifier {
 }
 
 impl Classifier {
-    /// Returns `None` where programs may not be loaded.
+    /// Return `None` where programs may not be loaded.
     fn load(order: Order, gap_ms: u64) -> Option<Self> {
         Self::load_at(u64::MAX, order, gap_ms)
     }
@@ -51,7 +51,7 @@ impl Classifier {
         })
     }
 
-    /// Returns the class of a frame, 0 the highest, and the frame as it leaves.
+    /// Return the class of a frame, 0 the highest, and the frame as it leaves.
     fn run(&self, frame: &[u8]) -> (usize, Vec<u8>) {
         let (queue, after) = run_program(&self.program, frame).unwrap();
         let class = QUEUES.iter().position(|one| *one == queue);
@@ -88,7 +88,7 @@ fn ipv4(tos: u8, protocol: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
     ethernet(0x0800, &header)
 }
 
-/// Returns the sum of 16-bit words in ones' complement (RFC 1071); of a valid header it is 0xffff.
+/// Return the sum of 16-bit words in ones' complement (RFC 1071); of a valid header it is 0xffff.
 fn checksum(header: &[u8]) -> u16 {
     let words = header
         .chunks(2)

@@ -29,12 +29,12 @@ pub(super) struct Shaping {
 }
 
 impl Shaping {
-    /// Returns the rate at which the guard sends, bit/s.
+    /// Return the rate at which the guard sends, bit/s.
     pub fn used_bit(&self) -> u64 {
         self.rate_bit / 100 * USED_PERCENT
     }
 
-    /// Returns the rate that each class has for itself, bit/s, highest class first.
+    /// Return the rate that each class has for itself, bit/s, highest class first.
     pub fn own_bit(&self) -> Vec<u64> {
         let floor = self.used_bit() / 100 * self.floor_percent;
         let lower = self.classes as u64 - 1;
@@ -43,14 +43,14 @@ impl Shaping {
         all
     }
 
-    /// Returns the handles of the queues, highest class first.
+    /// Return the handles of the queues, highest class first.
     pub fn queues(&self) -> Vec<u32> {
         (0..self.classes as u32)
             .map(|class| ROOT | (FIRST_QUEUE + class))
             .collect()
     }
 
-    /// Returns the commands of `tc` that make the queues.
+    /// Return the commands of `tc` that make the queues.
     pub fn commands(&self, interface: &str) -> Vec<String> {
         let used = self.used_bit();
         let burst = (used / 8 / 2_000).max(BURST_BYTES_MIN);
@@ -76,13 +76,13 @@ impl Shaping {
         commands
     }
 
-    /// Returns the command of `tc` that removes everything.
+    /// Return the command of `tc` that removes everything.
     pub fn removal(interface: &str) -> String {
         format!("qdisc del dev {interface} root")
     }
 }
 
-/// Returns a handle in the notation of `tc`.
+/// Return a handle in the notation of `tc`.
 pub(super) fn name(handle: u32) -> String {
     match handle & 0xffff {
         0 => format!("{:x}:", handle >> 16),
@@ -90,7 +90,7 @@ pub(super) fn name(handle: u32) -> String {
     }
 }
 
-/// Parses a rate as `tc` writes it: `950mbit`, `2.5gbit`.
+/// Parse a rate as `tc` writes it: `950mbit`, `2.5gbit`.
 pub(super) fn parse_rate(text: &str) -> Result<u64, String> {
     let wrong = || {
         format!(

@@ -48,7 +48,7 @@ fn execute(command: &str, matches: &ArgMatches) -> Result<ExitCode, RunError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes an artifact to standard output.
+/// Write an artifact to standard output.
 fn read(config: &TransferConfig, matches: &ArgMatches) -> ExitCode {
     let Some(wanted) = cli::artifact(matches) else {
         return ExitCode::FAILURE;

@@ -16,7 +16,7 @@ pub use trust::Trust;
 pub use values::{BackendUrl, LogFormat, TrafficChoice, Zone};
 
 use crate::cloud::METADATA_URL;
-use crate::hardware::ClockChoice;
+use crate::hardware_clock::ClockChoice;
 use crate::hardware_timestamps::CardChoice;
 use crate::network::{Listen, Network};
 
@@ -220,7 +220,7 @@ impl Config {
     }
 }
 
-/// Returns the address that the default route leaves from.
+/// Return the address that the default route leaves from.
 pub fn default_address() -> Option<IpAddr> {
     source_towards(ANYWHERE).ok()
 }

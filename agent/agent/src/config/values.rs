@@ -8,7 +8,7 @@ use ureq::http::Uri;
 
 use super::{ConfigError, Layers};
 use crate::cloud::METADATA_URL;
-use crate::hardware::ClockChoice;
+use crate::hardware_clock::ClockChoice;
 use crate::hardware_timestamps::CardChoice;
 use crate::network::Network;
 

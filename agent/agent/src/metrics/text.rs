@@ -194,7 +194,7 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         );
     }
     if backend_clock.is_known() {
-        let offset_s = backend_clock.offset_ns() as f64 / 1e9;
+        let offset_s = backend_clock.lead_ns() as f64 / 1e9;
         metric(
             &mut text,
             "gauge",

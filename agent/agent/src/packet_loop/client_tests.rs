@@ -49,7 +49,7 @@ pub(super) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
     }
 }
 
-/// Lets the peer of a request receive it and respond at `there` by its own clock; the client receives all of it at `arrival`.
+/// Let the peer of a request receive it and respond at `there` by its own clock; the client receives all of it at `arrival`.
 pub(super) fn respond(client: &mut Client, request: &Request, there: i64, arrival: RawTime) {
     let bodies = [
         Body::Sync {
@@ -112,7 +112,7 @@ impl Simulation {
         self.client.follow(plan, 16, RawTime(self.now));
     }
 
-    /// Plays for `ms` in ticks of 10 ms.
+    /// Play for `ms` in ticks of 10 ms.
     fn run(&mut self, ms: i64) {
         let until = self.now + ms * MS;
         while self.now < until {

@@ -1,7 +1,7 @@
 //! The offset of this agent's timestamps from its hardware clock, if it has one.
 
 use crate::clock::{PhcTracker, RawTime};
-use crate::hardware::HardwareClock;
+use crate::hardware_clock::HardwareClock;
 use crate::ptp::HardwareClockTlv;
 
 /// Time between readings, ns.
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::clock::PhcReading;
-    use crate::hardware::ClockDomain;
+    use crate::hardware_clock::ClockDomain;
 
     const S: i64 = 1_000_000_000;
 

@@ -28,7 +28,7 @@ use sinemora_wire as wire;
 
 use crate::clock::RawTime;
 use crate::counters::Counters;
-use crate::hardware::HardwareClock;
+use crate::hardware_clock::HardwareClock;
 use crate::hardware_timestamps::CardInUse;
 use crate::network::{Listen, Network};
 use crate::paths::dating::ClockWish;

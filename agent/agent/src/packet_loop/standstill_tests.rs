@@ -6,7 +6,7 @@ use super::tests::{EPOCH, MS, S, peer, plan, respond};
 use super::*;
 use crate::clock::TimestampSource;
 use crate::paths::dating::ShownBy;
-use crate::plan::{ClockOffset, TimedAnswer};
+use crate::plan::{BackendLead, TimedAnswer};
 
 const TICK: i64 = 10 * MS;
 /// One way to a peer, and there and back to the backend.
@@ -16,7 +16,7 @@ const ROUND_TRIP: i64 = 6 * MS;
 /// A client, its peers and a backend in true time; the local clock shows true time minus the time it stood still.
 struct World {
     client: Client,
-    offset: ClockOffset,
+    lead: BackendLead,
     confirmed: i64,
     /// Local time.
     now: i64,
@@ -42,7 +42,7 @@ impl World {
         client.follow(&plan(peers.collect(), rate_hz, 1), 16, RawTime(0));
         let mut world = Self {
             client,
-            offset: ClockOffset::default(),
+            lead: BackendLead::default(),
             confirmed: i64::MIN,
             now: 0,
             stood_still: 0,
@@ -90,13 +90,13 @@ impl World {
     }
 
     fn observe(&mut self, sent_ns: i64, backend_ns: i64) {
-        self.offset.observe(&TimedAnswer {
+        self.lead.observe(&TimedAnswer {
             sent_ns,
             received_ns: self.now,
             held_ns: 0,
             backend_ns,
         });
-        if !self.offset.is_doubted() {
+        if !self.lead.is_doubted() {
             self.confirmed = self.confirmed.max(sent_ns);
         }
     }
@@ -117,11 +117,11 @@ impl World {
     fn turn(&mut self) {
         let now = RawTime(self.now);
         let time = BackendTime {
-            ahead_ns: self.offset.ns().unwrap(),
+            ahead_ns: self.lead.ns().unwrap(),
             suspended_ns: 0,
             is_known: true,
             confirmed: RawTime(self.confirmed),
-            is_doubted: self.offset.is_doubted(),
+            is_doubted: self.lead.is_doubted(),
         };
         self.found.extend(self.client.follow_time(time, now));
         let backend_ns = self.now + time.ahead_ns;
@@ -143,11 +143,11 @@ impl World {
         for wish in self.client.take_clock_wishes() {
             match wish {
                 ClockWish::Doubt => {
-                    self.offset.doubt(self.now);
+                    self.lead.doubt(self.now);
                     self.ask();
                 }
                 ClockWish::Ask => self.ask(),
-                ClockWish::Advance(by_ns) => self.offset.advance(by_ns),
+                ClockWish::Advance(by_ns) => self.lead.advance(by_ns),
                 ClockWish::ReportUnknown => self.unknown += 1,
             }
         }
@@ -246,9 +246,9 @@ fn an_answer_that_arrived_during_the_pause_confirms_nothing() {
     // The first request after the pause has shown it, and then the answer is read.
     let (sent_ns, backend_ns) = (world.now - ROUND_TRIP, EPOCH + world.truth());
     world.pause(6 * S);
-    world.offset.doubt(world.now);
+    world.lead.doubt(world.now);
     world.observe(sent_ns, backend_ns);
-    assert!(world.offset.is_doubted());
+    assert!(world.lead.is_doubted());
 }
 
 #[test]
@@ -260,8 +260,8 @@ fn two_peers_are_followed_and_the_error_is_unknown_while_the_backend_is_silent()
         world.backend_answers = false;
         world.run(40);
         assert!(world.unknown > 0, "{peers}");
-        assert!(world.offset.is_doubted());
-        assert_eq!(world.offset.error_ns(world.now), None);
+        assert!(world.lead.is_doubted());
+        assert_eq!(world.lead.error_ns(world.now), None);
         assert_eq!(world.found.len(), usize::from(is_followed), "{peers}");
         if is_followed {
             world.assert_dated("by the peers");
@@ -272,8 +272,8 @@ fn two_peers_are_followed_and_the_error_is_unknown_while_the_backend_is_silent()
         world.backend_answers = true;
         world.ask();
         world.run(5);
-        assert!(!world.offset.is_doubted());
-        let shown = world.now + world.offset.ns().unwrap();
+        assert!(!world.lead.is_doubted());
+        let shown = world.now + world.lead.ns().unwrap();
         assert!((shown - EPOCH - world.truth()).abs() <= ROUND_TRIP);
     }
 }
@@ -321,7 +321,7 @@ fn a_peer_whose_clock_is_stepped_ahead_moves_no_window() {
     world.stood_still += 5 * S;
     let mut other = std::mem::take(&mut world.requests);
     world.turn();
-    assert!(world.offset.is_doubted());
+    assert!(world.lead.is_doubted());
     // The backend's clock shows that ours ran.
     world.stood_still -= 5 * S;
     let moved = world.requests.values().sum::<i32>();

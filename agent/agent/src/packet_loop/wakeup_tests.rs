@@ -61,7 +61,7 @@ fn standard_clients_are_answered_at_once_and_many_together() {
     assert_eq!(ticks_us, [100, 100, 179, 719, 1953]);
 }
 
-/// Checks that at least 90 % of intervals are within 30 % of the granted one (9.5.9.2), although Syncs wait for turns and
+/// Check that at least 90 % of intervals are within 30 % of the granted one (9.5.9.2), although Syncs wait for turns and
 /// turns for the machine.
 #[test]
 fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
@@ -104,7 +104,7 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
     assert!(all > 50_000 && near * 10 >= all * 9, "{near} of {all}");
 }
 
-/// Returns the share of the requests of `clients` that are answered before the next one of their client. Clients send 128
+/// Return the share of the requests of `clients` that are answered before the next one of their client. Clients send 128
 /// requests per second at random times, as ptpd does: 0.5 ms to two intervals apart. A turn begins 50 us late, and a
 /// response takes 50 us.
 fn answered_in_time(clients: usize) -> f64 {
@@ -146,7 +146,7 @@ fn clients_with_random_requests_are_answered_before_the_next() {
     }
 }
 
-/// Counts the wakeups of an agent in a minute in which it sends a request, or receives one and answers it, every second.
+/// Count the wakeups of an agent in a minute in which it sends a request, or receives one and answers it, every second.
 fn wakeups_of_a_minute(role: Role) -> u32 {
     let intervals = of(role, 1, 1, 1);
     let (mut began, mut has_sent) = (RawTime(0), false);
@@ -182,7 +182,7 @@ fn a_slow_path_wakes_each_end_four_times_a_second() {
     }
 }
 
-/// Checks that a responder wakes once for each request if requests never leave its queue empty.
+/// Check that a responder wakes once for each request if requests never leave its queue empty.
 #[test]
 fn who_only_answers_does_not_wait_for_requests() {
     let (intervals, interval_ns) = (
@@ -236,7 +236,7 @@ fn answers_gather_and_requests_of_others_do_not() {
     assert_eq!(intervals(1, 128, 1).serving(1285).poll_ns, 179_900);
 }
 
-/// Checks that requests of one path leave once per slot, each slot in a separate turn.
+/// Check that requests of one path leave once per slot, each slot in a separate turn.
 #[test]
 fn a_fast_path_is_one_turn_per_slot() {
     let intervals = intervals(1, 128, 1);

@@ -3,14 +3,14 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::clock_offset::{ClockOffset, Correction, LARGEST_ERROR_NS, TimedAnswer};
+use super::backend_lead::{BackendLead, Correction, LARGEST_ERROR_NS, TimedAnswer};
 use crate::clock::RawTime;
 use crate::timestamp::{boot_now_ns, raw_now};
 
 /// Attempts to read two clocks at one moment, of which the shortest counts: the process may be stopped between two reads.
 const TRIES: usize = 5;
 
-/// Backend time as an offset from `CLOCK_BOOTTIME`, with a bound of its error.
+/// Backend time as a lead over `CLOCK_BOOTTIME`, with a bound of its error.
 ///
 /// Neither a step of the local wall clock nor a suspension of this machine moves it. Until the first answer of the
 /// backend it shows the wall clock, and its error is unknown.
@@ -38,8 +38,8 @@ pub struct BackendTime {
 #[derive(Debug)]
 struct State {
     /// Wall clock minus boot time when the process started, ns.
-    wall_offset_ns: i64,
-    offset: ClockOffset,
+    wall_lead_ns: i64,
+    lead: BackendLead,
     /// Largest bound since it was last taken; `None` while some time since then had an unknown error.
     largest_error_ns: Option<u64>,
     /// Boot time at which the newest answer's request left, if it bounds the error, ns.
@@ -50,15 +50,15 @@ struct State {
 
 impl State {
     fn at(&self, boot_ns: i64) -> i64 {
-        boot_ns + self.offset.ns().unwrap_or(self.wall_offset_ns)
+        boot_ns + self.lead.ns().unwrap_or(self.wall_lead_ns)
     }
 
     /// Add the bound at `boot_ns` to the largest one. Windows wait while the clock is doubted.
     fn note_error(&mut self, boot_ns: i64) {
-        if self.offset.is_doubted() {
+        if self.lead.is_doubted() {
             return;
         }
-        let error_ns = self.offset.error_ns(boot_ns);
+        let error_ns = self.lead.error_ns(boot_ns);
         self.largest_error_ns = self
             .largest_error_ns
             .zip(error_ns)
@@ -71,8 +71,8 @@ impl BackendClock {
     pub fn new() -> Self {
         Self {
             state: Mutex::new(State {
-                wall_offset_ns: realtime_ns() - boot_now_ns(),
-                offset: ClockOffset::default(),
+                wall_lead_ns: realtime_ns() - boot_now_ns(),
+                lead: BackendLead::default(),
                 largest_error_ns: Some(0),
                 confirmed_ns: None,
                 is_asked: false,
@@ -108,8 +108,8 @@ impl BackendClock {
             ahead_ns: state.at(boot_ahead_ns),
             suspended_ns: boot_ahead_ns,
             confirmed: RawTime(confirmed_ns.saturating_sub(boot_ahead_ns)),
-            is_known: state.offset.ns().is_some(),
-            is_doubted: state.offset.is_doubted(),
+            is_known: state.lead.ns().is_some(),
+            is_doubted: state.lead.is_doubted(),
         }
     }
 
@@ -118,7 +118,7 @@ impl BackendClock {
         let mut state = self.state();
         let now_ns = boot_now_ns();
         state.note_error(now_ns);
-        state.offset.doubt(now_ns);
+        state.lead.doubt(now_ns);
         state.is_asked = true;
         self.asked.notify_all();
     }
@@ -131,7 +131,7 @@ impl BackendClock {
 
     /// Move the doubted clock by `by_ns`, as several peers show. Its error stays unknown.
     pub fn advance(&self, by_ns: i64) {
-        self.state().offset.advance(by_ns);
+        self.state().lead.advance(by_ns);
     }
 
     /// Record that windows are reported although nothing shows that this machine's clocks ran: their error is unknown.
@@ -149,18 +149,18 @@ impl BackendClock {
     }
 
     /// Return the current backend time minus the local `CLOCK_REALTIME`, ns.
-    pub fn offset_ns(&self) -> i64 {
+    pub fn lead_ns(&self) -> i64 {
         self.now_ns() - realtime_ns()
     }
 
     /// Return true if the backend has reported its time since the start of the process.
     pub fn is_known(&self) -> bool {
-        self.state().offset.ns().is_some()
+        self.state().lead.ns().is_some()
     }
 
     /// Return the current bound of the error, ns; `None` while it is unknown.
     pub fn error_ns(&self) -> Option<u64> {
-        self.state().offset.error_ns(boot_now_ns())
+        self.state().lead.error_ns(boot_now_ns())
     }
 
     /// Return the largest bound since the last call, ns; `None` if it was unknown for some of that time.
@@ -172,30 +172,30 @@ impl BackendClock {
 
     /// Return true if an answer contradicted this clock and proved too little to correct it.
     pub fn is_contradicted(&self) -> bool {
-        self.state().offset.is_contradicted()
+        self.state().lead.is_contradicted()
     }
 
     /// Return true if an answer without a wait is needed, because the bound has grown or an answer contradicts it.
     pub fn needs_answer(&self) -> bool {
-        self.state().offset.needs_answer(boot_now_ns())
+        self.state().lead.needs_answer(boot_now_ns())
     }
 
     /// Follow the backend's time as far as an answer proves it. Return the correction, if there was one.
     pub fn observe(&self, answer: &TimedAnswer) -> Option<Correction> {
         let mut state = self.state();
         state.note_error(answer.received_ns);
-        let was_known = state.offset.ns().is_some();
+        let was_known = state.lead.ns().is_some();
         let shown_ns = state.at(answer.received_ns);
-        let correction = state.offset.observe(answer);
+        let correction = state.lead.observe(answer);
         state.note_error(answer.received_ns);
         // A late answer agrees with everything.
         let took_ns = answer
             .received_ns
             .saturating_sub(answer.sent_ns)
             .saturating_sub(answer.held_ns);
-        let error_ns = state.offset.error_ns(answer.received_ns).unwrap_or(0);
+        let error_ns = state.lead.error_ns(answer.received_ns).unwrap_or(0);
         let proves = took_ns.unsigned_abs() <= 2 * error_ns.max(LARGEST_ERROR_NS);
-        if proves && !state.offset.is_contradicted() {
+        if proves && !state.lead.is_contradicted() {
             state.confirmed_ns = state.confirmed_ns.max(Some(answer.sent_ns));
         }
         if was_known {
@@ -248,7 +248,7 @@ mod tests {
         let clock = BackendClock::new();
         assert!(!clock.is_known());
         assert_eq!(clock.error_ns(), None);
-        assert!(clock.offset_ns().abs() < 1_000_000_000);
+        assert!(clock.lead_ns().abs() < 1_000_000_000);
         assert_eq!(clock.take_largest_error_ns(), None);
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let correction = clock.observe(&answer(realtime_ns() + HOUR_NS, 8 * MS));
         let step_ns = correction.unwrap().step_ns;
         assert!((step_ns - HOUR_NS).abs() < 1_000 * MS, "{step_ns}");
-        assert!((clock.offset_ns() - HOUR_NS).abs() < 1_000 * MS);
+        assert!((clock.lead_ns() - HOUR_NS).abs() < 1_000 * MS);
         let error_ns = clock.error_ns().unwrap();
         assert!((4_000_000..5_000_000).contains(&error_ns), "{error_ns}");
         assert_eq!(clock.take_largest_error_ns(), None, "unknown before");

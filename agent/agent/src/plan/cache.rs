@@ -13,7 +13,7 @@ impl PlanCache {
         Self(state_dir.join("plan.json"))
     }
 
-    /// Returns the plan of the last run, if it is this agent's and still valid.
+    /// Return the plan of the last run, if it is this agent's and still valid.
     pub fn load(&self, agent_id: &str) -> Option<Plan> {
         let bytes = std::fs::read(&self.0).ok()?;
         match Plan::from_json(&bytes) {
@@ -25,7 +25,7 @@ impl PlanCache {
         }
     }
 
-    /// Stores `plan` for the next start. A failure does not affect this run and is only logged.
+    /// Store `plan` for the next start. A failure does not affect this run and is only logged.
     pub fn store(&self, plan: &Plan) {
         let stored = serde_json::to_vec(plan)
             .map_err(Into::into)
@@ -35,7 +35,7 @@ impl PlanCache {
         }
     }
 
-    /// Removes the plan: a revoked agent must not measure after a restart either.
+    /// Remove the plan: a revoked agent must not measure after a restart either.
     pub fn remove(&self) {
         let _ = std::fs::remove_file(&self.0);
     }

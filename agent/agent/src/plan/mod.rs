@@ -1,8 +1,8 @@
 //! The plan of the backend: the peers to measure, validated before use.
 
 mod backend_clock;
+mod backend_lead;
 mod cache;
-mod clock_offset;
 mod model;
 mod on_demand;
 mod passed_plan;
@@ -13,10 +13,10 @@ mod poll;
 mod time_keeper;
 
 pub use backend_clock::{BackendClock, BackendTime};
-pub use cache::PlanCache;
 #[cfg(test)]
-pub(crate) use clock_offset::ClockOffset;
-pub use clock_offset::{Correction, LARGEST_ERROR_NS, TimedAnswer};
+pub(crate) use backend_lead::BackendLead;
+pub use backend_lead::{Correction, LARGEST_ERROR_NS, TimedAnswer};
+pub use cache::PlanCache;
 pub use model::{Caps, MeshPlan, Plan};
 pub(crate) use on_demand::on_demand_key;
 pub use on_demand::{OnDemand, PathProbes};

@@ -68,7 +68,7 @@ fn one() -> u32 {
 }
 
 impl Plan {
-    /// Returns the plan without the peers beyond its own cap.
+    /// Return the plan without the peers beyond its own cap.
     pub fn within_caps(&self) -> Cow<'_, Self> {
         let count: usize = self.meshes.iter().map(|mesh| mesh.peers.len()).sum();
         let mut left = self.caps.peers as usize;
@@ -88,7 +88,7 @@ impl Plan {
         Cow::Owned(plan)
     }
 
-    /// Reads and validates the body of a plan answer.
+    /// Read and validate the body of a plan answer.
     pub fn from_json(body: &[u8]) -> Result<Self, PlanError> {
         let plan: Self =
             serde_json::from_slice(body).map_err(|e| PlanError::Malformed(e.to_string()))?;
@@ -96,7 +96,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns a plan without peers, which a revoked agent follows.
+    /// Return a plan without peers, which a revoked agent follows.
     pub fn idle() -> Self {
         Self {
             revision: String::new(),
@@ -110,7 +110,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if both plans differ in nothing but the time of the answer.
+    /// Return true if both plans differ in nothing but the time of the answer.
     pub fn same_work(&self, other: &Self) -> bool {
         let without_time = |plan: &Self| Self {
             server_time_ns: 0,
@@ -139,7 +139,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns the plan with a mesh of windows of a second for each measurement on demand.
+    /// Return the plan with a mesh of windows of a second for each measurement on demand.
     pub(crate) fn with_on_demand(&self) -> Cow<'_, Self> {
         if self.on_demand.is_empty() {
             return Cow::Borrowed(self);

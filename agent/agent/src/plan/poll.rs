@@ -73,7 +73,7 @@ struct PollState {
 }
 
 impl Poller {
-    /// Passes the cached plan on, then polls until stopped or until the receiver of plans is gone.
+    /// Pass the cached plan on, then poll until stopped or until the receiver of plans is gone.
     pub fn run(mut self) {
         let mut state = PollState {
             in_force: None,
@@ -105,7 +105,7 @@ impl Poller {
         }
     }
 
-    /// Polls once and acts on the answer. Returns the pause until the next poll.
+    /// Poll once and act on the answer. Return the pause until the next poll.
     fn poll(&mut self, began: Instant, state: &mut PollState) -> Duration {
         self.report_clock_error(began, state);
         let is_quick = state.quick_answers < 2 || self.clock_needs_answer(began, state);
@@ -179,7 +179,7 @@ impl Poller {
         Duration::ZERO
     }
 
-    /// Passes a plan on and waits until the packet loop follows it. Returns false if the agent stops before.
+    /// Pass a plan on and wait until the packet loop follows it. Return false if the agent stops before.
     fn put_in_force(&self, plan: Plan, state: &mut PollState) -> bool {
         self.peers.follow(&plan);
         let (passed, followed) = PassedPlan::new(plan.clone());
@@ -236,14 +236,14 @@ impl Poller {
         self.pace.backoff.failed(retry_after, random())
     }
 
-    /// Returns true if this poll should not wait, so that its answer bounds the error of the clock.
+    /// Return true if this poll should not wait, so that its answer bounds the error of the clock.
     fn clock_needs_answer(&self, now: Instant, state: &mut PollState) -> bool {
         self.backend_clock.is_known()
             && self.backend_clock.needs_answer()
             && (self.backend_clock.is_contradicted() || state.clock_renewal.due(now))
     }
 
-    /// Reports once that the windows may be misdated by more than they should be, and once that they no longer are.
+    /// Report once that the windows may be misdated by more than they should be, and once that they no longer are.
     fn report_clock_error(&self, now: Instant, state: &mut PollState) {
         let Some(error_ns) = self.backend_clock.error_ns() else {
             return;
@@ -267,7 +267,7 @@ impl Poller {
     }
 }
 
-/// Follows the backend's time `backend_ns` (Unix ns) of an answer as far as the answer proves it, and logs a correction.
+/// Follow the backend's time `backend_ns` (Unix ns) of an answer as far as the answer proves it, and log a correction.
 pub fn follow_clock(backend_clock: &BackendClock, answer: &Answer, backend_ns: Option<i64>) {
     let Some(backend_ns) = backend_ns else { return };
     let timing = answer.timing;

@@ -23,7 +23,7 @@ use crate::config::{BackendUrl, Config, ConfigError, TrafficChoice};
 use crate::connections::ConnectionWorker;
 use crate::counters::Counters;
 use crate::enrol::{SelfDescription, refresh};
-use crate::hardware;
+use crate::hardware_clock;
 use crate::identity::Identity;
 use crate::interface::interface_of;
 use crate::metrics::MetricsServer;
@@ -51,9 +51,9 @@ pub enum Ended {
     AddressLost,
 }
 
-/// Measures until `stop` is set; enrols first if there is no identity and a token is given.
+/// Measure until `stop` is set; enrol first if there is no identity and a token is given.
 ///
-/// Returns when the windows measured are in the spool. Threads that wait for the backend end with the process.
+/// Return when the windows measured are in the spool. Threads that wait for the backend end with the process.
 pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let state = StateDir::open(&config.state_dir)?;
     let Some(identity) = enrolment::identity(config, &state, stop)? else {
@@ -194,7 +194,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let options = Options {
         card: network_card::find(config, listen.own_address(probe_address)),
         standard_clients: config.standard_clients.clone().into(),
-        hardware: hardware::find(&config.hardware_clock, config.hardware_clock_error_ns),
+        hardware: hardware_clock::find(&config.hardware_clock, config.hardware_clock_error_ns),
         on_demand: Some(on_demand_sender),
     };
     let measured = measure(
@@ -218,7 +218,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     })
 }
 
-/// Runs the packet loop in a separate thread until it ends or `stop` is set.
+/// Run the packet loop in a separate thread until it ends or `stop` is set.
 fn measure(
     listen: Listen,
     options: Options,
@@ -251,7 +251,7 @@ fn measure(
     }))
 }
 
-/// Waits for the network and returns the addresses to listen at and to advertise; `None` if stopped before.
+/// Wait for the network and return the addresses to listen at and to advertise; `None` if stopped before.
 ///
 /// A VM that boots may have no network yet.
 pub fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(Listen, IpAddr)> {
@@ -265,7 +265,7 @@ pub fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(
     None
 }
 
-/// Returns the interface whose bytes and packets are counted; `None` if the settings say so, or with a reason in the log.
+/// Return the interface whose bytes and packets are counted; `None` if the settings say so, or with a reason in the log.
 fn counted_interface(config: &Config, listen: &Listen, probe_address: IpAddr) -> Option<String> {
     let address = match &config.traffic_counters {
         TrafficChoice::None => return None,
@@ -289,7 +289,7 @@ fn counted_interface(config: &Config, listen: &Listen, probe_address: IpAddr) ->
     }
 }
 
-/// Returns the backend of the settings, else that of the enrolment.
+/// Return the backend of the settings, else that of the enrolment.
 pub fn backend_of(config: &Config, identity: &Identity) -> Result<BackendUrl, ConfigError> {
     if let Some(backend) = &config.backend {
         return Ok(backend.clone());
@@ -302,7 +302,7 @@ pub fn backend_of(config: &Config, identity: &Identity) -> Result<BackendUrl, Co
     })
 }
 
-/// Sends a description of this VM to the backend, with retries while the backend is unreachable.
+/// Send a description of this VM to the backend, with retries while the backend is unreachable.
 pub fn until_accepted<E: std::fmt::Display>(
     stop: &Stop,
     mut send: impl FnMut() -> Result<Answer, E>,
@@ -325,7 +325,7 @@ pub fn until_accepted<E: std::fmt::Display>(
     }
 }
 
-/// Starts a thread.
+/// Start a thread.
 pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, RunError> {
     std::thread::Builder::new()
         .name(name.to_owned())

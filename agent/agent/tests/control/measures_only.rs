@@ -10,7 +10,7 @@ use crate::process::{Running, agent, wait_for};
 /// State of a listening socket in `/proc/net/tcp` (`TCP_LISTEN`, include/net/tcp_states.h).
 const LISTEN: &str = "0A";
 
-/// Returns the addresses at which a process listens, as `/proc/net/tcp` writes them.
+/// Return the addresses at which a process listens, as `/proc/net/tcp` writes them.
 fn listening(process: u32) -> Vec<String> {
     let own: Vec<String> = std::fs::read_dir(format!("/proc/{process}/fd"))
         .unwrap()

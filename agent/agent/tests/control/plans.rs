@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    /// Returns the next plan, and follows it.
+    /// Return the next plan, and follow it.
     fn next(&self) -> Arc<Plan> {
         let passed = self.passed();
         let plan = Arc::clone(&passed.plan);
@@ -173,11 +173,11 @@ fn windows_follow_the_backends_clock_without_a_new_plan() {
     let world = World::new(&backend, folder.path());
     world.next();
     let from = Instant::now();
-    while (world.backend_clock.offset_ns() - 2 * HOUR_NS).abs() > 500_000_000 {
+    while (world.backend_clock.lead_ns() - 2 * HOUR_NS).abs() > 500_000_000 {
         assert!(
             from.elapsed() < PATIENCE,
             "{} ns",
-            world.backend_clock.offset_ns()
+            world.backend_clock.lead_ns()
         );
         std::thread::yield_now();
     }

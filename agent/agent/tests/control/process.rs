@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{FakeBackend, PATIENCE, Reply, Request, json, problem, reply};
 
-/// Returns a command of the agent with settings for a test: free ports, a separate folder, no file, no metrics.
+/// Return a command of the agent with settings for a test: free ports, a separate folder, no file, no metrics.
 pub fn agent(task: &str, state_dir: &Path, settings: Settings<'_>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sinemora-agent"));
     let ports = free_ports();
@@ -113,7 +113,7 @@ fn ends(command: &mut Command) -> (Option<i32>, String) {
     )
 }
 
-/// Starts a backend that enrols, plans no peers, and accepts every report.
+/// Start a backend that enrols, plans no peers, and accepts every report.
 fn kind(request: &Request) -> Reply {
     match (
         request.method.as_str(),

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub const MESH: u32 = 5;
 
-/// Returns two free ports of an address. Another program may take them before the test does, which has not happened yet.
+/// Return two free ports of an address. Another program may take them before the test does, which has not happened yet.
 pub fn listen(address: &str) -> Listen {
     let address: IpAddr = address.parse().unwrap();
     let free = || UdpSocket::bind((address, 0)).unwrap();
@@ -37,7 +37,7 @@ pub fn listen(address: &str) -> Listen {
     }
 }
 
-/// Returns a peer at `listen` towards which the agent has `role`.
+/// Return a peer at `listen` towards which the agent has `role`.
 pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
     Peer {
         vm_key,
@@ -53,7 +53,7 @@ pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
     }
 }
 
-/// Returns a plan of one mesh with windows of a second and a deadline that no loaded machine misses.
+/// Return a plan of one mesh with windows of a second and a deadline that no loaded machine misses.
 pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
     Plan {
         revision: format!("{peers:?}"),
@@ -98,7 +98,7 @@ impl Agent {
         Self::start_with(listen, &[])
     }
 
-    /// Starts an agent that serves the standard clients of some networks.
+    /// Start an agent that serves the standard clients of some networks.
     pub fn start_with(listen: Listen, standard_clients: &[&str]) -> Self {
         let standard_clients: Arc<[Network]> = standard_clients
             .iter()
@@ -115,7 +115,7 @@ impl Agent {
         )
     }
 
-    /// Starts an agent with these options.
+    /// Start an agent with these options.
     pub fn start_by(listen: Listen, mut options: Options) -> Self {
         let (on_demand_sender, on_demand) = mpsc::channel();
         options.on_demand = Some(on_demand_sender);
@@ -153,7 +153,7 @@ impl Agent {
         agent
     }
 
-    /// Sends the loop a plan and waits until it follows it.
+    /// Send the loop a plan and wait until it follows it.
     pub fn follow(&self, plan: Plan) {
         let peers: usize = plan.meshes.iter().map(|mesh| mesh.peers.len()).sum();
         self.plans.send(PassedPlan::new(plan).0).unwrap();
@@ -162,7 +162,7 @@ impl Agent {
         });
     }
 
-    /// Sends the loop a plan of measurements on demand and waits until it follows it.
+    /// Send the loop a plan of measurements on demand and wait until it follows it.
     pub fn follow_on_demand(&self, plan: Plan) {
         let peers = plan.on_demand.len() as u64;
         self.plans.send(PassedPlan::new(plan).0).unwrap();
@@ -171,7 +171,7 @@ impl Agent {
         });
     }
 
-    /// Returns the next `count` windows, in the order they were reported.
+    /// Return the next `count` windows, in the order they were reported.
     pub fn windows(&self, count: usize) -> Vec<MeshWindow> {
         let until = Instant::now() + PATIENCE;
         let next = || {
@@ -183,18 +183,18 @@ impl Agent {
         (0..count).map(|_| next()).collect()
     }
 
-    /// Returns the next `count` windows of measurements on demand.
+    /// Return the next `count` windows of measurements on demand.
     pub fn on_demand_windows(&self, count: usize) -> Vec<OnDemandWindow> {
         let next = || self.on_demand.recv_timeout(PATIENCE).expect("a window");
         (0..count).map(|_| next()).collect()
     }
 
-    /// Returns the windows of measurements on demand that have arrived and were not returned.
+    /// Return the windows of measurements on demand that have arrived and were not returned.
     pub fn more_on_demand(&self) -> usize {
         self.on_demand.try_iter().count()
     }
 
-    /// Stops the loop and returns the windows it reports at the end.
+    /// Stop the loop and return the windows it reports at the end.
     pub fn finish(&mut self) -> Vec<MeshWindow> {
         self.stop.store(true, Relaxed);
         let ended = self.thread.take().map(|thread| thread.join().unwrap());
@@ -212,7 +212,7 @@ impl Drop for Agent {
     }
 }
 
-/// Waits until `holds` returns true; panics after the patience of a test.
+/// Wait until `holds` returns true; panics after the patience of a test.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !holds() {

@@ -7,7 +7,7 @@ use ring::hmac;
 
 pub const NONCE_BYTES: usize = 16;
 
-/// Returns the token of a VM until `expires_s` (Unix s).
+/// Return the token of a VM until `expires_s` (Unix s).
 pub fn token(serving_key: &[u8], vm_key: u32, expires_s: u64) -> [u8; 32] {
     let mut named = [0; 12];
     named[..4].copy_from_slice(&vm_key.to_le_bytes());
@@ -15,12 +15,12 @@ pub fn token(serving_key: &[u8], vm_key: u32, expires_s: u64) -> [u8; 32] {
     tag(serving_key, &named)
 }
 
-/// Returns the proof that the holder of a token sends for a nonce.
+/// Return the proof that the holder of a token sends for a nonce.
 pub fn proof(token: &[u8; 32], nonce: &[u8; NONCE_BYTES]) -> [u8; 32] {
     tag(token, nonce)
 }
 
-/// Returns true if `proof` is that of the token of this VM, and the token is valid at `now_s` (Unix s).
+/// Return true if `proof` is that of the token of this VM, and the token is valid at `now_s` (Unix s).
 pub fn admits(
     serving_key: &[u8],
     vm_key: u32,

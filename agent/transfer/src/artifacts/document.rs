@@ -21,7 +21,7 @@ pub struct Document {
     pub root: Digest,
 }
 
-/// Verifies and reads a document. The error says what is wrong with it.
+/// Verify and read a document. The error says what is wrong with it.
 pub fn verify(wanted: &Wanted, keys: &[String], tenant_id: &str) -> Result<Document, String> {
     #[derive(Deserialize)]
     struct Signed {

@@ -66,7 +66,7 @@ struct Run<'a> {
 }
 
 impl Fetcher {
-    /// Fetches the missing blocks until all are held, `is_wanted` returns false or the agent stops.
+    /// Fetch the missing blocks until all are held, `is_wanted` returns false or the agent stops.
     pub fn fetch(&self, entry: &Entry, is_wanted: &(dyn Fn() -> bool + Sync)) {
         let Some(id) = uuid(&entry.document.artifact_id) else {
             return;
@@ -99,7 +99,7 @@ impl Fetcher {
         });
     }
 
-    /// Returns the report of an artifact, changed by `change`.
+    /// Return the report of an artifact, changed by `change`.
     pub fn report(&self, artifact_id: &str, change: impl FnOnce(&mut CopyReport)) {
         let mut reports = lock(&self.reports);
         change(
@@ -115,7 +115,7 @@ impl Run<'_> {
         lock(&self.missing).left() > 0 && !self.fetcher.stop.is_set() && (self.is_wanted)()
     }
 
-    /// Returns at most `most` of the nearest peers that are neither connected nor avoided, with their ranks.
+    /// Return at most `most` of the nearest peers that are neither connected nor avoided, with their ranks.
     fn next_peers(&self, most: usize) -> Vec<(usize, PeerAddress)> {
         let id = &self.entry.document.artifact_id;
         let connected = lock(&self.connected);
@@ -164,7 +164,7 @@ impl Run<'_> {
         result
     }
 
-    /// Requests blocks and receives them. `requested` has the places of requested blocks, and `None` for a question which
+    /// Request blocks and receive them. `requested` has the places of requested blocks, and `None` for a question which
     /// blocks the peer holds, in the order of the answers.
     fn exchange(
         &self,
@@ -219,7 +219,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Stores a block that arrived from a peer. An empty one says that the peer does not hold it any more.
+    /// Store a block that arrived from a peer. An empty one says that the peer does not hold it any more.
     fn take(&self, at: usize, data: &[u8], peer: &PeerAddress) -> io::Result<()> {
         if data.is_empty() {
             lock(&self.missing).give_back(at);
@@ -250,7 +250,7 @@ impl Run<'_> {
         lock(&self.missing).choose(|at| own[at], nearer, random(), Instant::now(), LATE)
     }
 
-    /// Verifies and stores a block. Returns false if it is corrupt.
+    /// Verify and store a block. Return false if it is corrupt.
     fn accept(&self, at: usize, data: &[u8], source: &str) -> io::Result<bool> {
         let block = self.entry.blocks[at];
         let id = &self.entry.document.artifact_id;
@@ -281,7 +281,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Fetches from the backend what no connected peer has.
+    /// Fetch from the backend what no connected peer has.
     fn fetch_from_backend(&self) {
         super::priority::lower_priority();
         let since = Instant::now();

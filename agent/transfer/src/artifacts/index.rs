@@ -42,7 +42,7 @@ impl Manifests {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = known.collect();
     }
 
-    /// Returns which blocks of an artifact are held: bit n % 8 of byte n / 8 is block n. Empty for an unknown artifact.
+    /// Return which blocks of an artifact are held: bit n % 8 of byte n / 8 is block n. Empty for an unknown artifact.
     pub fn bitmap(&self, id: &[u8; 16], store: &BlockStore) -> Vec<u8> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(entry) = known.get(id).map(Arc::clone) else {
@@ -59,7 +59,7 @@ impl Manifests {
     }
 }
 
-/// Returns the bytes of a UUID in its usual form.
+/// Return the bytes of a UUID in its usual form.
 pub fn uuid(text: &str) -> Option<[u8; 16]> {
     unhex(&text.replace('-', ""))
 }
@@ -71,7 +71,7 @@ struct Listed {
     artifact_id: String,
 }
 
-/// Writes the known artifacts to `folder`, the oldest first, so that other programs find them.
+/// Write the known artifacts to `folder`, the oldest first, so that other programs find them.
 pub fn write(folder: &Path, entries: &[Arc<Entry>]) -> io::Result<()> {
     let manifests = folder.join(MANIFESTS);
     std::fs::create_dir_all(&manifests)?;
@@ -131,9 +131,9 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Writes the bytes of an artifact to `out` in order, each as soon as its block is here. Without `release` the newest.
+/// Write the bytes of an artifact to `out` in order, each as soon as its block is here. Without `release` the newest.
 ///
-/// Waits at most `patience` for a block.
+/// Wait at most `patience` for a block.
 pub fn read_artifact(
     state_dir: &Path,
     name: &str,

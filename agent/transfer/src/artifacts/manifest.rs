@@ -12,7 +12,7 @@ pub struct Block {
     pub size: u32,
 }
 
-/// Reads the bytes of a manifest; `None` if they are none.
+/// Read the bytes of a manifest; `None` if they are none.
 pub fn decode(bytes: &[u8]) -> Option<Vec<Block>> {
     if bytes.len() % ENTRY_BYTES != 0 {
         return None;
@@ -27,7 +27,7 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<Block>> {
     bytes.chunks(ENTRY_BYTES).map(block).collect()
 }
 
-/// Returns the Merkle root: SHA-256 over 0 and the entry for a leaf, over 1 and both children for a node. An odd node at
+/// Return the Merkle root: SHA-256 over 0 and the entry for a leaf, over 1 and both children for a node. An odd node at
 /// the end of a level moves up unchanged (RFC 9162, section 2.1.1).
 pub fn root(blocks: &[Block]) -> Digest {
     let leaf = |block: &Block| {

@@ -59,7 +59,7 @@ impl Missing {
         self.left
     }
 
-    /// Chooses a block that `has`, the rather one without `nearer`; `random` is 0 … 1. When all others are requested,
+    /// Choose a block that `has`, the rather one without `nearer`; `random` is 0 … 1. When all others are requested,
     /// one that was requested longer than `late` ago.
     pub fn choose(
         &mut self,
@@ -92,7 +92,7 @@ impl Missing {
         Some(chosen)
     }
 
-    /// Chooses a block that was requested longer than `late` ago.
+    /// Choose a block that was requested longer than `late` ago.
     pub fn choose_late(&mut self, now: Instant, late: Duration) -> Option<usize> {
         self.choose_requested(|_| true, now, late)
     }
@@ -111,14 +111,14 @@ impl Missing {
         Some(chosen)
     }
 
-    /// Notes that a requested block did not arrive.
+    /// Note that a requested block did not arrive.
     pub fn give_back(&mut self, at: usize) {
         if matches!(self.slots[at], Slot::Requested(_)) {
             self.slots[at] = Slot::Open;
         }
     }
 
-    /// Notes that a block is held. Returns false if it was before.
+    /// Note that a block is held. Return false if it was before.
     pub fn arrived(&mut self, digest: &Digest) -> bool {
         let at = self.places[digest][0];
         if self.slots[at] == Slot::Held {

@@ -29,7 +29,7 @@ pub use worker::{ArtifactWorker, Limits};
 /// SHA-256 of a block.
 pub type Digest = [u8; 32];
 
-/// Returns bytes as hexadecimal digits.
+/// Return bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {
@@ -38,7 +38,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns the bytes of hexadecimal digits; `None` for other text or another length.
+/// Return the bytes of hexadecimal digits; `None` for other text or another length.
 pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.len() != 2 * N || !text.is_ascii() {
         return None;
@@ -50,7 +50,7 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Returns the SHA-256 of bytes.
+/// Return the SHA-256 of bytes.
 pub(crate) fn sha256(bytes: &[u8]) -> Digest {
     let mut digest = [0; 32];
     digest.copy_from_slice(ring::digest::digest(&ring::digest::SHA256, bytes).as_ref());

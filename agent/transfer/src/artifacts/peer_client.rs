@@ -21,7 +21,7 @@ pub struct PeerClient {
 }
 
 impl PeerClient {
-    /// Connects as the VM `vm_key` and proves that it has the token.
+    /// Connect as the VM `vm_key` and prove that it has the token.
     pub fn connect(peer: &PeerAddress, vm_key: u32) -> io::Result<Self> {
         let token = unhex(&peer.token).ok_or(io::ErrorKind::InvalidInput)?;
         let at = SocketAddr::new(peer.address, peer.port);
@@ -47,14 +47,14 @@ impl PeerClient {
         Ok(Self { stream })
     }
 
-    /// Asks which blocks of an artifact the peer holds; `id` is its UUID.
+    /// Ask which blocks of an artifact the peer holds; `id` is its UUID.
     pub fn request_bitmap(&mut self, id: &[u8; 16]) -> io::Result<()> {
         let mut request = [BITMAP; 17];
         request[1..].copy_from_slice(id);
         self.stream.write_all(&request)
     }
 
-    /// Receives which blocks the peer holds.
+    /// Receive which blocks the peer holds.
     pub fn receive_bitmap(&mut self, blocks: usize) -> io::Result<Vec<bool>> {
         let bytes = self.answer(blocks.div_ceil(8), None)?;
         let has = |at: usize| {
@@ -65,14 +65,14 @@ impl PeerClient {
         Ok((0..blocks).map(has).collect())
     }
 
-    /// Requests a block. Answers arrive in the order of the requests.
+    /// Request a block. Answers arrive in the order of the requests.
     pub fn request_block(&mut self, digest: &Digest) -> io::Result<()> {
         let mut request = [BLOCK; 33];
         request[1..].copy_from_slice(digest);
         self.stream.write_all(&request)
     }
 
-    /// Receives the next requested block; empty if the peer does not hold it any more.
+    /// Receive the next requested block; empty if the peer does not hold it any more.
     pub fn receive_block(&mut self, rate: &RateLimit) -> io::Result<Vec<u8>> {
         self.answer(BLOCK_BYTES_MAX as usize, Some(rate))
     }

@@ -38,13 +38,13 @@ impl RateLimit {
         self.state().bytes_per_s
     }
 
-    /// Returns the bytes that are read or written between two waits.
+    /// Return the bytes that are read or written between two waits.
     pub fn piece_bytes(&self) -> usize {
         let (least, most) = PIECE_BYTES_RANGE;
         ((self.bytes_per_s() as f64 * PIECE_S) as usize).clamp(least, most)
     }
 
-    /// Waits until `bytes` may pass.
+    /// Wait until `bytes` may pass.
     pub fn pass(&self, bytes: usize) {
         let pause = {
             let mut state = self.state();

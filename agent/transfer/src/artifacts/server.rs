@@ -74,7 +74,7 @@ impl BlockServer {
         Ok(self.listener.local_addr()?.port())
     }
 
-    /// Serves until the process ends.
+    /// Serve until the process ends.
     pub fn run(self) {
         for stream in self.listener.incoming() {
             let Ok(stream) = stream else {
@@ -177,14 +177,14 @@ fn send(stream: &mut TcpStream, data: &[u8], shared: &Shared) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns a slice of known length as an array.
+/// Return a slice of known length as an array.
 fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[..N]);
     array
 }
 
-/// Returns the time, Unix s.
+/// Return the time, Unix s.
 pub fn now_s() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

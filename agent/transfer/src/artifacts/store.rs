@@ -16,7 +16,7 @@ pub struct BlockStore {
 }
 
 impl BlockStore {
-    /// Opens the folder; what an interrupted write left is removed.
+    /// Open the folder; what an interrupted write left is removed.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut held = HashMap::new();
@@ -42,12 +42,12 @@ impl BlockStore {
         self.held().contains_key(digest)
     }
 
-    /// Returns the bytes of all blocks.
+    /// Return the bytes of all blocks.
     pub fn size_bytes(&self) -> u64 {
         self.held().values().map(|size| u64::from(*size)).sum()
     }
 
-    /// Stores a block whose hash the caller has verified.
+    /// Store a block whose hash the caller has verified.
     pub fn put(&self, digest: &Digest, data: &[u8]) -> io::Result<()> {
         let path = self.path(digest);
         if let Some(parent) = path.parent() {
@@ -61,7 +61,7 @@ impl BlockStore {
         Ok(())
     }
 
-    /// Reads a block; `None` if it is not held. A damaged file is dropped, so that it is fetched again.
+    /// Read a block; `None` if it is not held. A damaged file is dropped, so that it is fetched again.
     pub fn get(&self, digest: &Digest) -> Option<Vec<u8>> {
         if !self.has(digest) {
             return None;
@@ -78,7 +78,7 @@ impl BlockStore {
         None
     }
 
-    /// Removes every block that is not in `kept`. Returns the bytes that were freed.
+    /// Remove every block that is not in `kept`. Return the bytes that were freed.
     pub fn keep_only(&self, kept: &HashSet<Digest>) -> u64 {
         let unused: Vec<(Digest, u32)> = {
             let held = self.held();
@@ -105,7 +105,7 @@ impl BlockStore {
     }
 }
 
-/// Returns the file of a block in a folder of blocks.
+/// Return the file of a block in a folder of blocks.
 pub fn block_path(folder: &Path, digest: &Digest) -> PathBuf {
     let name = hex(digest);
     folder.join(&name[..2]).join(name)

@@ -190,7 +190,7 @@ fn peers_that_hold_nothing_make_room_for_one_that_does() {
     );
 }
 
-/// Answers every request for a block with bytes that are not its own.
+/// Answer every request for a block with bytes that are not its own.
 fn lying_peer(vm_key: u32, blocks: usize) -> PeerAddress {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -62,7 +62,7 @@ struct Targets {
 }
 
 impl Targets {
-    /// Returns the first artifact that no thread fetches; it is this thread's until `release`.
+    /// Return the first artifact that no thread fetches; it is this thread's until `release`.
     fn take(&self) -> Option<Arc<Entry>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ impl Targets {
 }
 
 impl ArtifactWorker {
-    /// Opens the folder and the port. Returns the worker and the server, each to be run in a thread.
+    /// Open the folder and the port. Return the worker and the server, each to be run in a thread.
     pub fn new(
         client: Client,
         identity: &Identity,
@@ -125,7 +125,7 @@ impl ArtifactWorker {
         Ok((worker, server))
     }
 
-    /// Works until stopped.
+    /// Work until stopped.
     pub fn run(mut self) {
         lower_priority();
         for _ in 0..FETCHED_AT_ONCE {
@@ -171,7 +171,7 @@ impl ArtifactWorker {
         }
     }
 
-    /// Sends the reports that changed, and returns the answer.
+    /// Send the reports that changed, and return the answer.
     fn exchange(&self, sent: &mut BTreeMap<String, CopyReport>) -> Result<Work, String> {
         let reports = self
             .fetcher
@@ -198,7 +198,7 @@ impl ArtifactWorker {
         serde_json::from_slice(&answer.body).map_err(|e| format!("the answer is malformed: {e}"))
     }
 
-    /// Verifies what is wanted and has it fetched; deletes what is not wanted any more.
+    /// Verify what is wanted and have it fetched; delete what is not wanted any more.
     fn follow(
         &mut self,
         work: &Work,
@@ -263,7 +263,7 @@ impl ArtifactWorker {
         self.targets_are(kept);
     }
 
-    /// Keeps the keys that the backend names first, if none came with the enrolment: an earlier version enrolled.
+    /// Keep the keys that the backend names first, if none came with the enrolment: an earlier version enrolled.
     pub(super) fn pin_keys(&mut self, keys: &[String]) {
         if !self.identity.keys.is_empty() || keys.is_empty() {
             return;
@@ -277,7 +277,7 @@ impl ArtifactWorker {
         }
     }
 
-    /// Returns the artifacts that fit into the budget, the newest preferred, in the order of the work.
+    /// Return the artifacts that fit into the budget, the newest preferred, in the order of the work.
     fn within_budget(&self, work: &Work, known: &HashMap<String, Arc<Entry>>) -> Vec<Arc<Entry>> {
         let mut counted = HashSet::new();
         let mut size = 0;
@@ -312,7 +312,7 @@ impl ArtifactWorker {
         kept
     }
 
-    /// Splits the artifacts into complete and open ones, and hands the open ones to the fetching thread.
+    /// Split the artifacts into complete and open ones, and hand the open ones to the fetching thread.
     fn targets_are(&self, entries: Vec<Arc<Entry>>) {
         let mut open = Vec::new();
         for entry in entries {
@@ -369,7 +369,7 @@ impl ArtifactWorker {
     }
 }
 
-/// Returns an entry if the manifest is that of the document.
+/// Return an entry if the manifest is that of the document.
 pub(super) fn verified(document: Document, manifest: Vec<u8>) -> Result<Entry, String> {
     let blocks = decode(&manifest).ok_or("its manifest is malformed")?;
     let size: u64 = blocks.iter().map(|block| u64::from(block.size)).sum();

@@ -30,13 +30,13 @@ pub struct Named {
     pub connection: u16,
 }
 
-/// Returns the key of an order's secret (hexadecimal).
+/// Return the key of an order's secret (hexadecimal).
 pub fn key(secret: &str) -> Option<hmac::Key> {
     let secret: [u8; 32] = crate::artifacts::unhex(secret)?;
     Some(hmac::Key::new(hmac::HMAC_SHA256, &secret))
 }
 
-/// Names a connection to a receiver, and checks that it knows the secret. Returns once `bytes` may follow.
+/// Name a connection to a receiver, and check that it knows the secret. Return once `bytes` may follow.
 pub fn greet(
     stream: &mut (impl Read + Write),
     key: &hmac::Key,
@@ -61,7 +61,7 @@ pub fn greet(
     stream.flush()
 }
 
-/// Answers a sender, and checks that it knows the secret. Returns its connection and the bytes that follow.
+/// Answer a sender, and check that it knows the secret. Return its connection and the bytes that follow.
 pub fn admit(stream: &mut (impl Read + Write), key: &hmac::Key) -> io::Result<(Named, u64)> {
     let mut hello = [0; HELLO_BYTES];
     stream.read_exact(&mut hello)?;

@@ -30,7 +30,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Reads certificate and key of an order; without them there is no TLS.
+    /// Read certificate and key of an order; without them there is no TLS.
     pub fn of(order: &BulkOrder) -> Result<Self, String> {
         let Some(certificate) = &order.certificate else {
             return Ok(Self::default());
@@ -71,7 +71,7 @@ impl Tls {
         })
     }
 
-    /// Returns the sender's side of TLS on a connection.
+    /// Return the sender's side of TLS on a connection.
     pub fn connect(&self, stream: TcpStream) -> io::Result<Box<dyn Channel>> {
         let config = self.client.as_ref().ok_or_else(without)?;
         let name = ServerName::IpAddress(stream.peer_addr()?.ip().into());
@@ -79,7 +79,7 @@ impl Tls {
         Ok(Box::new(StreamOwned::new(session, stream)))
     }
 
-    /// Returns the receiver's side of TLS on a connection.
+    /// Return the receiver's side of TLS on a connection.
     pub fn accept(&self, stream: TcpStream) -> io::Result<Box<dyn Channel>> {
         let config = self.server.as_ref().ok_or_else(without)?;
         let session = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;

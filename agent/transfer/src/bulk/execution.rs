@@ -29,7 +29,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Runs the order to its end, and records why it failed.
+    /// Run the order to its end, and record why it failed.
     pub fn run(&self) {
         if let Err(why) = self.try_run() {
             tracing::warn!(order = self.order.id, "bulk sender: {why}");
@@ -88,7 +88,7 @@ impl Execution {
             .map_err(|error| format!("bulk_port: {first} cannot be opened: {error}"))
     }
 
-    /// Sends phase after phase. A step that fails ends the order, since later ones would be compared with it.
+    /// Send phase after phase. A step that fails ends the order, since later ones would be compared with it.
     fn send(&self, sender: &Sender<'_>) {
         let until_ns = self.order.starts_at_ns - self.clock.now_ns();
         let start = Instant::now() + Duration::from_nanos(u64::try_from(until_ns).unwrap_or(0));

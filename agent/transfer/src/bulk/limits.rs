@@ -32,7 +32,7 @@ pub struct Offer {
 }
 
 impl Limits {
-    /// Describes the limits and the kernel.
+    /// Describe the limits and the kernel.
     pub fn offer(&self) -> Offer {
         Offer {
             port: self.port,
@@ -45,7 +45,7 @@ impl Limits {
         }
     }
 
-    /// Returns why an order is refused.
+    /// Return why an order is refused.
     pub fn refuse(&self, order: &BulkOrder) -> Result<(), String> {
         let seconds = order.ends_at_ns.saturating_sub(order.starts_at_ns) / 1_000_000_000;
         if seconds < 0 || seconds.unsigned_abs() > self.seconds {

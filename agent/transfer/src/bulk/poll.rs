@@ -43,7 +43,7 @@ struct Orders {
 }
 
 impl OrderPoller {
-    /// Polls until stopped.
+    /// Poll until stopped.
     pub fn run(self) {
         let mut etag = None;
         // The first answer includes the connection, so the clock is bounded by two.
@@ -84,7 +84,7 @@ impl OrderPoller {
         }
     }
 
-    /// Passes the orders of an answer on. The error has the pause until the next poll, if the answer decides it.
+    /// Pass the orders of an answer on. The error has the pause until the next poll, if the answer decides it.
     fn accept(&self, answer: &Answer) -> Result<(), (Option<Duration>, String)> {
         match answer.verdict() {
             Verdict::Accepted => {}

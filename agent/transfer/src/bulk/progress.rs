@@ -41,7 +41,7 @@ impl Abort {
         self.0.flag.load(Relaxed)
     }
 
-    /// Closes a connection with the order, or before it by the value that this returns.
+    /// Close a connection with the order, or before it by the value that this returns.
     pub fn watch(&self, stream: &TcpStream) -> std::io::Result<Closing> {
         let clone = stream.try_clone()?;
         let number = self.0.opened.fetch_add(1, Relaxed);
@@ -60,7 +60,7 @@ impl Abort {
         })
     }
 
-    /// Waits until `until` or the abort. Returns true if aborted.
+    /// Wait until `until` or the abort. Return true if aborted.
     pub fn wait_until(&self, until: Instant) -> bool {
         while !self.is_set() {
             let left = until.saturating_duration_since(Instant::now());
@@ -167,7 +167,7 @@ impl Progress {
         }
     }
 
-    /// Records why the order ended early; the first reason counts.
+    /// Record why the order ended early; the first reason counts.
     pub fn fail(&self, why: String) {
         set_first(&self.error, why);
     }
@@ -178,7 +178,7 @@ impl Progress {
             .find(|step| step.index == index && step.role == role)
     }
 
-    /// Returns the progress of the steps that this agent sends.
+    /// Return the progress of the steps that this agent sends.
     pub fn report(&self) -> Report {
         let sent = self
             .steps
@@ -193,14 +193,14 @@ impl Progress {
 }
 
 impl ConnectionProgress {
-    /// Returns true for the first caller.
+    /// Return true for the first caller.
     pub fn claim(&self) -> bool {
         !self.claimed.swap(true, Relaxed)
     }
 }
 
 impl StepProgress {
-    /// Records the start of a connection, at `at_ns` by the backend's clock (Unix ns). Returns that of the first one.
+    /// Record the start of a connection, at `at_ns` by the backend's clock (Unix ns). Return that of the first one.
     pub fn begin(&self, at_ns: i64, at: Instant) -> Instant {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         *began.get_or_insert_with(|| {
@@ -209,7 +209,7 @@ impl StepProgress {
         })
     }
 
-    /// Records the end of a connection, and that of the step with the last one.
+    /// Record the end of a connection, and that of the step with the last one.
     pub fn end_connection(&self, connection: usize, began: Instant) {
         let elapsed = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.connections[connection]

@@ -41,7 +41,7 @@ impl Receiver {
         socket::listen_at(at).map(Self)
     }
 
-    /// Serves until all bytes of the order are received, or it ends.
+    /// Serve until all bytes of the order are received, or it ends.
     pub fn run(&self, shared: &Shared<'_>) {
         let strangers = AtomicUsize::new(0);
         let received = || {
@@ -130,7 +130,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Returns the channel of a connection that belongs to the order, its step, number and bytes.
+    /// Return the channel of a connection that belongs to the order, its step, number and bytes.
     fn admit(&self, stream: TcpStream) -> io::Result<(Box<dyn Channel>, &BulkStep, usize, u64)> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(GREETING_LIMIT))?;

@@ -31,7 +31,7 @@ pub struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Sends a step, and records its times and its failure.
+    /// Send a step, and record its times and its failure.
     pub fn run(&self, step: &BulkStep, progress: &StepProgress) {
         let limit = RateLimit::new(
             step.rate_bytes_per_s
@@ -78,7 +78,7 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Sends the bytes of a connection, and waits until the receiver has them.
+    /// Send the bytes of a connection, and wait until the receiver has them.
     fn send(
         &self,
         step: &BulkStep,
@@ -121,7 +121,7 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Connects, again and again while the receiver does not listen yet. Returns when the step began, too.
+    /// Connect, again and again while the receiver does not listen yet. Return when the step began, too.
     fn connect(
         &self,
         step: &BulkStep,
@@ -147,13 +147,13 @@ impl Sender<'_> {
     }
 }
 
-/// Returns the bytes of a connection: an even share, the first ones one more.
+/// Return the bytes of a connection: an even share, the first ones one more.
 pub fn share(bytes: u64, connections: u16, connection: u16) -> u64 {
     let (all, at) = (u64::from(connections), u64::from(connection));
     bytes / all + u64::from(at < bytes % all)
 }
 
-/// Returns bytes that do not compress (xorshift64, Marsaglia 2003).
+/// Return bytes that do not compress (xorshift64, Marsaglia 2003).
 fn block() -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut next = || {

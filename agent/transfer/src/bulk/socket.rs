@@ -19,7 +19,7 @@ const MPTCP_ENABLED: &str = "/proc/sys/net/mptcp/enabled";
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const BACKLOG: i32 = 256;
 
-/// Returns the congestion controls that this process may set, the kernel's default first.
+/// Return the congestion controls that this process may set, the kernel's default first.
 pub fn congestion_controls() -> Vec<String> {
     let words = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let default = words(DEFAULT).trim().to_owned();
@@ -38,13 +38,13 @@ fn may_set(name: &str) -> bool {
     new(AddressFamily::INET, false).is_ok_and(|fd| set_tcp_congestion(&fd, name).is_ok())
 }
 
-/// Returns true if the kernel opens MPTCP sockets.
+/// Return true if the kernel opens MPTCP sockets.
 pub fn has_mptcp() -> bool {
     let is_enabled = std::fs::read_to_string(MPTCP_ENABLED).is_ok_and(|text| text.trim() == "1");
     is_enabled && new(AddressFamily::INET, true).is_ok()
 }
 
-/// Connects to a receiver.
+/// Connect to a receiver.
 pub fn open(to: SocketAddr, congestion: Option<&str>, mptcp: bool) -> io::Result<TcpStream> {
     let fd = new(family(to), mptcp)?;
     if let Some(name) = congestion {
@@ -58,7 +58,7 @@ pub fn open(to: SocketAddr, congestion: Option<&str>, mptcp: bool) -> io::Result
     Ok(TcpStream::from(fd))
 }
 
-/// Listens for senders; an MPTCP socket accepts plain TCP as well.
+/// Listen for senders; an MPTCP socket accepts plain TCP as well.
 pub fn listen_at(at: SocketAddr) -> io::Result<TcpListener> {
     let fd = new(family(at), has_mptcp())?;
     set_socket_reuseaddr(&fd, true)?;
@@ -69,7 +69,7 @@ pub fn listen_at(at: SocketAddr) -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Accepts a connection within `wait`. A time limit of the socket does not end an accept of MPTCP.
+/// Accept a connection within `wait`. A time limit of the socket does not end an accept of MPTCP.
 pub fn accept_within(listener: &TcpListener, wait: Duration) -> io::Result<TcpStream> {
     let limit = Timespec::try_from(wait).map_err(io::Error::other)?;
     let mut polled = [PollFd::new(listener, PollFlags::IN)];

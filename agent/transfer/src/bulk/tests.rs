@@ -28,7 +28,7 @@ const LIMITS: Limits = Limits {
     seconds: 60,
 };
 
-/// Returns a self-signed certificate and its key, each DER as base64, as the backend makes them.
+/// Return a self-signed certificate and its key, each DER as base64, as the backend makes them.
 fn certificate() -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let openssl = |arguments: &str| {
@@ -48,7 +48,7 @@ fn certificate() -> (String, String) {
     (read("certificate"), read("key"))
 }
 
-/// Returns an address that no other test uses.
+/// Return an address that no other test uses.
 fn own_address() -> IpAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     Ipv4Addr::new(127, 84, 22, NEXT.fetch_add(1, Relaxed)).into()
@@ -100,7 +100,7 @@ fn execution(order: BulkOrder) -> Execution {
     }
 }
 
-/// Runs both ends of some steps, each changed by `change`, and returns the sender's report.
+/// Run both ends of some steps, each changed by `change`, and return the sender's report.
 fn exchanged(steps: u16, change: impl Fn(&mut BulkStep)) -> serde_json::Value {
     let address = own_address();
     let of = |role| {
@@ -120,7 +120,7 @@ fn exchanged(steps: u16, change: impl Fn(&mut BulkStep)) -> serde_json::Value {
     serde_json::to_value(sender.progress.report()).unwrap()
 }
 
-/// Runs both ends, and ends the receiver soon after the sender.
+/// Run both ends, and end the receiver soon after the sender.
 fn run(sender: &Execution, receiver: &Execution) {
     std::thread::scope(|scope| {
         let receiving = scope.spawn(|| receiver.run());
@@ -233,7 +233,7 @@ fn an_abort_ends_an_order_at_once() {
     assert_eq!(report["steps"][0]["elapsed_us"], 0);
 }
 
-/// Runs both ends of a greeting, and returns what each says.
+/// Run both ends of a greeting, and return what each says.
 fn greeted(
     ours: &str,
     theirs: &str,

@@ -47,7 +47,7 @@ struct Running {
 }
 
 impl BulkWorker {
-    /// Works until stopped, or until no plan can come.
+    /// Work until stopped, or until no plan can come.
     pub fn run(self) {
         let mut running: Option<Running> = None;
         let mut wanted: Vec<BulkOrder> = Vec::new();
@@ -112,7 +112,7 @@ impl BulkWorker {
         }
     }
 
-    /// Reports an order; ends it if it is not in the plan any more, or its time is over. Returns it while it runs.
+    /// Report an order; end it if it is not in the plan any more, or its time is over. Return it while it runs.
     fn attend(&self, one: Running, wanted: &[BulkOrder]) -> Option<Running> {
         if !wanted.iter().any(|order| order.id == one.id) {
             one.abort.set();
@@ -133,7 +133,7 @@ impl BulkWorker {
         None
     }
 
-    /// Sends a report. Returns false if it may arrive later.
+    /// Send a report. Return false if it may arrive later.
     fn send(&self, report: &Report) -> bool {
         let Ok(body) = serde_json::to_vec(report) else {
             return true;

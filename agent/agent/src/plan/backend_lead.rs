@@ -1,7 +1,7 @@
-//! The offset of the backend's clock from the local one: an interval that every answer narrows or contradicts.
+//! The lead of the backend's clock over the local one: an interval that every answer narrows or contradicts.
 //!
 //! An answer proves that the backend's clock showed `backend_ns` after the request had left and had been held, and before
-//! the answer arrived. The offset therefore lies in an interval as long as the time the answer took beyond the hold (the
+//! the answer arrived. The lead therefore lies in an interval as long as the time the answer took beyond the hold (the
 //! correctness interval of NTP, RFC 5905, 11.2.1, after Marzullo and Owicki). Answers that agree are intersected. An
 //! answer that was late proves little and changes nothing.
 
@@ -27,7 +27,7 @@ pub struct TimedAnswer {
     pub backend_ns: i64,
 }
 
-/// A change of the estimated offset.
+/// A change of the estimated lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Correction {
     pub step_ns: i64,
@@ -37,7 +37,7 @@ pub struct Correction {
 
 /// The backend's clock minus the local clock.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ClockOffset {
+pub struct BackendLead {
     estimate: Option<Estimate>,
 }
 
@@ -45,7 +45,7 @@ pub struct ClockOffset {
 struct Estimate {
     /// Local time of the interval, ns.
     at_ns: i64,
-    offset_ns: i64,
+    lead_ns: i64,
     low_ns: i64,
     high_ns: i64,
     /// An answer contradicted the estimate and proved too little to replace it.
@@ -70,10 +70,10 @@ impl Estimate {
     }
 }
 
-impl ClockOffset {
-    /// Return the estimated offset, ns; `None` before the first answer.
+impl BackendLead {
+    /// Return the estimated lead, ns; `None` before the first answer.
     pub fn ns(&self) -> Option<i64> {
-        self.estimate.map(|estimate| estimate.offset_ns)
+        self.estimate.map(|estimate| estimate.lead_ns)
     }
 
     /// Return the bound of its error at `now_ns` (local), ns; `None` while it is unknown.
@@ -82,7 +82,7 @@ impl ClockOffset {
             .estimate
             .filter(|estimate| estimate.doubted_ns.is_none())?;
         let (low, high) = estimate.interval(now_ns);
-        Some(error_in(estimate.offset_ns, low, high))
+        Some(error_in(estimate.lead_ns, low, high))
     }
 
     /// Return true if an answer contradicted the estimate and proved too little to replace it.
@@ -107,7 +107,7 @@ impl ClockOffset {
     /// Move the estimate of a doubted clock by `by_ns`, as others show; its error stays unknown.
     pub fn advance(&mut self, by_ns: i64) {
         if let Some(estimate) = self.estimate.as_mut().filter(|e| e.doubted_ns.is_some()) {
-            estimate.offset_ns = estimate.offset_ns.saturating_add(by_ns);
+            estimate.lead_ns = estimate.lead_ns.saturating_add(by_ns);
         }
     }
 
@@ -117,7 +117,7 @@ impl ClockOffset {
             || self.error_ns(now_ns).is_none_or(|error| error > RENEW_NS)
     }
 
-    /// Add an answer. Return the correction, if the offset changed.
+    /// Add an answer. Return the correction, if the lead changed.
     pub fn observe(&mut self, answer: &TimedAnswer) -> Option<Correction> {
         let now_ns = answer.received_ns;
         let low = answer.backend_ns.saturating_sub(answer.received_ns);
@@ -139,18 +139,18 @@ impl ClockOffset {
                 if !is_sharp(low, high) && high.saturating_sub(low) > estimate.width_ns() {
                     return None;
                 }
-                narrowed(Some(estimate.offset_ns), low, high, now_ns)
+                narrowed(Some(estimate.lead_ns), low, high, now_ns)
             }
             Some(estimate) => agreed_or_contradicted(estimate, low, high, now_ns),
         };
         let step_ns = next
-            .offset_ns
-            .saturating_sub(self.ns().unwrap_or(next.offset_ns));
+            .lead_ns
+            .saturating_sub(self.ns().unwrap_or(next.lead_ns));
         let is_first = self.estimate.is_none();
         self.estimate = Some(next);
         (is_first || step_ns != 0).then(|| Correction {
             step_ns,
-            error_ns: error_in(next.offset_ns, next.low_ns, next.high_ns),
+            error_ns: error_in(next.lead_ns, next.low_ns, next.high_ns),
         })
     }
 }
@@ -159,18 +159,18 @@ fn agreed_or_contradicted(old: Estimate, low: i64, high: i64, now_ns: i64) -> Es
     let (old_low, old_high) = old.interval(now_ns);
     let (common_low, common_high) = (low.max(old_low), high.min(old_high));
     if common_low <= common_high {
-        let mut next = narrowed(Some(old.offset_ns), common_low, common_high, now_ns);
+        let mut next = narrowed(Some(old.lead_ns), common_low, common_high, now_ns);
         // The union of contradicting intervals is a bound, and its agreement with a late answer proves no more.
         next.contradicted = old.contradicted && !is_sharp(low, high);
         return next;
     }
-    // The backend's clock was stepped, or the local one stood still. Only an answer that bounds the new offset is followed.
+    // The backend's clock was stepped, or the local one stood still. Only an answer that bounds the new lead is followed.
     if is_sharp(low, high) || high.saturating_sub(low) <= old_high.saturating_sub(old_low) {
         return narrowed(None, low, high, now_ns);
     }
     Estimate {
         at_ns: now_ns,
-        offset_ns: old.offset_ns,
+        lead_ns: old.lead_ns,
         low_ns: old_low.min(low),
         high_ns: old_high.max(high),
         contradicted: true,
@@ -179,30 +179,30 @@ fn agreed_or_contradicted(old: Estimate, low: i64, high: i64, now_ns: i64) -> Es
 }
 
 /// Return the estimate after an answer that took less time by the local clock than the backend held it: the local clock
-/// stood still, as in a machine that its hypervisor stopped. The offset is `low` at least.
+/// stood still, as in a machine that its hypervisor stopped. The lead is `low` at least.
 fn stood_still(old: &Estimate, low: i64, now_ns: i64) -> Estimate {
     Estimate {
         at_ns: now_ns,
-        offset_ns: old.offset_ns.max(low),
+        lead_ns: old.lead_ns.max(low),
         contradicted: true,
         doubted_ns: Some(now_ns),
         ..*old
     }
 }
 
-/// Return the estimate within an interval, which keeps `offset_ns` if that is inside and its error is small.
-fn narrowed(offset_ns: Option<i64>, low: i64, high: i64, now_ns: i64) -> Estimate {
+/// Return the estimate within an interval, which keeps `lead_ns` if that is inside and its error is small.
+fn narrowed(lead_ns: Option<i64>, low: i64, high: i64, now_ns: i64) -> Estimate {
     let middle = low + high.saturating_sub(low) / 2;
-    let kept = offset_ns.filter(|offset| {
-        let error_ns = error_in(*offset, low, high);
-        let is_inside = (low..=high).contains(offset);
+    let kept = lead_ns.filter(|lead| {
+        let error_ns = error_in(*lead, low, high);
+        let is_inside = (low..=high).contains(lead);
         // A narrow gain is not worth a step.
         let gain_ns = error_ns - error_in(middle, low, high);
         is_inside && (error_ns <= TOLERANCE_NS.unsigned_abs() || gain_ns < error_ns / 4)
     });
     Estimate {
         at_ns: now_ns,
-        offset_ns: kept.unwrap_or(middle),
+        lead_ns: kept.unwrap_or(middle),
         low_ns: low,
         high_ns: high,
         contradicted: false,
@@ -214,10 +214,10 @@ fn is_sharp(low: i64, high: i64) -> bool {
     high.saturating_sub(low).unsigned_abs() / 2 <= LARGEST_ERROR_NS
 }
 
-fn error_in(offset_ns: i64, low: i64, high: i64) -> u64 {
-    offset_ns
+fn error_in(lead_ns: i64, low: i64, high: i64) -> u64 {
+    lead_ns
         .saturating_sub(low)
-        .max(high.saturating_sub(offset_ns))
+        .max(high.saturating_sub(lead_ns))
         .unsigned_abs()
 }
 
@@ -226,5 +226,5 @@ fn drift(passed_ns: i64) -> i64 {
 }
 
 #[cfg(test)]
-#[path = "clock_offset_tests.rs"]
+#[path = "backend_lead_tests.rs"]
 mod tests;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::config::{BackendUrl, Config, default_address};
-use crate::hardware;
+use crate::hardware_clock;
 use crate::hardware_timestamps::{CardChoice, NotUsed, choose, open_card};
 use crate::identity::Identity;
 use crate::timestamp::{Socket, Stamps, clock_source};
@@ -22,7 +22,7 @@ pub fn clocks(config: &Config, out: &mut impl Write) -> io::Result<()> {
         None => writeln!(out, "  this VM has no route yet: set listen_address")?,
     }
     writeln!(out, "\nHardware clocks")?;
-    let found = hardware::survey(&config.hardware_clock, config.hardware_clock_error_ns);
+    let found = hardware_clock::survey(&config.hardware_clock, config.hardware_clock_error_ns);
     if found.is_empty() {
         writeln!(out, "  none in /sys/class/ptp")?;
     }

@@ -2,12 +2,12 @@ use super::*;
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1_000 * MS;
-/// The true offset of the backend's clock at the start.
+/// The true lead of the backend's clock at the start.
 const TRUE: i64 = 1_700_000_000 * S;
 
 /// A machine and a backend in true time; the local clock shows true time minus the time it stood still.
 struct World {
-    offset: ClockOffset,
+    lead: BackendLead,
     now: i64,
     lost: i64,
     backend_step: i64,
@@ -17,7 +17,7 @@ struct World {
 impl World {
     fn new() -> Self {
         Self {
-            offset: ClockOffset::default(),
+            lead: BackendLead::default(),
             now: 0,
             lost: 0,
             backend_step: 0,
@@ -43,7 +43,7 @@ impl World {
             backend_ns: answered + TRUE + self.backend_step,
         };
         self.steps
-            .extend(self.offset.observe(&answer).map(|c| c.step_ns));
+            .extend(self.lead.observe(&answer).map(|c| c.step_ns));
     }
 
     fn wait(&mut self, for_ns: i64) {
@@ -52,9 +52,9 @@ impl World {
 
     /// Return the error of the estimate, and its bound, ms.
     fn error_and_bound_ms(&self) -> (i64, i64) {
-        let shown = self.now - self.lost + self.offset.ns().unwrap();
+        let shown = self.now - self.lost + self.lead.ns().unwrap();
         let error = shown - (self.now + TRUE + self.backend_step);
-        let bound = self.offset.error_ns(self.now - self.lost);
+        let bound = self.lead.error_ns(self.now - self.lost);
         (error / MS, bound.map_or(-1, |bound| bound as i64 / MS))
     }
 
@@ -79,12 +79,12 @@ fn started() -> World {
 fn a_late_answer_of_a_held_poll_changes_nothing() {
     for late in [3 * S, 14 * S, 39 * S] {
         let mut world = started();
-        let before = world.offset.ns();
+        let before = world.lead.ns();
         world.poll(2 * MS, 25 * S, late);
-        assert_eq!(world.offset.ns(), before, "{late}");
+        assert_eq!(world.lead.ns(), before, "{late}");
         world.assert_right(10);
         world.poll(late, 25 * S, 2 * MS);
-        assert_eq!(world.offset.ns(), before, "{late}");
+        assert_eq!(world.lead.ns(), before, "{late}");
         world.assert_right(15);
     }
 }
@@ -95,10 +95,10 @@ fn a_late_first_answer_has_a_wide_bound_until_a_quick_one() {
     world.poll(2 * MS, 0, 9 * S);
     let (error, bound) = world.error_and_bound_ms();
     assert!(error.abs() <= bound && bound > 4_000, "{error} of {bound}");
-    assert!(world.offset.needs_answer(world.now));
+    assert!(world.lead.needs_answer(world.now));
     world.poll(5 * MS, 0, 5 * MS);
     world.assert_right(10);
-    assert!(!world.offset.needs_answer(world.now));
+    assert!(!world.lead.needs_answer(world.now));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_bound_grows_while_nothing_is_heard() {
     world.wait(600 * S);
     let (_, bound) = world.error_and_bound_ms();
     assert!((30..40).contains(&bound), "{bound}");
-    assert!(world.offset.needs_answer(world.now));
+    assert!(world.lead.needs_answer(world.now));
     world.poll(2 * MS, 0, 2 * MS);
     world.assert_right(5);
 }
@@ -133,7 +133,7 @@ fn a_step_of_the_backends_clock_is_followed_at_once_by_sharp_answers_only() {
         if step != S {
             let (error, bound) = world.error_and_bound_ms();
             assert!(error.abs() <= bound, "{error} of {bound}");
-            assert!(world.offset.is_contradicted());
+            assert!(world.lead.is_contradicted());
         }
         world.poll(2 * MS, 0, 2 * MS);
         world.assert_right(10);
@@ -148,7 +148,7 @@ fn a_machine_that_stood_still_is_right_after_one_quick_answer() {
     let (error, bound) = world.error_and_bound_ms();
     assert_eq!(bound, -1, "the bound is unknown");
     assert!(error <= 0);
-    assert!(world.offset.needs_answer(world.now - world.lost));
+    assert!(world.lead.needs_answer(world.now - world.lost));
     world.poll(2 * MS, 0, 2 * MS);
     world.assert_right(10);
 }
@@ -178,14 +178,14 @@ fn a_backend_that_reports_no_hold_is_followed_by_quick_answers() {
     let mut world = started();
     let sent_ns = world.now;
     world.now += 25 * S;
-    let before = world.offset.ns();
-    world.offset.observe(&TimedAnswer {
+    let before = world.lead.ns();
+    world.lead.observe(&TimedAnswer {
         sent_ns,
         received_ns: world.now,
         held_ns: 0,
         backend_ns: world.now + TRUE,
     });
-    assert_eq!(world.offset.ns(), before);
+    assert_eq!(world.lead.ns(), before);
     world.assert_right(10);
 }
 
@@ -194,13 +194,13 @@ fn absurd_times_overflow_nothing() {
     let mut world = started();
     for backend_ns in [i64::MIN, i64::MAX, 0] {
         for held_ns in [i64::MIN, 0, i64::MAX] {
-            world.offset.observe(&TimedAnswer {
+            world.lead.observe(&TimedAnswer {
                 sent_ns: 0,
                 received_ns: S,
                 held_ns,
                 backend_ns,
             });
-            world.offset.error_ns(world.now);
+            world.lead.error_ns(world.now);
         }
     }
 }
