@@ -191,6 +191,7 @@ def create_app() -> FastAPI:
         title="Sinemora",
         version="1",
         description="Network delay between VMs, measured by a cloud tenant. Conventions: docs/api/README.md.",
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,

@@ -63,6 +63,7 @@ SUITES = [
     Suite("mypy-bench", "agent/bench", (*MYPY, "."), env=LAB),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("import-cycles", "backend", ("python", "../infra/test/import_cycles.py")),
+    Suite("manifests", "backend", ("python", "../infra/test/manifests.py")),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite(
         "pytest",
@@ -132,7 +133,10 @@ SUITES = [
 ]
 TESTS = ("soak", "cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
 # `make check`: no database, no browser, no packets, no rendered components. The plug-in keeps the tests of pure code.
-CHECKS = ("ruff", "ruff-format", "mypy", "import-linter", "import-cycles", "biome", "tsc", "rustfmt", "clippy")
+CHECKS = (
+    *("ruff", "ruff-format", "mypy", "import-linter", "import-cycles", "manifests"),
+    *("biome", "tsc", "rustfmt", "clippy"),
+)
 QUICK = (
     Suite(
         "pytest-pure",
