@@ -113,7 +113,7 @@ def test_fields_that_take_null_are_null_afterwards(owner: Member, make_mesh: Any
             assert answer.status_code == 200, (path, name, answer.text)
             if name not in defaults:
                 body = answer.json()
-                assert (body["question"] if name == "minutes" else body)[name] is None, (path, name)
+                assert (body["request"] if name == "minutes" else body)[name] is None, (path, name)
 
 
 def with_parts(read: dict[str, Any]) -> dict[str, Any]:

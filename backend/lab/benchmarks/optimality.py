@@ -51,8 +51,8 @@ def compare(api: Api, seed: int, tenants: int) -> None:
         shortfall = best(tenant) - float(values(tenant, reached[None])[0])
         # What waits in both counts for neither; a start that is missed counts as the loss of all performance.
         shortfalls.append(min(shortfall, 1.0))
-        optimal = "problem" not in answer and answer["answer"]["optimality"]["state"] == "optimal"
-        rejected = "problem" in answer or bool(answer["answer"]["rejected"])
+        optimal = "problem" not in answer and answer["result"]["optimality"]["state"] == "optimal"
+        rejected = "problem" in answer or bool(answer["result"]["rejected"])
         called += optimal and not rejected
         # Moves that the held-out windows reject are not made, however good the search was.
         unmoved += rejected
@@ -61,7 +61,7 @@ def compare(api: Api, seed: int, tenants: int) -> None:
             suboptimal += 1
             comment(f"tenant {number}: called optimal, worse by {shortfall:.6f}")
         elif shortfall > _EQUAL:
-            said = answer["problem"]["detail"] if "problem" in answer else answer["answer"]["rejected"]
+            said = answer["problem"]["detail"] if "problem" in answer else answer["result"]["rejected"]
             comment(f"tenant {number}: worse by {shortfall:.6f}: {said}")
     detail = {"tenants": tenants, "called_optimal": called, "seed": seed}
     report("recommendations_optimum_mismatches", mismatches, tenants=tenants, rejected=unmoved)
@@ -77,7 +77,7 @@ def time_one(api: Api, seed: int, vms: int) -> None:
     comment(f"declaring {vms} VMs with {len(tenant.applications)} applications")
     declare(api, name, tenant)
     answers = [api.recommendation(question(name, tenant)) for _ in range(TIMES)]
-    optimality = answers[-1][0]["answer"]["optimality"]
+    optimality = answers[-1][0]["result"]["optimality"]
     moves = len(answers[-1][0]["steps"])
     report(f"recommendations_{vms}_vms_s", float(np.median([seconds for _, seconds, _ in answers])), moves=moves)
     if optimality["gap"] is not None:

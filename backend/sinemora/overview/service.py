@@ -170,7 +170,7 @@ def _open_incident(row: Incident) -> OpenIncident:
 def _proposed(recommendation: Recommendation | None) -> ProposedMoves | None:
     if recommendation is None:
         return None
-    return ProposedMoves(id=recommendation.id, moves=len(recommendation.moves), total=recommendation.answer["total"])
+    return ProposedMoves(id=recommendation.id, moves=len(recommendation.moves), total=recommendation.result["total"])
 
 
 def _attention(statuses: _Statuses, clocks: Collection[ClockError]) -> Attention:

@@ -146,20 +146,20 @@ def _decide(client: Terminal, decision: str, body: dict[str, str] | None = None)
 
 
 def _print_moves(client: Terminal, recommendation: Any) -> None:
-    total = recommendation["answer"]["total"]
+    total = recommendation["result"]["total"]
     if not recommendation["steps"]:
         client.print_line(f"{recommendation['id']}: no moves worth making.")
-        for words in recommendation["answer"]["rejected"]:
+        for words in recommendation["result"]["rejected"]:
             client.print_line(f"rejected: {words}")
     elif total is not None:
         before, after = percent(total["before"]["mean"]), percent(total["after"]["mean"])
         interval = f"{signed_percent(total['gain']['low'])} to {signed_percent(total['gain']['high'])}"
         client.print_line(f"{recommendation['id']}: {before} now, {after} after the moves ({interval})")
-    if optimality := recommendation["answer"]["optimality"]:
+    if optimality := recommendation["result"]["optimality"]:
         client.print_line(optimality["words"])
-    for words in recommendation["answer"]["broken"] or ():
+    for words in recommendation["result"]["broken"] or ():
         client.print_line(f"broken: {words}")
-    for bound in recommendation["answer"]["binding"] or ():
+    for bound in recommendation["result"]["binding"] or ():
         limits, helps = (" and ".join(limit[key] for limit in bound["limits"]) for key in ("limit", "relax"))
         task = f"{bound['application']['name']}/{bound['task']['name']} to {bound['vm']['name']}"
         gain = signed_percent(bound["gain"]["gain"]["mean"])
@@ -172,8 +172,8 @@ def _print_moves(client: Terminal, recommendation: Any) -> None:
     client.print_result(recommendation, ("", "task", "from", "to", "why"), rows)
     if recommendation["steps"] and not client.as_json:
         _print_prices(client, recommendation["id"])
-    if recommendation["answer"]["network"]:
-        arcs = [tuple(arc[name] for name in ExplainedArc._fields) for arc in recommendation["answer"]["network"]]
+    if recommendation["result"]["network"]:
+        arcs = [tuple(arc[name] for name in ExplainedArc._fields) for arc in recommendation["result"]["network"]]
         client.print_line("\n" + as_text([ExplainedArc(*arc) for arc in arcs]))
 
 

@@ -28,7 +28,7 @@ def _work(running: JobContext) -> dict[str, Any]:
         recommendation = service.recommend(
             session,
             UUID(running.params["mesh_id"]),
-            RecommendationRequest.model_validate(running.params["question"]),
+            RecommendationRequest.model_validate(running.params["request"]),
             Trigger(running.params["trigger"]),
             running.requested_by,
         )
@@ -53,5 +53,5 @@ def submit(
 ) -> Job:
     """Submit the search for moves on a mesh as a job. ProductError `mesh_unknown`, `jobs_too_many`."""
     mesh = get_mesh(session, mesh_id)
-    params = {"mesh_id": str(mesh_id), "question": request.model_dump(mode="json"), "trigger": trigger}
+    params = {"mesh_id": str(mesh_id), "request": request.model_dump(mode="json"), "trigger": trigger}
     return jobs.submit(session, actor, RECOMMEND, f"Moves on {mesh.name}", params)

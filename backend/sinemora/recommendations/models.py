@@ -43,7 +43,7 @@ OPEN = (RecommendationState.proposed, RecommendationState.accepted)
 class Recommendation(Identified, Versioned, TenantOwned, Base):
     """Moves worth making and their evidence. The content never changes, only the state.
 
-    `question` holds the request, `answer` the result, `outcome` the measurement after the moves.
+    `outcome` holds the measurement after the moves.
     """
 
     __tablename__ = "recommendations"
@@ -65,8 +65,8 @@ class Recommendation(Identified, Versioned, TenantOwned, Base):
     state: Mapped[RecommendationState] = mapped_column(TEXT)
     trigger: Mapped[Trigger] = mapped_column(TEXT)
     requested_by: Mapped[str]
-    question: Mapped[dict[str, Any]]
-    answer: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]]
+    result: Mapped[dict[str, Any]]
     moves: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     reason: Mapped[str | None]
     decided_at: Mapped[datetime | None]
@@ -88,5 +88,5 @@ class RecommendationSchedule(TenantOwned, Base):
 
     mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
     every_h: Mapped[int]
-    question: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]]
     asked_at: Mapped[datetime | None]

@@ -102,8 +102,8 @@ def measure(
     final: bool,
 ) -> VerifiedOutcome | None:
     """Return the outcome of applied moves; None while more data may come, unless it is `final`."""
-    request = RecommendationRequest.model_validate(recommendation.question)
-    promises = RecommendationResult.model_validate(recommendation.answer).applications
+    request = RecommendationRequest.model_validate(recommendation.request)
+    promises = RecommendationResult.model_validate(recommendation.result).applications
     around = _surroundings(session, recommendation, applied_at, mesh, request, steps)
     judged = [_judge(around, moved) for moved in _moved(session, mesh, steps, promises)]
     waiting = any(isinstance(one.observed, Missing) and not one.observed.final for one in judged)

@@ -22,7 +22,7 @@ def put_schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWr
         row = RecommendationSchedule(mesh_id=mesh_id)
         session.add(row)
     row.every_h = body.every_h
-    row.question = body.model_dump(mode="json", exclude={"every_h"})
+    row.request = body.model_dump(mode="json", exclude={"every_h"})
     session.flush()
     audit.record(session, actor, "recommendation.scheduled", mesh_id, mesh.name, every_h=body.every_h)
     return schedule_read(row)
@@ -39,5 +39,5 @@ def get_schedule(session: Session, mesh_id: UUID) -> RecommendationSchedule:
 def schedule_read(row: RecommendationSchedule) -> ScheduleRead:
     """Convert to the API schema."""
     return ScheduleRead(
-        every_h=row.every_h, question=RecommendationRequest.model_validate(row.question), asked_at=row.asked_at
+        every_h=row.every_h, request=RecommendationRequest.model_validate(row.request), asked_at=row.asked_at
     )

@@ -132,7 +132,7 @@ class ScheduleRead(Read):
     """Scheduled request of a mesh and the time of its last run."""
 
     every_h: int
-    question: RecommendationRequest
+    request: RecommendationRequest
     asked_at: datetime | None
 
 
@@ -407,8 +407,8 @@ class RecommendationSummary(Read):
 class RecommendationRead(RecommendationSummary):
     """Recommendation with its moves and evidence."""
 
-    question: RecommendationRequest
-    answer: RecommendationResult
+    request: RecommendationRequest
+    result: RecommendationResult
     steps: list[MoveRead]
     reason: str | None
     outcome: VerifiedOutcome | None

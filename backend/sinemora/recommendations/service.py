@@ -82,8 +82,8 @@ def recommend(
         state=RecommendationState.proposed,
         trigger=trigger,
         requested_by=requested_by,
-        question=request.model_dump(mode="json"),
-        answer=explanation.build_result(instance, history, request, options, solution).model_dump(
+        request=request.model_dump(mode="json"),
+        result=explanation.build_result(instance, history, request, options, solution).model_dump(
             mode="json", by_alias=True
         ),
         moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution, costs)],
@@ -249,8 +249,8 @@ def read(recommendation: Recommendation) -> RecommendationRead:
     """Convert with moves and evidence."""
     return RecommendationRead(
         **_summary(recommendation),
-        question=RecommendationRequest.model_validate(recommendation.question),
-        answer=RecommendationResult.model_validate(recommendation.answer),
+        request=RecommendationRequest.model_validate(recommendation.request),
+        result=RecommendationResult.model_validate(recommendation.result),
         steps=steps_of(recommendation),
         reason=recommendation.reason,
         outcome=None if recommendation.outcome is None else VerifiedOutcome.model_validate(recommendation.outcome),
@@ -307,7 +307,7 @@ def _summary(recommendation: Recommendation) -> dict[str, Any]:
     times = ("decided_at", "applied_at", "verified_at")
     return {field: getattr(recommendation, field) for field in (*fields, *times)} | {
         "mesh": Named.model_validate(recommendation.mesh),
-        "policy": recommendation.answer["policy"],
+        "policy": recommendation.result["policy"],
         "moves": len(recommendation.moves),
-        "total": recommendation.answer["total"],
+        "total": recommendation.result["total"],
     }

@@ -50,7 +50,7 @@ def ask() -> None:
         with tenant_session(tenant_id) as session:
             row = schedules.get_schedule(session, mesh_id)
             row.asked_at = now
-            job.submit(session, None, mesh_id, RecommendationRequest.model_validate(row.question), Trigger.scheduled)
+            job.submit(session, None, mesh_id, RecommendationRequest.model_validate(row.request), Trigger.scheduled)
     for tenant_id, mesh_id, application_id in watched:
         try:
             with tenant_session(tenant_id) as session:

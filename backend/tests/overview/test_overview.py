@@ -196,7 +196,7 @@ def test_other_tenants_are_not_counted(owner: Member, other_owner: Member, make_
 
 def test_the_newest_proposed_moves_are_named(owner: Member, make_mesh):
     world = make_mesh(owner, 2)
-    common = {"mesh_id": world.id, "trigger": "asked", "requested_by": "kim", "question": {}, "answer": {"total": None}}
+    common = {"mesh_id": world.id, "trigger": "asked", "requested_by": "kim", "request": {}, "result": {"total": None}}
     with tenant_session(owner.tenant_id) as session:
         for state, moves in (("proposed", 1), ("proposed", 3), ("proposed", 0), ("dismissed", 2)):
             session.add(Recommendation(**common, state=state, moves=[{}] * moves, created_at=datetime.now(UTC)))

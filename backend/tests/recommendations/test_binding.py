@@ -31,7 +31,7 @@ def towards(recommendation: dict, vm: str = "c-2") -> dict:
     """Return what keeps the task from this VM. (A slot beside its root would be better still.)"""
     (found,) = [
         one
-        for one in recommendation["answer"]["binding"]
+        for one in recommendation["result"]["binding"]
         if (one["vm"]["name"], one["task"]["name"]) == (vm, "cache-1")
     ]
     return found
@@ -59,8 +59,8 @@ def test_a_limit_between_a_task_and_a_better_vm_is_named(mesh: MeshWorld, worker
         assert mesh.owner.patch(f"/v1/applications/{application['id']}", json=change).status_code == 200
     again = asked(mesh, worker)
     assert [step["target"]["name"] for step in again["steps"]] == ["c-2"]
-    assert again["answer"]["total"]["gain"]["mean"] == pytest.approx(found["gain"]["gain"]["mean"], abs=1e-9)
-    assert again["answer"]["binding"] == []
+    assert again["result"]["total"]["gain"]["mean"] == pytest.approx(found["gain"]["gain"]["mean"], abs=1e-9)
+    assert again["result"]["binding"] == []
 
 
 def test_pins_are_named(mesh: MeshWorld, worker):
@@ -92,7 +92,7 @@ def test_a_move_cost_above_the_gain_is_named_with_a_cost_below_it(mesh: MeshWorl
         assert mesh.owner.patch(f"/v1/applications/{application['id']}", json=change).status_code == 200
     again = asked(mesh, worker, **({"move_cost": enough / 100} if of_request else {}))
     assert [step["target"]["name"] for step in again["steps"]] == ["c-2"]
-    assert again["answer"]["binding"] == []
+    assert again["result"]["binding"] == []
 
 
 def test_a_move_rejected_only_for_its_cost_says_so(mesh: MeshWorld, worker):
@@ -102,14 +102,14 @@ def test_a_move_rejected_only_for_its_cost_says_so(mesh: MeshWorld, worker):
     measured(mesh, ONE)
     recommendation = asked(mesh, worker)
     assert towards(recommendation)["limits"][0]["kind"] == "move_cost"
-    assert any("without a move cost it would be" in words for words in recommendation["answer"]["rejected"])
+    assert any("without a move cost it would be" in words for words in recommendation["result"]["rejected"])
 
 
 def test_a_move_cost_is_not_blamed_for_what_noise_explains(mesh: MeshWorld, worker):
     declared(mesh, vms=("a-1", "b-1"), move_cost=0.9)
     measured(mesh, {}, noise_us=60)
     # A slot on the VM of its root would be better for sure.
-    assert {one["vm"]["name"] for one in asked(mesh, worker)["answer"]["binding"]} == {"a-1"}
+    assert {one["vm"]["name"] for one in asked(mesh, worker)["result"]["binding"]} == {"a-1"}
 
 
 def test_full_vms_cpu_and_memory_are_named(mesh: MeshWorld, worker):
@@ -136,7 +136,7 @@ def test_a_spread_limit_is_named(mesh: MeshWorld, worker):
     declared(mesh, vms=("a-1", "c-1", "b-1"), per_zone_max=1)
     measured(mesh, {("a-1", "c-1"): 60.0, ("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0, ("a-1", "b-2"): 900.0})
     kinds = [
-        [limit["kind"] for limit in one["limits"]] for one in asked(mesh, worker, moves_max=0)["answer"]["binding"]
+        [limit["kind"] for limit in one["limits"]] for one in asked(mesh, worker, moves_max=0)["result"]["binding"]
     ]
     assert ["per_zone_max"] in kinds or ["moves_max", "per_zone_max"] in kinds
 
@@ -145,7 +145,7 @@ def test_limits_that_need_not_be_relaxed_as_well_are_left_out(mesh: MeshWorld, w
     declared(mesh)
     declared(mesh, "other", ("c-2", "a-2"))
     measured(mesh, NEAR)
-    found = asked(mesh, worker, applications=["cache"], moves_max=0)["answer"]["binding"]
+    found = asked(mesh, worker, applications=["cache"], moves_max=0)["result"]["binding"]
     limits = [{limit["relax"] for limit in one["limits"]} for one in found]
     assert {"raise moves_max of the request"} in limits
     for place, one in enumerate(limits):
@@ -155,6 +155,6 @@ def test_limits_that_need_not_be_relaxed_as_well_are_left_out(mesh: MeshWorld, w
 def test_the_best_relaxation_comes_first(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
-    gains = [one["gain"]["gain"]["mean"] for one in asked(mesh, worker, moves_max=0)["answer"]["binding"]]
+    gains = [one["gain"]["gain"]["mean"] for one in asked(mesh, worker, moves_max=0)["result"]["binding"]]
     assert gains == sorted(gains, reverse=True)
     assert gains

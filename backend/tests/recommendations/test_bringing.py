@@ -54,9 +54,9 @@ def test_a_cost_of_bringing_that_prevents_a_move_is_named(mesh: MeshWorld, worke
     publish(mesh.owner, mesh, *large, name="large")
     prevented = asked(mesh, worker, artifacts={"cache": "large"}, bringing_cost=1)
     assert prevented["steps"] == []
-    limits = [limit for one in prevented["answer"]["binding"] for limit in one["limits"]]
+    limits = [limit for one in prevented["result"]["binding"] for limit in one["limits"]]
     costs = [limit for limit in limits if limit["kind"] == "bringing_cost"]
-    assert costs, prevented["answer"]
+    assert costs, prevented["result"]
     assert all("bringing the artifact of cache to " in limit["limit"] for limit in costs)
     assert all(limit["relax"].startswith("lower bringing_cost, or copy the artifact to ") for limit in costs)
     # What is called too much is not called a move cost.

@@ -37,7 +37,7 @@ def test_a_limit_of_one_application_does_not_hold_another(mesh: MeshWorld, worke
     measured(mesh, {("c-1", "c-2"): 30.0, ("a-2", "b-2"): 250.0, ("a-1", "b-2"): 30.0})
     recommendation = asked(mesh, worker)
     assert moved(recommendation) == {("free", "two", "c-2")}
-    assert recommendation["answer"]["optimality"]["state"] == "optimal"
+    assert recommendation["result"]["optimality"]["state"] == "optimal"
 
 
 def test_the_best_single_move_is_found(mesh: MeshWorld, worker):
@@ -46,7 +46,7 @@ def test_the_best_single_move_is_found(mesh: MeshWorld, worker):
     recommendation = asked(mesh, worker, moves_max=1)
     assert {step["target"]["name"] for step in recommendation["steps"]} == {"c-2"}
     assert moved(recommendation) == {("cache", "cache-1", "c-2")}
-    assert recommendation["answer"]["optimality"]["state"] == "optimal"
+    assert recommendation["result"]["optimality"]["state"] == "optimal"
 
 
 def test_thresholds_of_curves_are_exact(mesh: MeshWorld, worker):
@@ -60,7 +60,7 @@ def test_thresholds_of_curves_are_exact(mesh: MeshWorld, worker):
     measured(mesh, {("a-1", "b-1"): 44.5, ("a-1", "c-2"): 36.0}, noise_us=0)
     recommendation = asked(mesh, worker)
     assert moved(recommendation) == {("cache", "client", "c-2")}
-    assert recommendation["answer"]["optimality"]["state"] == "optimal"
+    assert recommendation["result"]["optimality"]["state"] == "optimal"
 
 
 def test_a_task_does_not_go_beside_the_root_it_must_stay_apart_from(mesh: MeshWorld, worker):
@@ -70,7 +70,7 @@ def test_a_task_does_not_go_beside_the_root_it_must_stay_apart_from(mesh: MeshWo
     measured(mesh, {("a-1", "c-2"): 60.0, ("a-1", "b-2"): 200.0, ("a-1", "b-1"): 700.0, ("c-1", "c-2"): 20.0})
     recommendation = asked(mesh, worker, applications=["cache"])
     assert moved(recommendation) == {("cache", "cache-1", "b-2")}
-    assert recommendation["answer"]["rejected"] == []
+    assert recommendation["result"]["rejected"] == []
 
 
 def test_a_pinned_root_keeps_its_vm_and_its_task_moves(mesh: MeshWorld, worker):
@@ -97,5 +97,5 @@ def test_a_swap_that_finds_no_order_does_not_keep_a_task_from_its_start(mesh: Me
     measured(mesh, near | {("a-1", "c-1"): 400.0, ("b-1", "a-2"): 400.0})
     recommendation = asked(mesh, worker)
     assert moved(recommendation) == {("late", "new", "c-1")}
-    assert "without a spare slot" in " ".join(recommendation["answer"]["rejected"])
-    assert "rejected afterwards" in recommendation["answer"]["optimality"]["words"]
+    assert "without a spare slot" in " ".join(recommendation["result"]["rejected"])
+    assert "rejected afterwards" in recommendation["result"]["optimality"]["words"]

@@ -21,7 +21,7 @@ def aged(column: str, by: timedelta) -> None:
 
 
 def arcs(mesh: MeshWorld, worker: Any, **parameters: float) -> list[dict[str, Any]]:
-    answer = asked(mesh, worker, policy="nomora", explain=True, nomora=parameters)["answer"]
+    answer = asked(mesh, worker, policy="nomora", explain=True, nomora=parameters)["result"]
     assert answer["nomora"] == {"p_m": 105, "p_r": 110, "gamma": 1001, "omega": 0, "beta": 0} | parameters
     return list(answer["network"])
 
@@ -85,15 +85,15 @@ def test_thresholds_decide_which_vms_and_racks_are_preferred(mesh: MeshWorld, wo
 def test_racks_are_hosts_where_vms_state_them(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
-    measured_racks = asked(mesh, worker, policy="nomora")["answer"]
+    measured_racks = asked(mesh, worker, policy="nomora")["result"]
     assert measured_racks["racks_from"] == "round_trips"
     for agent in mesh.agents:
         answer = mesh.owner.patch(f"/v1/vms/{agent.vm_id}/capacity", json={"host": "one"})
         assert answer.status_code == 200, answer.text
-    answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
+    answer = asked(mesh, worker, policy="nomora", explain=True)["result"]
     assert answer["racks_from"] == "hosts"
     assert len({arc["head"] for arc in answer["network"] if arc["head"].startswith("R")}) == 1
-    assert asked(mesh, worker)["answer"]["racks_from"] is None
+    assert asked(mesh, worker)["result"]["racks_from"] is None
 
 
 def test_racks_are_labels_where_vms_have_them(mesh: MeshWorld, worker):
@@ -103,7 +103,7 @@ def test_racks_are_labels_where_vms_have_them(mesh: MeshWorld, worker):
     for agent in mesh.agents[:-1]:
         assert mesh.owner.patch(f"/v1/vms/{agent.vm_id}/capacity", json={"host": "one"}).status_code == 200
         assert mesh.owner.patch(f"/v1/vms/{agent.vm_id}", json={"labels": {"rack": "r1"}}).status_code == 200
-    answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
+    answer = asked(mesh, worker, policy="nomora", explain=True)["result"]
     assert answer["racks_from"] == "labels"
     zones = {agent.name.split("-")[0] for agent in mesh.agents[:-1]}
     heads = {arc["head"] for arc in answer["network"] if arc["head"].startswith("R")}

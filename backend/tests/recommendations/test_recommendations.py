@@ -27,7 +27,7 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
         ("c-1", "b-2"),
     }
     assert len(steps) == 2
-    total = recommendation["answer"]["total"]
+    total = recommendation["result"]["total"]
     truth = [np.mean([float(CURVE(us)) for us in pair]) for pair in ((400, 250), (30, 60))]
     assert total["before"]["mean"] == pytest.approx(truth[0], abs=0.01)
     assert total["after"]["mean"] == pytest.approx(truth[1], abs=0.01)
@@ -36,11 +36,11 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
     assert 0.97 < total["probability"] <= 0.99
     # Published on other hardware: the same round trips gain more or less.
     assert total["gain"]["high"] - total["gain"]["low"] > 0.05
-    proof = recommendation["answer"]["optimality"]
+    proof = recommendation["result"]["optimality"]
     assert (proof["state"], proof["gap"]) == ("optimal", 0)
     assert proof["words"].startswith("Optimal: no placement is better within these limits")
-    assert recommendation["answer"]["certificate"] is None
-    evidence = recommendation["answer"]["evidence"]
+    assert recommendation["result"]["certificate"] is None
+    evidence = recommendation["result"]["evidence"]
     assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (4, 6, 0)
     assert (evidence["gap_s"], evidence["blocks"], evidence["shortage"]) == (134, 6, None)
     assert 0 <= evidence["age_s"] < 60
@@ -54,14 +54,14 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
         back = min(other, known["a-1", step["source"]["name"]])
         assert step["slack_us"] == pytest.approx(back - here, abs=15)
         assert step["rollback"].startswith("Move cache-")
-    assert [point["moves"] for point in recommendation["answer"]["pareto_front"]] == [1, 2]
+    assert [point["moves"] for point in recommendation["result"]["pareto_front"]] == [1, 2]
 
 
 def test_nothing_moves_when_nothing_is_gained(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, {}, noise_us=40)
     recommendation = asked(mesh, worker)
-    assert (recommendation["steps"], recommendation["answer"]["total"]) == ([], None)
+    assert (recommendation["steps"], recommendation["result"]["total"]) == ([], None)
     assert recommendation["moves"] == 0
     answer = mesh.owner.post(f"{PATH}/{recommendation['id']}/apply")
     assert (answer.status_code, answer.json()["code"]) == (409, "moves_none")
@@ -99,7 +99,7 @@ def test_pinned_tasks_stay_and_others_slots_are_theirs(mesh: MeshWorld, worker):
     recommendation = asked(mesh, worker, applications=["cache"])
     # b-2 and c-2 hold tasks of the other application, which is not asked about: only a-2 is free, and no better.
     assert recommendation["steps"] == []
-    assert "3 pinned tasks" in recommendation["answer"]["constraints"]
+    assert "3 pinned tasks" in recommendation["result"]["constraints"]
 
 
 def test_two_applications_change_places(mesh: MeshWorld, worker):
@@ -114,7 +114,7 @@ def test_two_applications_change_places(mesh: MeshWorld, worker):
     assert moved == {("east", "b-2", "a-2"), ("west", "a-2", "b-2")}
     # A circle between full machines borrows a slot from one that is free.
     assert [step["via"] is not None for step in recommendation["steps"]] == [True, False]
-    assert {application["application"]["name"] for application in recommendation["answer"]["applications"]} == {
+    assert {application["application"]["name"] for application in recommendation["result"]["applications"]} == {
         "east",
         "west",
     }
@@ -148,7 +148,7 @@ def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, t
     rival = known.get(step["runner_up"]["vm"]["name"], float(CURVE(300)))
     assert step["runner_up"]["worse_by"] == pytest.approx(after - rival, abs=0.03)
     assert "exchanges)" in step["explanation"]
-    assert recommendation["answer"]["optimality"]["state"] == "optimal"
+    assert recommendation["result"]["optimality"]["state"] == "optimal"
 
 
 def waiting_for_a_vm(mesh: MeshWorld) -> dict:
@@ -219,7 +219,7 @@ def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, obj
     measured(mesh, NEAR)
     recommendation = asked(mesh, worker)
     assert len(recommendation["steps"]) == 2
-    words = " ".join(recommendation["answer"]["rejected"])
+    words = " ".join(recommendation["result"]["rejected"])
     assert ("below its objective of 99.0 %" in words) == missed
 
 
@@ -234,7 +234,7 @@ def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, obj
 def test_the_reason_of_a_missed_objective_names_the_budget_of_moves(mesh: MeshWorld, worker, moves_max, own, words):
     declared(mesh, objective=0.99, moves_max=own)
     measured(mesh, NEAR)
-    answer = asked(mesh, worker, moves_max=moves_max)["answer"]
+    answer = asked(mesh, worker, moves_max=moves_max)["result"]
     assert words in " ".join(answer["rejected"])
     assert answer["constraints"][-1] == {0: "no moves allowed", 1: "at most 1 move", 10: "at most 10 moves"}[moves_max]
     assert "feasible moves" not in str(answer)
@@ -295,13 +295,13 @@ def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
     recommendation = asked(mesh, worker, policy="nomora")
     # No VM is preferred at a cost of 105: the task goes to any slot of the cluster.
     assert "new" in {step["task"]["name"] for step in recommendation["steps"] if step["source"] is None}
-    assert recommendation["answer"]["objective"] == "slowdown"
+    assert recommendation["result"]["objective"] == "slowdown"
 
 
 def test_the_published_network_is_returned_arc_by_arc(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
-    answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
+    answer = asked(mesh, worker, policy="nomora", explain=True)["result"]
     arcs = answer["network"]
     assert sum(arc["cost"] * arc["flow"] for arc in arcs) == answer["certificate"]["primal"]
     assert {arc["tail"][0] for arc in arcs} == {"T", "U", "X", "R", "M"}
@@ -309,7 +309,7 @@ def test_the_published_network_is_returned_arc_by_arc(mesh: MeshWorld, worker):
     for node in nodes:  # what flows in flows out
         assert sum(arc["flow"] * ((arc["head"] == node) - (arc["tail"] == node)) for arc in arcs) == 0, node
     assert sum(arc["flow"] for arc in arcs if arc["head"] == "S") == 2  # both tasks; the root's place is its own
-    assert asked(mesh, worker, policy="nomora")["answer"]["network"] is None
+    assert asked(mesh, worker, policy="nomora")["result"]["network"] is None
 
 
 def test_a_network_too_large_to_read_is_refused(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
@@ -338,9 +338,9 @@ def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, 
     # The heavy edge gets the shortest path, the light one the next.
     assert at == {"web": "c-2", "db": "b-2", "queue": "a-2"}
     assert len({step["group"] for step in recommendation["steps"]}) == 1
-    assert recommendation["answer"]["optimality"]["state"] == "optimal"
+    assert recommendation["result"]["optimality"]["state"] == "optimal"
     # Nothing is certain: a hundredth is left to what no block has seen.
-    assert 0.98 < recommendation["answer"]["total"]["probability"] <= 0.99
+    assert 0.98 < recommendation["result"]["total"]["probability"] <= 0.99
     assert all(step["runner_up"] is not None for step in recommendation["steps"])
 
 
@@ -362,7 +362,7 @@ def test_a_star_gets_the_slot_that_a_graph_leaves(mesh: MeshWorld, worker):
         ("web", "a-2"),
         ("cache-1", "c-2"),
     ]
-    assert recommendation["answer"]["optimality"]["state"] == "optimal"
+    assert recommendation["result"]["optimality"]["state"] == "optimal"
 
 
 def sized(mesh: MeshWorld, vm: str, **capacity) -> None:
@@ -395,7 +395,7 @@ def test_a_task_moves_where_its_cpu_is_free(mesh: MeshWorld, worker):
     client_of_a_server(mesh, cpu_millicores=1_000)
     measured(mesh, NEAR)
     published = asked(mesh, worker, policy="nomora", objective="slowdown")
-    assert published["answer"]["optimality"]["state"] == "heuristic"
+    assert published["result"]["optimality"]["state"] == "heuristic"
     (step,) = asked(mesh, worker)["steps"]
     assert step["target"]["name"] == "b-2"
 
@@ -420,8 +420,8 @@ def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, risk, objective)
     measured(mesh, NEAR)
     recommendation = asked(mesh, worker, risk=risk, objective=objective)
     assert {step["target"]["name"] for step in recommendation["steps"]} == {"b-2", "c-2"}
-    assert (recommendation["policy"], recommendation["answer"]["objective"]) == ("best", objective)
-    state = recommendation["answer"]["optimality"]["state"]
+    assert (recommendation["policy"], recommendation["result"]["objective"]) == ("best", objective)
+    state = recommendation["result"]["optimality"]["state"]
     assert state == ("heuristic" if objective == "worst_first" else "optimal")
 
 
@@ -440,7 +440,7 @@ def test_roots_change_places_with_their_tasks_unless_pinned(mesh: MeshWorld, wor
         {("cache-0", "a-1", "b-1"), ("cache-1", "b-1", "a-1")},
         {("cache-0", "a-1", "c-1"), ("cache-2", "c-1", "a-1")},
     )
-    assert recommendation["answer"]["total"]["after"]["mean"] == pytest.approx(
+    assert recommendation["result"]["total"]["after"]["mean"] == pytest.approx(
         (float(CURVE(30)) + float(CURVE(400))) / 2, abs=0.01
     )
 
@@ -452,7 +452,7 @@ def test_full_machines_cannot_change_places(owner: Member, make_mesh, worker):
     measured(mesh, {("a-1", "a-2"): 30.0, ("c-1", "b-1"): 30.0, ("a-1", "b-1"): 400.0, ("c-1", "a-2"): 400.0})
     recommendation = asked(mesh, worker)
     assert recommendation["steps"] == []
-    assert "without a spare slot" in " ".join(recommendation["answer"]["rejected"])
+    assert "without a spare slot" in " ".join(recommendation["result"]["rejected"])
 
 
 def test_decisions_are_made_once(mesh: MeshWorld, worker):
@@ -513,8 +513,8 @@ def test_too_few_windows_to_evaluate_say_how_many_are_needed(mesh: MeshWorld, wo
     measured(mesh, NEAR, windows=windows)
     recommendation = asked(mesh, worker)
     assert recommendation["steps"] == []
-    assert words in recommendation["answer"]["evidence"]["shortage"]
-    assert words in " ".join(recommendation["answer"]["rejected"])
+    assert words in recommendation["result"]["evidence"]["shortage"]
+    assert words in " ".join(recommendation["result"]["rejected"])
 
 
 def test_as_many_windows_as_were_asked_for_suffice(mesh: MeshWorld, worker):
@@ -530,14 +530,14 @@ def test_a_target_that_turned_bad_in_the_newest_minutes_is_not_recommended(mesh:
     recommendation = asked(mesh, worker)
     # The search goes on without it: the next best VM is still nearer than the present one.
     assert [step["target"]["name"] for step in recommendation["steps"]] == ["c-1"]
-    (rejected,) = [line for line in recommendation["answer"]["rejected"] if " to c-2" in line]
+    (rejected,) = [line for line in recommendation["result"]["rejected"] if " to c-2" in line]
     assert "in the newest 2 minutes" in rejected
 
 
 def test_confidence_falls_with_the_age_of_the_measurements(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR, ago=6 * 8, windows=20)
-    total = asked(mesh, worker)["answer"]["total"]
+    total = asked(mesh, worker)["result"]["total"]
     # 8 minutes and the time since the window: 1 - exp(-6 / 60) of the hours have changed.
     assert 0.92 < total["probability"] < 0.96
     assert "8 minutes old" in total["doubts"][0] or "9 minutes old" in total["doubts"][0]
@@ -553,7 +553,7 @@ def test_stale_measurements_are_refused_and_older_ones_dated(mesh: MeshWorld, wo
     assert (ended["state"], ended["problem"]["code"]) == ("failed", "measurements_stale")
     assert "ended 16 minutes ago, at most 15 are allowed" in ended["problem"]["detail"]
     measured(mesh, NEAR, ago=6 * 12)
-    evidence = asked(mesh, worker, minutes=120)["answer"]["evidence"]
+    evidence = asked(mesh, worker, minutes=120)["result"]["evidence"]
     assert 650 < evidence["age_s"] < 800
 
 
@@ -569,7 +569,7 @@ def test_it_asks_by_itself(mesh: MeshWorld, worker):
     assert len(mesh.owner.get(PATH).json()["items"]) == 1
     schedule = f"/v1/meshes/{mesh.id}/recommendation-schedules"
     assert mesh.owner.get(schedule).json()["code"] == "schedule_unknown"
-    assert mesh.owner.put(schedule, json={"every_h": 24, "moves_max": 3}).json()["question"]["moves_max"] == 3
+    assert mesh.owner.put(schedule, json={"every_h": 24, "moves_max": 3}).json()["request"]["moves_max"] == 3
     for _ in range(2):
         tasks.ask()
         worker()
@@ -626,14 +626,14 @@ def test_limits_that_contradict_the_inventory_are_reported(mesh: MeshWorld, work
     body = {"name": "pinned", "mesh": mesh.name, "curve": "dns", "tasks": tasks, "zones": ["a", "c"]}
     mesh.owner.created("/v1/applications", body)
     measured(mesh, NEAR)
-    assert asked(mesh, worker, applications=["cache"])["answer"]["broken"] == [
+    assert asked(mesh, worker, applications=["cache"])["result"]["broken"] == [
         "Tasks pinned to a-1 take 3 slots, and it has 1 slot: unpin some, or correct its capacity."
     ]
     zones = {zone["name"]: zone["id"] for zone in mesh.owner.get("/v1/zones").json()["items"]}
     mesh.owner.patch(f"/v1/vms/{mesh.agents[2].vm_id}", json={"zone_id": zones["b"]})
     mesh.owner.patch(f"/v1/vms/{mesh.agents[0].vm_id}/capacity", json={"slots": 3})
-    assert asked(mesh, worker)["answer"]["broken"] == [
+    assert asked(mesh, worker)["result"]["broken"] == [
         "pinned/p-1 is pinned to c-1 in zone b, which pinned may not use: unpin it, or allow zone b."
     ]
     mesh.owner.patch(f"/v1/vms/{mesh.agents[2].vm_id}", json={"zone_id": zones["c"]})
-    assert asked(mesh, worker)["answer"]["broken"] == []
+    assert asked(mesh, worker)["result"]["broken"] == []

@@ -130,4 +130,4 @@ def test_the_largest_request_is_answered(mesh: MeshWorld, worker):
     assert time.process_time() - began < 20
     assert recommendation["steps"]
     assert len(recommendation["steps"]) <= TASKS_MAX
-    assert recommendation["answer"]["optimality"]["state"] in ("optimal", "bounded")
+    assert recommendation["result"]["optimality"]["state"] in ("optimal", "bounded")

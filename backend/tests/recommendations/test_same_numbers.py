@@ -30,7 +30,7 @@ def test_matrix_performance_page_and_recommendation_agree(mesh: MeshWorld, worke
 
     recommendation = asked(mesh, worker, statistic=statistic)
     assert len(recommendation["steps"]) == 2
-    total = recommendation["answer"]["total"]
+    total = recommendation["result"]["total"]
     assert total["before"]["mean"] == pytest.approx(page["performance"], rel=1e-13)
     curve = published("memcached-server").curve
     after = sum(float(curve(trips["a-1", vm] / 1000)) for vm in ("b-2", "c-2")) / 2
@@ -85,7 +85,7 @@ def test_any_state_has_one_set_of_numbers(mesh: MeshWorld, worker, seed: int):
     if recommendation["steps"]:
         target = {step["task"]["name"]: step["target"]["name"] for step in recommendation["steps"]}
         after = [target.get(f"t{number}", vm) for number, vm in enumerate(vms)]
-        total = recommendation["answer"]["total"]
+        total = recommendation["result"]["total"]
         assert total["before"]["mean"] == pytest.approx(page["performance"], rel=1e-13)
         assert total["after"]["mean"] == pytest.approx(performance(after), rel=1e-13)
         assert performance(after) > performance(vms)

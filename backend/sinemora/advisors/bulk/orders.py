@@ -79,7 +79,7 @@ def start(
     kind: BulkKind,
     steps: Sequence[Step],
     offered: dict[UUID, Offer],
-    question: dict[str, Any],
+    request: dict[str, Any],
 ) -> BulkOrder:
     """Store an order; the plans of its agents carry it until it is over.
 
@@ -101,7 +101,7 @@ def start(
         secret=secrets.token_bytes(32),
         certificate=der,
         certificate_key=key,
-        question=question,
+        request=request,
         steps=[_stored(step, offered[step.target.id].port) for step in steps],
         progress={},
         starts_at=starts_at,

@@ -142,7 +142,7 @@ def _transfer(row: BulkOrder, at: int) -> BulkTransferRead:
     started_ns = progress.get("started_at_ns", 0)
     return BulkTransferRead(
         index=at,
-        variant=trial.order_of(row.question["rounds"])[at] if of_trial else None,
+        variant=trial.order_of(row.request["rounds"])[at] if of_trial else None,
         source=Named(id=step["source_vm_id"], name=step["source"]),
         target=Named(id=step["target_vm_id"], name=step["target"]),
         size_bytes=step["bytes"],
@@ -162,7 +162,7 @@ def _transfer(row: BulkOrder, at: int) -> BulkTransferRead:
 def _trial(row: BulkOrder, transfers: Sequence[BulkTransferRead]) -> TrialRead:
     found = trial.change([one.elapsed_s for one in transfers])
     a, b = (
-        _variant(TransportVariant.model_validate(row.question[variant.value]), transfers, variant)
+        _variant(TransportVariant.model_validate(row.request[variant.value]), transfers, variant)
         for variant in (Variant.A, Variant.B)
     )
     return TrialRead(
@@ -199,7 +199,7 @@ def _transfer_run(row: BulkOrder, transfers: Sequence[BulkTransferRead]) -> Tran
     span = _span(transfers) if all(one.elapsed_s is not None for one in transfers) else None
     measured_s = None if span is None else (span[1] - span[0]).total_seconds()
     return TransferRunRead(
-        bound_s=row.question["bound_s"],
+        bound_s=row.request["bound_s"],
         predicted_s=predicted_s,
         measured_s=measured_s,
         error_percent=None if measured_s is None else 100 * (predicted_s / measured_s - 1),

@@ -77,5 +77,5 @@ def start_transfers(session: Session, actor: Actor, body: TransferRunCreate) -> 
         )
         for row in planned.transfers
     ]
-    question = body.model_dump(mode="json") | {"bound_s": planned.bound_s}
-    return orders.start(session, actor, mesh, BulkKind.transfers, steps, offered, question)
+    request = body.model_dump(mode="json") | {"bound_s": planned.bound_s}
+    return orders.start(session, actor, mesh, BulkKind.transfers, steps, offered, request)

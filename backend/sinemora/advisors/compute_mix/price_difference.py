@@ -35,7 +35,7 @@ def price_difference(session: Session, recommendation_id: UUID) -> PriceDifferen
     recommendation = read(get_recommendation(session, recommendation_id))
     mesh = mesh_state(session, recommendation.mesh.id)
     declared = {row.id: row for row in applications.applications_of(session, mesh.id)}
-    window = recommendation.answer.evidence.window
+    window = recommendation.result.evidence.window
     steps: dict[UUID, list[MoveRead]] = {}
     for step in recommendation.steps:
         steps.setdefault(step.application.id, []).append(step)

@@ -168,7 +168,7 @@ class BulkOrder(Identified, TenantOwned, Base):
     secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     certificate: Mapped[bytes | None] = mapped_column(LargeBinary)
     certificate_key: Mapped[bytes | None] = mapped_column(LargeBinary)
-    question: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]]
     steps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     progress: Mapped[dict[str, Any]]
     error: Mapped[str | None]

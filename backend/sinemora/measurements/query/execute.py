@@ -131,7 +131,7 @@ def _submit_job(
         "mesh_id": str(mesh.id),
         "kind": kind,
         "format": form.value,
-        "question": asked.model_dump(
+        "request": asked.model_dump(
             mode="json", by_alias=True, exclude={"format", "limit", "cursor"} if kind == "spikes" else {"format"}
         ),
     }
@@ -143,7 +143,7 @@ def _submit_job(
 def run_query(job: JobContext) -> dict[str, Any]:
     """Run a query as a job and store its response as a file."""
     kind, form = job.params["kind"], Format(job.params["format"])
-    question = REQUESTS[kind].model_validate(job.params["question"])
+    question = REQUESTS[kind].model_validate(job.params["request"])
     budget = Budget(JOB_FRAMES_MAX, lambda share: job.progress(share, "reading"))
     with job.session() as session:
         mesh = mesh_state(session, UUID(job.params["mesh_id"]))

@@ -26,7 +26,7 @@ def ask(
     """Evaluate a YAML file or a scenario."""
     if scenario is not None and file is None:
         saved = client.named("/v1/scenarios", scenario, "scenario")
-        request = saved["question"] | {"mesh": saved["mesh"]["name"]}
+        request = saved["request"] | {"mesh": saved["mesh"]["name"]}
     elif file is not None and scenario is None:
         request = yaml_of(file)
     else:
@@ -55,9 +55,7 @@ def ask(
 def list_scenarios(client: Terminal) -> None:
     """List all scenarios."""
     scenarios = list(client.items("/v1/scenarios"))
-    rows = [
-        (scenario["name"], scenario["mesh"]["name"], len(scenario["question"]["changes"])) for scenario in scenarios
-    ]
+    rows = [(scenario["name"], scenario["mesh"]["name"], len(scenario["request"]["changes"])) for scenario in scenarios]
     client.print_result(scenarios, ("scenario", "mesh", "changes"), rows)
 
 
@@ -76,7 +74,7 @@ def keep(
         scenario = client.read(
             f"/v1/scenarios/{existing['id']}", changed, method="PATCH", if_match=f'"{existing["version"]}"'
         )
-    client.print_result(scenario, ("scenario", "changes"), [(scenario["name"], len(scenario["question"]["changes"]))])
+    client.print_result(scenario, ("scenario", "changes"), [(scenario["name"], len(scenario["request"]["changes"]))])
 
 
 @what_if.command()
@@ -84,7 +82,7 @@ def keep(
 def export(client: Terminal, name: Name) -> None:
     """Export a scenario as YAML."""
     saved = client.named("/v1/scenarios", name, "scenario")
-    document = {"mesh": saved["mesh"]["name"]} | saved["question"]
+    document = {"mesh": saved["mesh"]["name"]} | saved["request"]
     write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), None)
 
 

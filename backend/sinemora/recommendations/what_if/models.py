@@ -27,7 +27,7 @@ class Scenario(Identified, Versioned, TenantOwned, Base):
 
     name: Mapped[str]
     mesh_id: Mapped[UUID]
-    question: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]]
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)

@@ -18,7 +18,7 @@ from sinemora.jobs.models import Queue
 from sinemora.jobs.registry import JobKind, register
 from sinemora.jobs.responses import accepted
 from sinemora.recommendations.what_if import service
-from sinemora.recommendations.what_if.schemas import OptionsQuestion, OptionsRead
+from sinemora.recommendations.what_if.schemas import OptionsRead, OptionsRequest
 
 AT_ONCE_MOST = 1_000
 """Maximum number of tasks times VMs that a request computes itself: about 0.2 s."""
@@ -27,14 +27,14 @@ _FRESH = timedelta(seconds=10)
 
 
 def respond(
-    session: Session, actor: Actor, application_id: UUID, question: OptionsQuestion, respond_async: bool
+    session: Session, actor: Actor, application_id: UUID, request: OptionsRequest, respond_async: bool
 ) -> OptionsRead | Response:
     """Return the options, or 202 with the job that finds them. ProductError `application_unknown`, `jobs_too_many`."""
     application = get_application(session, application_id)
     mesh = mesh_state(session, application.mesh_id)
     if not respond_async and len(application.tasks) * len(mesh.members) <= AT_ONCE_MOST:
-        return service.options_of(session, application_id, question)
-    params = {"application_id": str(application_id), "question": question.model_dump(mode="json")}
+        return service.options_of(session, application_id, request)
+    params = {"application_id": str(application_id), "request": request.model_dump(mode="json")}
     same = json.dumps({**params, "version": application.updated_at.isoformat()}, sort_keys=True)
     digest = hashlib.sha256(same.encode()).digest()
     title = f"Options of {application.name}"
@@ -43,9 +43,9 @@ def respond(
 
 def _work(running: JobContext) -> dict[str, Any]:
     running.progress(0.0, "reading windows")
-    question = OptionsQuestion.model_validate(running.params["question"])
+    request = OptionsRequest.model_validate(running.params["request"])
     with running.session() as session:
-        found = service.options_of(session, UUID(running.params["application_id"]), question, running.progress)
+        found = service.options_of(session, UUID(running.params["application_id"]), request, running.progress)
     with running.output("options.json", "application/json") as file:
         file.write(found.model_dump_json(by_alias=True).encode())
     return {"options": len(found.options)}

@@ -17,8 +17,8 @@ from sinemora.recommendations.service import resolve_mesh
 from sinemora.recommendations.what_if import evaluate, options_job, service
 from sinemora.recommendations.what_if.models import Scenario
 from sinemora.recommendations.what_if.schemas import (
-    OptionsQuestion,
     OptionsRead,
+    OptionsRequest,
     ScenarioCreate,
     ScenarioRead,
     ScenarioUpdate,
@@ -96,7 +96,7 @@ def list_application_options(
     application_id: UUID,
     session: SessionDep,
     actor: Viewer,
-    question: Annotated[OptionsQuestion, Query()],
+    request: Annotated[OptionsRequest, Query()],
     prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): always run as a job")] = "",
 ) -> OptionsRead | Response:
     """List role swaps, re-created VMs and additional VMs for an application, with gain and price.
@@ -104,7 +104,7 @@ def list_application_options(
     Of a large application or mesh, a job does this, and its output is the list.
     """
     respond_async = "respond-async" in prefer.lower()
-    return options_job.respond(session, actor, application_id, question, respond_async)
+    return options_job.respond(session, actor, application_id, request, respond_async)
 
 
 def _respond(scenario: Scenario) -> ScenarioRead:

@@ -108,7 +108,7 @@ class ScenarioRead(Read):
     id: UUID
     name: str
     mesh: Named
-    question: WhatIf
+    request: WhatIf
     version: int
     created_at: datetime
     updated_at: datetime
@@ -166,7 +166,7 @@ class WhatIfRead(Read):
     trips: RoundTrips
 
 
-class OptionsQuestion(Write):
+class OptionsRequest(Write):
     """Request for options of an application."""
 
     statistic: Percentile = Percentile.P50

@@ -21,8 +21,8 @@ from sinemora.recommendations.what_if.models import Scenario
 from sinemora.recommendations.what_if.options import Option, Report
 from sinemora.recommendations.what_if.schemas import (
     OptionRead,
-    OptionsQuestion,
     OptionsRead,
+    OptionsRequest,
     ScenarioCreate,
     ScenarioRead,
     ScenarioUpdate,
@@ -43,7 +43,7 @@ def create_scenario(session: Session, actor: Actor, body: ScenarioCreate) -> Sce
     _name_free(session, body.name)
     mesh = resolve_mesh(session, body.mesh)
     request = body.model_dump(mode="json", exclude={"name", "mesh"})
-    scenario = Scenario(name=body.name, mesh_id=mesh.id, question=request)
+    scenario = Scenario(name=body.name, mesh_id=mesh.id, request=request)
     audit.created(session, actor, "scenario", scenario)
     return scenario
 
@@ -61,7 +61,7 @@ def update_scenario(
     if name != scenario.name:
         _name_free(session, name)
         scenario.name = name
-    scenario.question = scenario.question | changed
+    scenario.request = scenario.request | changed
     scenario.updated_at = datetime.now(UTC)
     audit.updated(session, actor, "scenario", scenario, changed)
     return scenario
@@ -81,19 +81,19 @@ def scenario_read(scenario: Scenario) -> ScenarioRead:
     return ScenarioRead(
         **{field: getattr(scenario, field) for field in fields},
         mesh=Named.model_validate(scenario.mesh),
-        question=WhatIf.model_validate(scenario.question),
+        request=WhatIf.model_validate(scenario.request),
     )
 
 
 def options_of(
-    session: Session, application_id: UUID, question: OptionsQuestion, report: Report = lambda share, step: None
+    session: Session, application_id: UUID, request: OptionsRequest, report: Report = lambda share, step: None
 ) -> OptionsRead:
     """Return the options of an application other than moves. ProductError `application_unknown`, `matrix_missing`."""
     application = get_application(session, application_id)
-    request = RecommendationRequest(
-        statistic=question.statistic, minutes=question.minutes, applications=[str(application_id)]
+    windows_of = RecommendationRequest(
+        statistic=request.statistic, minutes=request.minutes, applications=[str(application_id)]
     )
-    instance, history = load_instance.load(session, application.mesh_id, request)
+    instance, history = load_instance.load(session, application.mesh_id, windows_of)
     place = next(at for at, application in enumerate(instance.applications) if application.id == application_id)
     price = instance.applications[place].move_cost
     span = history.span
@@ -102,7 +102,7 @@ def options_of(
         window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
         options=[
             _option_read(instance, place, option)
-            for option in options.options(instance, place, question.extra_max, price, report)
+            for option in options.options(instance, place, request.extra_max, price, report)
         ],
         untried=options.untried(instance, place),
     )

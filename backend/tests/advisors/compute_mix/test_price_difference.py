@@ -52,7 +52,7 @@ def test_moves_to_near_vms_need_fewer_vms(mesh: MeshWorld, worker):
     recommendation = asked(mesh, worker)
     assert {step["target"]["name"] for step in recommendation["steps"]} == {"b-2", "c-2"}
     read = difference(mesh.owner, recommendation)
-    assert read["window"] == recommendation["answer"]["evidence"]["window"]
+    assert read["window"] == recommendation["result"]["evidence"]["window"]
     (row,) = read["applications"]
     assert (row["application"]["name"], row["statistic"], row["reason"]) == ("cache", "p95", None)
     # The slowest of both paths counts, and the advisor asked for it finds the same mix.

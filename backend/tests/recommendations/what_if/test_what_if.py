@@ -164,15 +164,15 @@ def test_scenarios_are_kept_changed_and_forgotten(mesh: MeshWorld, other_owner: 
     change = {"kind": "drop_zone", "zone": "b"}
     scenario = mesh.owner.created("/v1/scenarios", {"name": "b gone", "mesh": mesh.name, "changes": [change]})
     path = f"/v1/scenarios/{scenario['id']}"
-    assert scenario["question"]["changes"] == [change]
+    assert scenario["request"]["changes"] == [change]
     taken = mesh.owner.post("/v1/scenarios", json={"name": "b gone", "mesh": mesh.name})
     assert (taken.status_code, taken.json()["code"]) == (409, "scenario_name_taken")
     old = mesh.owner.get(path).headers["ETag"]
     renamed = mesh.owner.patch(path, json={"name": "b away", "minutes": 10}, headers={"If-Match": old}).json()
-    assert (renamed["name"], renamed["question"]["minutes"]) == ("b away", 10)
-    assert renamed["question"]["changes"] == [change]
+    assert (renamed["name"], renamed["request"]["minutes"]) == ("b away", 10)
+    assert renamed["request"]["changes"] == [change]
     newest = mesh.owner.patch(path, json={"minutes": None}, headers={"If-Match": mesh.owner.get(path).headers["ETag"]})
-    assert newest.json()["question"]["minutes"] is None
+    assert newest.json()["request"]["minutes"] is None
     late = mesh.owner.patch(path, json={"minutes": 5}, headers={"If-Match": old})
     assert (late.status_code, late.json()["code"]) == (412, "version_changed")
     assert [item["name"] for item in mesh.owner.get("/v1/scenarios").json()["items"]] == ["b away"]

@@ -14,7 +14,7 @@ const binding = (mean: number, ...limits: [kind: string, limit: string, relax: s
   gain: { before: part(0.3), after: part(0.3 + mean), gain: part(mean), probability: 0.97, doubts: [] },
 })
 const show = (found: unknown) =>
-  showPage(<BindingLimits recommendation={{ answer: { binding: found } } as unknown as Recommendation} />)
+  showPage(<BindingLimits recommendation={{ result: { binding: found } } as unknown as Recommendation} />)
 
 test('each limit is shown with what would help, the task and the gain', async () => {
   await show([

@@ -6,7 +6,7 @@ import { strings } from './strings'
 
 /** Limits that keep tasks from better VMs, and what would gain most if it were relaxed. */
 export function BindingLimits({ recommendation }: { recommendation: Recommendation }) {
-  const { binding } = recommendation.answer
+  const { binding } = recommendation.result
   if (!binding || binding.length === 0) return null
   return (
     <Panel title={strings.bindingLimits}>

@@ -10,7 +10,7 @@ export function Effects({ recommendation }: { recommendation: Recommendation }) 
   return (
     <Records
       label={strings.applications}
-      rows={recommendation.answer.applications}
+      rows={recommendation.result.applications}
       id={({ application }) => application.id}
       columns={[
         { title: strings.application, cell: ({ application }) => application.name, as: 'head' },

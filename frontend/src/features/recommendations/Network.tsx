@@ -4,7 +4,7 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { type Column, Records } from '~/ui/Records'
 import { strings } from './strings'
 
-type Arc = NonNullable<Recommendation['answer']['network']>[number]
+type Arc = NonNullable<Recommendation['result']['network']>[number]
 
 const COLUMNS: Column<Arc>[] = [
   { title: strings.from, as: 'head', cell: ({ tail }) => tail },

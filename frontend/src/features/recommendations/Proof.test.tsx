@@ -13,8 +13,8 @@ const show = (broken: string[] | null | undefined, rejected: string[]) =>
       recommendation={
         {
           policy: 'best',
-          question: {},
-          answer: {
+          request: {},
+          result: {
             objective: 'loss',
             constraints: ['slots of all 4 VMs'],
             price_change_per_hour: null,

@@ -26,7 +26,7 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
     price_change_per_hour,
     racks_from,
     rejected,
-  } = recommendation.answer
+  } = recommendation.result
   const { from, to } = evidence.window
   const clock = useClock()
   const policy = policyOf(POLICIES, recommendation.policy)
@@ -35,8 +35,8 @@ export function Proof({ recommendation }: { recommendation: Recommendation }) {
     <Panel title={strings.basis}>
       <p className={pageStyles.lead}>
         <Term of="policy">{strings.policyUsed}</Term> <i>{policy.name}</i>
-        {recommendation.question.risk && `, ${COUNTED[recommendation.question.risk]}`}
-        {strings.objectiveUsed} <i>{OBJECTIVES[recommendation.answer.objective] ?? recommendation.answer.objective}</i>.{' '}
+        {recommendation.request.risk && `, ${COUNTED[recommendation.request.risk]}`}
+        {strings.objectiveUsed} <i>{OBJECTIVES[recommendation.result.objective] ?? recommendation.result.objective}</i>.{' '}
         {policy.line}
       </p>
       {nomora && (

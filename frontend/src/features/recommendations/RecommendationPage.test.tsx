@@ -24,8 +24,8 @@ const RECOMMENDATION = {
   state: 'proposed',
   steps: [],
   outcome: null,
-  question: { moves_max: 10, minutes: 30, risk: null },
-  answer: {
+  request: { moves_max: 10, minutes: 30, risk: null },
+  result: {
     policy: 'best',
     objective: 'loss',
     applications: [],
@@ -40,8 +40,8 @@ const RECOMMENDATION = {
   },
 } as unknown as Recommendation
 
-async function show(question: object) {
-  mockApi({ 'GET /v1/recommendations/r': { ...RECOMMENDATION, question: { ...RECOMMENDATION.question, ...question } } })
+async function show(request: object) {
+  mockApi({ 'GET /v1/recommendations/r': { ...RECOMMENDATION, request: { ...RECOMMENDATION.request, ...request } } })
   await showPage(<RecommendationPage recommendationId="r" search={{}} onSearch={() => undefined} />)
 }
 
@@ -61,7 +61,7 @@ test.each([
   [{}, 'the mean over held-out windows of the last 30 min before the request, at the p50 of round trips.'],
   [{ minutes: 120 }, 'windows of the last 2 h before the request'],
   [{ risk: 'p99' }, 'before the request, using the p99 of the exchanges of a path.'],
-])('performance before and after names its period and statistic (%#)', (question, words) => {
-  const recommendation = { ...RECOMMENDATION, question: { ...RECOMMENDATION.question, ...question } }
+])('performance before and after names its period and statistic (%#)', (request, words) => {
+  const recommendation = { ...RECOMMENDATION, request: { ...RECOMMENDATION.request, ...request } }
   expect(basisOf(recommendation as Recommendation)).toContain(words)
 })

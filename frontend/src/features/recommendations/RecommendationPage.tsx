@@ -38,8 +38,8 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
   if (!read.data) return <LoadingPage title={strings.recommendation} what={strings.recommendationLower} />
   const { recommendation, etag } = read.data
   const point =
-    recommendation.answer.pareto_front.find(({ moves }) => moves === search.moves) ??
-    recommendation.answer.pareto_front.at(-1)
+    recommendation.result.pareto_front.find(({ moves }) => moves === search.moves) ??
+    recommendation.result.pareto_front.at(-1)
   const shown = new Set(point?.positions)
   return (
     <Page
@@ -52,9 +52,9 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
       }
     >
       <MeasuredResult recommendation={recommendation} />
-      {recommendation.steps.length === 0 && recommendation.answer.evidence.shortage ? (
+      {recommendation.steps.length === 0 && recommendation.result.evidence.shortage ? (
         <Notice tone="warn" title={strings.tooFewWindows}>
-          {strings.shortage(recommendation.answer.evidence.shortage)}
+          {strings.shortage(recommendation.result.evidence.shortage)}
         </Notice>
       ) : recommendation.steps.length === 0 ? (
         <NoMoves recommendation={recommendation} />
@@ -66,7 +66,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
             ) : (
               <p className={styles.total}>{strings.gainNotMeasured}</p>
             )}
-            {recommendation.answer.pareto_front.length > 1 && (
+            {recommendation.result.pareto_front.length > 1 && (
               <MovesSlider
                 recommendation={recommendation}
                 moves={point.moves}
@@ -82,24 +82,24 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
       )}
       <BindingLimits recommendation={recommendation} />
       <Proof recommendation={recommendation} />
-      {recommendation.answer.network && recommendation.answer.network.length > 0 && (
-        <Network arcs={recommendation.answer.network} />
+      {recommendation.result.network && recommendation.result.network.length > 0 && (
+        <Network arcs={recommendation.result.network} />
       )}
     </Page>
   )
 }
 
-function titleOf({ steps, answer }: Recommendation): string {
-  if (steps.length === 0) return answer.evidence.shortage ? strings.notEvaluatedTitle : strings.noMoveTitle
+function titleOf({ steps, result }: Recommendation): string {
+  if (steps.length === 0) return result.evidence.shortage ? strings.notEvaluatedTitle : strings.noMoveTitle
   return steps.length === 1 ? strings.oneMove : strings.moveCount(formatCount(steps.length))
 }
 
 /** Return true if a limit or doubtful measurements rule out better places. */
-const isLimited = ({ answer }: Recommendation) =>
-  [answer.rejected, answer.binding ?? [], answer.broken ?? []].some((limits) => limits.length > 0)
+const isLimited = ({ result }: Recommendation) =>
+  [result.rejected, result.binding ?? [], result.broken ?? []].some((limits) => limits.length > 0)
 
 function NoMoves({ recommendation }: { recommendation: Recommendation }) {
-  if (recommendation.question.moves_max === 0) {
+  if (recommendation.request.moves_max === 0) {
     return (
       <Notice tone="info" title={strings.noMovesAllowed}>
         {strings.noMovesAllowedLead}
@@ -143,7 +143,7 @@ function MovesSlider({
   moves: number
   onMoves: (moves: number) => void
 }) {
-  const front = recommendation.answer.pareto_front
+  const front = recommendation.result.pareto_front
   const at = front.findIndex((point) => point.moves === moves)
   return (
     <div className={styles.slide}>

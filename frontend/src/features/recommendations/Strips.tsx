@@ -22,7 +22,7 @@ export function Strips({ recommendation, shown }: { recommendation: Recommendati
   if (!applications || !newest) return null
   const { vms } = newest.roster
   const at = new Map(vms.map(({ id }, index) => [id, index]))
-  const touched = recommendation.answer.applications.flatMap(
+  const touched = recommendation.result.applications.flatMap(
     ({ application }) => applications.find(({ id }) => id === application.id) ?? [],
   )
   const trips = (application: Application) => {

@@ -26,7 +26,7 @@ export const options = (names: Record<string, string>) =>
 export const COUNTED = { mean: strings.riskMean, p99: strings.riskP99, cvar: strings.riskTail }
 
 /** Return a sentence with the period and the statistic behind the performances of a recommendation. */
-export function basisOf({ question: { minutes, risk }, answer: { evidence } }: Recommendation): string {
+export function basisOf({ request: { minutes, risk }, result: { evidence } }: Recommendation): string {
   const period = lookBack(minutes)
   return risk
     ? strings.performanceBasisRisk(period, COUNTED[risk])

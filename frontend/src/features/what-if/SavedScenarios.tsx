@@ -109,9 +109,9 @@ interface SaveProps extends Pick<Props, 'changes' | 'place' | 'minutes' | 'onOpe
 function SaveChanges({ scenario, changes, place, minutes, onOpen }: SaveProps) {
   const change = useChangeScenario()
   const stored = {
-    changes: (scenario.question.changes ?? []) as Change[],
-    place: scenario.question.place_waiting ?? false,
-    minutes: scenario.question.minutes ?? null,
+    changes: (scenario.request.changes ?? []) as Change[],
+    place: scenario.request.place_waiting ?? false,
+    minutes: scenario.request.minutes ?? null,
   }
   const edited = useEdited(stored, String(scenario.version), (fields) => ({
     [strings.changes]: fields.changes.map(changeWords).join('; '),

@@ -131,9 +131,9 @@ function Workspace({ mesh, search, onSearch }: Props & { mesh: string }) {
               scenario
                 ? {
                     scenario: scenario.id,
-                    changes: parseChanges(scenario.question.changes),
-                    place: scenario.question.place_waiting || undefined,
-                    minutes: scenario.question.minutes ?? undefined,
+                    changes: parseChanges(scenario.request.changes),
+                    place: scenario.request.place_waiting || undefined,
+                    minutes: scenario.request.minutes ?? undefined,
                   }
                 : { scenario: undefined },
             )
