@@ -70,12 +70,6 @@ def _by_name() -> Select[Application]:
     )
 
 
-def locked(session: Session, application_id: UUID) -> Application | None:
-    """Return the tenant's application, locked against concurrent changes."""
-    statement = select(Application).where(Application.id == application_id).with_for_update()
-    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
-
-
 def mesh_named(session: Session, name: str) -> Mesh | None:
     """Return the tenant's mesh of this name."""
     return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()

@@ -17,7 +17,8 @@ from sinemora.applications.schemas import ApplicationCreate, ApplicationUpdate, 
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.models import Mesh
-from sinemora.kit.errors import NotFound, ProductError, invalid
+from sinemora.kit.db import locked
+from sinemora.kit.errors import ProductError, existing, invalid
 from sinemora.kit.field_errors import message_of
 from sinemora.kit.http.etag import IfMatch
 
@@ -35,10 +36,7 @@ _PLAIN = ("description", "objective", "moves_max", "move_cost", "per_vm_max", "p
 
 def get_application(session: Session, application_id: UUID) -> Application:
     """Return the tenant's application. ProductError `application_unknown`."""
-    application = session.get(Application, application_id)
-    if application is None:
-        raise NotFound("application")
-    return application
+    return existing(session.get(Application, application_id), "application")
 
 
 def create_application(session: Session, actor: Actor, body: ApplicationCreate) -> Application:
@@ -68,9 +66,7 @@ def update_application(
     session: Session, actor: Actor, application_id: UUID, body: ApplicationUpdate, precondition: IfMatch
 ) -> Application:
     """Update an application; omitted fields stay. ProductErrors of `create_application`, `version_changed`."""
-    application = queries.locked(session, application_id)
-    if application is None:
-        raise NotFound("application")
+    application = existing(locked(session, Application, application_id), "application")
     precondition.check(application)
     changes = body.model_dump(exclude_unset=True)
     if changes.get("name") and changes["name"] != application.name:
@@ -124,10 +120,7 @@ def update_capacity(session: Session, actor: Actor, vm_id: UUID, body: CapacityU
 
 def capacity_of(session: Session, vm_id: UUID) -> queries.Carrier:
     """Return the capacity of a VM. ProductError `vm_unknown`."""
-    carrier = queries.carrier(session, vm_id)
-    if carrier is None:
-        raise NotFound("vm")
-    return carrier
+    return existing(queries.carrier(session, vm_id), "vm")
 
 
 def _attach(application: Application, entry: Entry) -> None:

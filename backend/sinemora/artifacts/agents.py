@@ -23,7 +23,7 @@ from sinemora.artifacts.service import BYTES_OF_MBIT, SEEN_FOR, get_artifact
 from sinemora.fleet.inventory.agents import AgentIdentity
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.encryption import secret_keys
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.signing import canonical, public_keys, sign_with_each
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
@@ -77,10 +77,7 @@ def block(session: Session, agent: AgentIdentity, digest: str) -> bytes:
     """Return a block of the agent's tenant. ProductError `block_unknown`, `artifacts_off`."""
     if not queries.meshes_of(session, agent.vm_id):
         raise ProductError("artifacts_off", 409, "Artifacts are off in the meshes of this VM.")
-    data = queries.block(session, bytes.fromhex(digest))
-    if data is None:
-        raise NotFound("block")
-    return data
+    return existing(queries.block(session, bytes.fromhex(digest)), "block")
 
 
 def _off() -> ArtifactWork:

@@ -29,7 +29,7 @@ from sinemora.artifacts.schemas import (
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import tenant_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.signing import public_keys
 
 SEEN_FOR = timedelta(seconds=60)
@@ -134,10 +134,7 @@ def publish(session: Session, actor: Actor, body: ArtifactCreate) -> ArtifactRea
 
 def get_artifact(session: Session, artifact_id: UUID, *, manifest: bool = False) -> Artifact:
     """Return the tenant's artifact. ProductError `artifact_unknown`."""
-    row = queries.artifact(session, artifact_id, manifest=manifest)
-    if row is None:
-        raise NotFound("artifact")
-    return row
+    return existing(queries.artifact(session, artifact_id, manifest=manifest), "artifact")
 
 
 def read(session: Session, rows: Sequence[Artifact]) -> list[ArtifactRead]:

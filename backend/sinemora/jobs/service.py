@@ -17,7 +17,7 @@ from sinemora.jobs.registry import JobKind, kind_named
 from sinemora.jobs.schemas import JobOutput, JobProblem, JobRead
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
-from sinemora.kit.errors import NotFound, ProductError, problem_of
+from sinemora.kit.errors import ProductError, existing, problem_of
 from sinemora.kit.mesh_limit import MeshLimit
 
 OPEN_MAX = 100
@@ -80,10 +80,7 @@ def submit(
 
 def get_job(session: Session, job_id: UUID) -> Job:
     """Return the tenant's job. ProductError `job_unknown`."""
-    job = session.get(Job, job_id)
-    if job is None:
-        raise NotFound("job")
-    return job
+    return existing(session.get(Job, job_id), "job")
 
 
 def cancel(session: Session, actor: Actor, job_id: UUID) -> Job:
@@ -91,9 +88,7 @@ def cancel(session: Session, actor: Actor, job_id: UUID) -> Job:
 
     ProductError `job_unknown`.
     """
-    job = queries.job_locked(session, job_id)
-    if job is None:
-        raise NotFound("job")
+    job = existing(queries.job_locked(session, job_id), "job")
     if job.state in FINAL:
         return job
     job.cancel_requested = True
@@ -106,9 +101,7 @@ def cancel(session: Session, actor: Actor, job_id: UUID) -> Job:
 
 def delete_job(session: Session, actor: Actor, job_id: UUID) -> None:
     """Delete a finished job and its output. ProductError `job_unknown`, `job_running`."""
-    job = queries.job_locked(session, job_id)
-    if job is None:
-        raise NotFound("job")
+    job = existing(queries.job_locked(session, job_id), "job")
     if job.state not in FINAL:
         raise ProductError("job_running", 409, "Job not finished. Cancel it first.")
     audit.record(session, actor, "job.deleted", job.id, job.title)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 from uuid import UUID, uuid4
 
 from anyio import CancelScope, CapacityLimiter, to_thread
@@ -87,6 +87,15 @@ class Identified:
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+IdentifiedRow = TypeVar("IdentifiedRow", bound=Identified)
+
+
+def locked(session: Session, table: type[IdentifiedRow], identity: UUID) -> IdentifiedRow | None:
+    """Return a row as it is now, locked against concurrent changes; None without one."""
+    statement = select(table).where(table.id == identity).with_for_update(of=table)
+    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
 class TenantOwned:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import structlog
 from fastapi import FastAPI, Request, Response
@@ -25,6 +25,7 @@ from starlette.types import Scope
 from sinemora.kit.field_errors import field_errors
 
 log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
 MEDIA_TYPE = "application/problem+json"
 PROBLEM_TYPE = "urn:sinemora:problem:"
@@ -67,6 +68,13 @@ class NotFound(ProductError):
     def __init__(self, noun: str) -> None:
         words = " ".join(_SHORT_FORMS.get(word, word) for word in noun.replace("_", " ").split())
         super().__init__(f"{noun.replace(' ', '_')}_unknown", 404, f"Unknown {words}.")
+
+
+def existing(row: T | None, noun: str) -> T:
+    """Return a row that exists. Raises `NotFound`."""
+    if row is None:
+        raise NotFound(noun)
+    return row
 
 
 class CallerGone(Exception):

@@ -16,7 +16,7 @@ from sinemora.advisors.transport.service import transport
 from sinemora.alerts.models import Incident
 from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.models import Mesh
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.percent import percent
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
@@ -57,9 +57,7 @@ def findings(session: Session) -> list[AdvisorFinding]:
 
 def findings_of_incident(session: Session, incident_id: UUID) -> list[AdvisorFinding]:
     """Return the findings about the most affected path of an incident. ProductError `incident_unknown`."""
-    incident = session.get(Incident, incident_id)
-    if incident is None:
-        raise NotFound("incident")
+    incident = existing(session.get(Incident, incident_id), "incident")
     return list(_of_incident(session, session.get_one(Mesh, incident.mesh_id), incident))
 
 

@@ -13,12 +13,6 @@ from sinemora.fleet.meshes.models import Mesh
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationSchedule, RecommendationState
 
 
-def locked(session: Session, recommendation_id: UUID) -> Recommendation | None:
-    """Return the tenant's recommendation, locked against concurrent decisions."""
-    statement = select(Recommendation).where(Recommendation.id == recommendation_id).with_for_update()
-    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
-
-
 def places(session: Session, task_ids: Collection[UUID]) -> dict[UUID, UUID | None]:
     """Return the current VM of each task; deleted tasks are absent."""
     rows = session.execute(select(Task.id, Task.vm_id).where(Task.id.in_(task_ids)))

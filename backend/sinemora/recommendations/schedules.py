@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.errors import NotFound
+from sinemora.kit.errors import existing
 from sinemora.recommendations import checks
 from sinemora.recommendations.models import RecommendationSchedule
 from sinemora.recommendations.schemas import RecommendationRequest, ScheduleRead, ScheduleWrite
@@ -30,10 +30,7 @@ def put_schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWr
 
 def get_schedule(session: Session, mesh_id: UUID) -> RecommendationSchedule:
     """Return the schedule of a mesh. ProductError `schedule_unknown`."""
-    row = session.get(RecommendationSchedule, mesh_id)
-    if row is None:
-        raise NotFound("schedule")
-    return row
+    return existing(session.get(RecommendationSchedule, mesh_id), "schedule")
 
 
 def schedule_read(row: RecommendationSchedule) -> ScheduleRead:

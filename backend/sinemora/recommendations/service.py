@@ -15,7 +15,8 @@ from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.db import locked
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.recommendations import bringing, explanation, load_instance, outcomes, preconditions, queries
 from sinemora.recommendations.core import optimize
@@ -107,10 +108,7 @@ def options_of(request: RecommendationRequest) -> Options:
 
 def get_recommendation(session: Session, recommendation_id: UUID) -> Recommendation:
     """Return the tenant's recommendation. ProductError `recommendation_unknown`."""
-    recommendation = session.get(Recommendation, recommendation_id)
-    if recommendation is None:
-        raise NotFound("recommendation")
-    return recommendation
+    return existing(session.get(Recommendation, recommendation_id), "recommendation")
 
 
 def accept(session: Session, actor: Actor, recommendation_id: UUID, precondition: IfMatch) -> Recommendation:
@@ -152,7 +150,7 @@ def apply(session: Session, actor: Actor, recommendation_id: UUID, precondition:
 
 def detect_applied(session: Session, recommendation_id: UUID) -> bool:
     """Mark a recommendation as applied when all its tasks run on their targets; return True if it was marked."""
-    recommendation = queries.locked(session, recommendation_id)
+    recommendation = locked(session, Recommendation, recommendation_id)
     if recommendation is None or recommendation.state not in OPEN or not recommendation.moves:
         return False
     target_of = {step.task.id: step.target.id for step in steps_of(recommendation)}
@@ -168,7 +166,7 @@ def detect_undone(session: Session, recommendation_id: UUID) -> bool:
 
     What was undone is no evidence against the recommendation.
     """
-    recommendation = queries.locked(session, recommendation_id)
+    recommendation = locked(session, Recommendation, recommendation_id)
     if recommendation is None or recommendation.state != RecommendationState.applied:
         return False
     steps = steps_of(recommendation)
@@ -184,7 +182,7 @@ def detect_undone(session: Session, recommendation_id: UUID) -> bool:
 
 def verify(session: Session, recommendation_id: UUID, now: datetime) -> bool:
     """Judge an applied recommendation by what was measured since; return False while data may still come."""
-    recommendation = queries.locked(session, recommendation_id)
+    recommendation = locked(session, Recommendation, recommendation_id)
     if (
         recommendation is None
         or recommendation.state != RecommendationState.applied
@@ -281,9 +279,7 @@ def resolve_mesh(session: Session, reference: str, field: str = "mesh") -> Mesh:
 def _deciding(
     session: Session, recommendation_id: UUID, precondition: IfMatch, states: tuple[RecommendationState, ...]
 ) -> Recommendation:
-    recommendation = queries.locked(session, recommendation_id)
-    if recommendation is None:
-        raise NotFound("recommendation")
+    recommendation = existing(locked(session, Recommendation, recommendation_id), "recommendation")
     precondition.check(recommendation)
     if recommendation.state not in states:
         raise ProductError(

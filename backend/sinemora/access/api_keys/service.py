@@ -15,7 +15,7 @@ from sinemora.access.tenants import audit, mesh_limits
 from sinemora.access.tenants.access import KEY_PREFIX, Actor, refused_token
 from sinemora.access.tenants.models import Role
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.security import digest, new_secret, shown_prefix
 
 ACTOR_KIND = "api_key"
@@ -125,9 +125,7 @@ def _delete(session: Session, actor: Actor, key: ApiKey) -> None:
 
 def _own_key(session: Session, actor: Actor, key_id: UUID) -> ApiKey:
     """Return a key that the actor may change: their own, every key for those who manage keys."""
-    key = session.get(ApiKey, key_id)
-    if key is None:
-        raise NotFound("api key")
+    key = existing(session.get(ApiKey, key_id), "api key")
     manages = actor.kind == "user" and Role(actor.role).rank >= Role.admin.rank
     if not manages and not (actor.kind == "user" and key.owner_id == actor.id):
         raise ProductError("not_allowed", 403, "Not allowed: the key belongs to somebody else.")

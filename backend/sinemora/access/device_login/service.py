@@ -22,7 +22,7 @@ from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import Membership, Role, Tenant, User
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.security import digest
 
 LIFE = timedelta(minutes=10)
@@ -187,9 +187,7 @@ def _decide(actor: Actor, user_code: str, state: str) -> Waiting:
 
 def _waiting(session: Session, actor: Actor, user_code: str) -> OneTimeToken:
     counted = limits.count_code(actor.id)
-    row = queries.waiting(session, codes.normal_form(user_code), datetime.now(UTC))
-    if row is None:
-        raise NotFound("device login")
+    row = existing(queries.waiting(session, codes.normal_form(user_code), datetime.now(UTC)), "device login")
     limits.forgive(counted)
     return row
 

@@ -20,7 +20,7 @@ from sinemora.access.tenants.models import Membership, Role, Tenant, User
 from sinemora.kit import outbox
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.password_rules import refuse_weak
 from sinemora.kit.security import digest, hash_password, new_secret
 
@@ -188,9 +188,7 @@ def _deliver(session: Session, actor: Actor, row: Invitation, secret: str) -> st
 
 def _open(session: Session, actor: Actor, invitation_id: UUID) -> Invitation:
     queries.lock(session, actor.tenant_key)
-    row = session.get(Invitation, invitation_id, populate_existing=True)
-    if row is None:
-        raise NotFound("invitation")
+    row = existing(session.get(Invitation, invitation_id, populate_existing=True), "invitation")
     if row.accepted_at is not None or row.revoked_at is not None:
         how = "accepted" if row.accepted_at is not None else "revoked"
         raise ProductError("invitation_ended", 409, f"Invitation ended: it was {how}. Create a new one.")

@@ -13,7 +13,7 @@ from sinemora.access.signin.sessions import Browser
 from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import BrowserSession, Tenant, User
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.security import check_password_in_turn
 
 _ISSUER = "Sinemora"
@@ -146,9 +146,7 @@ def added(
 def delete_totp(actor: Actor, browser: Browser) -> None:
     """Remove the authenticator app. ProductError `totp_unknown` (404), `last_second_factor` (409)."""
     with system_session() as session:
-        row = queries.confirmed_totp(session, actor.id)
-        if row is None:
-            raise NotFound("totp")
+        row = existing(queries.confirmed_totp(session, actor.id), "totp")
         session.delete(row)
         _removed(session, actor, "totp.deleted", "The authenticator app was removed", browser)
 

@@ -22,7 +22,7 @@ from sinemora.fleet.meshes.models import BulkKind, BulkOrder
 from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.fleet.meshes.queries import active_bulk
 from sinemora.kit.config import settings
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, existing
 
 KEPT = 200
 KEPT_FOR = timedelta(days=30)
@@ -118,10 +118,7 @@ def start(
 
 def get(session: Session, run_id: UUID) -> BulkOrder:
     """Return an order. ProductError `bulk_run_unknown`."""
-    row = session.get(BulkOrder, run_id)
-    if row is None:
-        raise NotFound("bulk run")
-    return row
+    return existing(session.get(BulkOrder, run_id), "bulk run")
 
 
 def stop(session: Session, actor: Actor, run_id: UUID) -> BulkOrder:

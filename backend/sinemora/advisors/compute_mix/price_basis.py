@@ -14,7 +14,7 @@ from sinemora.advisors.compute_mix.models import PriceBasis
 from sinemora.advisors.compute_mix.schemas import ServiceWrite
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
-from sinemora.kit.errors import NotFound
+from sinemora.kit.errors import existing
 
 
 def put(session: Session, actor: Actor, application_id: UUID, body: ServiceWrite) -> PriceBasis:
@@ -37,10 +37,7 @@ def put(session: Session, actor: Actor, application_id: UUID, body: ServiceWrite
 def get(session: Session, application_id: UUID) -> PriceBasis:
     """Return the price basis of an application. ProductError `application_unknown`, `price_basis_unknown`."""
     get_application(session, application_id)
-    row = of_application(session, application_id)
-    if row is None:
-        raise NotFound("price basis")
-    return row
+    return existing(of_application(session, application_id), "price basis")
 
 
 def delete(session: Session, actor: Actor, application_id: UUID) -> None:

@@ -22,7 +22,7 @@ from sinemora.advisors.compute_mix.price_schemas import (
     ServerlessPrice,
     VmPrice,
 )
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.field_errors import document_errors
 
 _SAMPLE = Path(__file__).with_name("sample_prices.json")
@@ -40,10 +40,7 @@ def sample() -> PriceListSample:
 
 def get_price_list(session: Session, price_list_id: UUID) -> PriceList:
     """Return the tenant's price list. ProductError `price_list_unknown`."""
-    row = session.get(PriceList, price_list_id)
-    if row is None:
-        raise NotFound("price list")
-    return row
+    return existing(session.get(PriceList, price_list_id), "price list")
 
 
 def import_price_list(session: Session, actor: Actor, body: PriceListCreate) -> PriceList:

@@ -85,9 +85,3 @@ def earlier(session: Session, incident: Incident, since: datetime, limit: int) -
             .limit(limit)
         )
     )
-
-
-def locked_incident(session: Session, incident_id: UUID) -> Incident | None:
-    """Lock and return the tenant's incident; concurrent changes wait."""
-    query = select(Incident).where(Incident.id == incident_id).with_for_update(of=Incident)
-    return session.scalars(query, execution_options={"populate_existing": True}).one_or_none()

@@ -51,7 +51,8 @@ from sinemora.alerts.recurrence import recurrence_of
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.alerts.silences.service import silence_of
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.db import locked
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.query.ranges import utc
@@ -70,10 +71,8 @@ _COMPARED_MAX = 50
 
 def get_incident(session: Session, incident_id: UUID, *, lock: bool = False) -> Incident:
     """Return the tenant's incident. ProductError `incident_unknown`."""
-    row = queries.locked_incident(session, incident_id) if lock else session.get(Incident, incident_id)
-    if row is None:
-        raise NotFound("incident")
-    return row
+    row = locked(session, Incident, incident_id) if lock else session.get(Incident, incident_id)
+    return existing(row, "incident")
 
 
 def decide(

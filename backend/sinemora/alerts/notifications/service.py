@@ -12,7 +12,7 @@ from sinemora.alerts.models import Delivery, DeliveryState, Incident, Receiver
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.notifications.schemas import DeliveryRead
 from sinemora.alerts.receivers.service import get_receiver
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http import rate_limit
 
 BY_HAND_AN_HOUR = 60
@@ -35,9 +35,7 @@ def redeliver(session: Session, actor: Actor, delivery_id: UUID) -> DeliveryRead
 
     ProductError `delivery_unknown`, `delivery_waits`, `notifications_too_many` (429).
     """
-    row = session.get(Delivery, delivery_id, with_for_update=True)
-    if row is None:
-        raise NotFound("delivery")
+    row = existing(session.get(Delivery, delivery_id, with_for_update=True), "delivery")
     if row.state == DeliveryState.waiting:
         raise ProductError("delivery_waits", 409, "Delivery waits: it is sent without a request, at `due_at`.")
     _count_by_hand(session)

@@ -20,7 +20,7 @@ from sinemora.alerts.receivers.schemas import (
     RoutingWrite,
 )
 from sinemora.kit import encryption, mail
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 
 RECIPIENTS_MAX = 20
@@ -53,10 +53,7 @@ _SECRETS = {
 
 def get_receiver(session: Session, receiver_id: UUID) -> Receiver:
     """Return the tenant's receiver. ProductError `receiver_unknown`."""
-    row = session.get(Receiver, receiver_id)
-    if row is None:
-        raise NotFound("receiver")
-    return row
+    return existing(session.get(Receiver, receiver_id), "receiver")
 
 
 def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Receiver:

@@ -18,16 +18,13 @@ from sinemora.alerts.rules import queries
 from sinemora.alerts.rules.load import condition_json
 from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RuleUpdate
 from sinemora.fleet.meshes.service import get_mesh
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 
 
 def get_rule(session: Session, rule_id: UUID) -> AlertRule:
     """Return the tenant's rule. ProductError `alert_rule_unknown`."""
-    row = session.get(AlertRule, rule_id)
-    if row is None:
-        raise NotFound("alert rule")
-    return row
+    return existing(session.get(AlertRule, rule_id), "alert rule")
 
 
 def create_rule(session: Session, actor: Actor, body: RuleCreate) -> AlertRule:

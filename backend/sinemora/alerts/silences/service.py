@@ -12,15 +12,12 @@ from sinemora.alerts.models import (
 )
 from sinemora.alerts.silences.schedule import in_force
 from sinemora.alerts.silences.schemas import SilenceCreate, SilenceRead
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 
 
 def get_silence(session: Session, silence_id: UUID) -> Silence:
     """Return the tenant's silence. ProductError `silence_unknown`."""
-    row = session.get(Silence, silence_id)
-    if row is None:
-        raise NotFound("silence")
-    return row
+    return existing(session.get(Silence, silence_id), "silence")
 
 
 def create_silence(session: Session, actor: Actor, body: SilenceCreate) -> Silence:

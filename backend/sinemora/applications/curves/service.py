@@ -26,7 +26,7 @@ from sinemora.applications.curves.schemas import (
     Measurements,
     Origin,
 )
-from sinemora.kit.errors import NotFound, ProductError, still_used
+from sinemora.kit.errors import NotFound, ProductError, existing, still_used
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
 
@@ -96,10 +96,7 @@ def changeable(session: Session, curve_id: str) -> StoredCurve:
             409,
             "Read-only: published curves cannot be changed. Store your own measurements as a new curve.",
         )
-    curve = queries.curve_locked(session, own(session, curve_id).id)
-    if curve is None:
-        raise NotFound("curve")
-    return curve
+    return existing(queries.curve_locked(session, own(session, curve_id).id), "curve")
 
 
 def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:

@@ -20,12 +20,6 @@ def source_named(session: Session, name: str) -> MetricSource | None:
     return session.scalars(select(MetricSource).where(MetricSource.name == name)).one_or_none()
 
 
-def locked(session: Session, source_id: UUID) -> MetricSource | None:
-    """Return the tenant's metric source, locked against concurrent changes."""
-    statement = select(MetricSource).where(MetricSource.id == source_id).with_for_update(of=MetricSource)
-    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
-
-
 def members(session: Session, mesh_id: UUID) -> set[UUID]:
     """Return the ids of the VMs of a mesh."""
     return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))

@@ -34,7 +34,8 @@ from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit import encryption
 from sinemora.kit.config import settings
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.db import locked
+from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.paths import series
@@ -49,10 +50,7 @@ _NOTHING: dict[str, Any] = {"state": "waiting", "reasons": [], "pairs": 0, "late
 
 def get_source(session: Session, source_id: UUID) -> MetricSource:
     """Return the tenant's metric source. ProductError `metric_source_unknown`."""
-    metric_source = session.get(MetricSource, source_id)
-    if metric_source is None:
-        raise NotFound("metric source")
-    return metric_source
+    return existing(session.get(MetricSource, source_id), "metric source")
 
 
 def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> MetricSource:
@@ -83,9 +81,7 @@ def update_source(
     session: Session, actor: Actor, source_id: UUID, body: MetricSourceUpdate, precondition: IfMatch
 ) -> MetricSource:
     """Update a metric source. ProductErrors of `create_source`, `metric_source_pushed`, `version_changed`."""
-    source = queries.locked(session, source_id)
-    if source is None:
-        raise NotFound("metric source")
+    source = existing(locked(session, MetricSource, source_id), "metric source")
     precondition.check(source)
     changes = body.model_dump(exclude_unset=True, exclude_none=True)
     if source.kind == "push" and {"url", "query", "authentication"} & changes.keys():
@@ -147,7 +143,7 @@ def push(session: Session, source_id: UUID, points: Sequence[MetricPointWrite]) 
 
 def scrape(session: Session, source_id: UUID, now: datetime) -> None:
     """Read new values of a Prometheus source; store an error with the source."""
-    source = queries.locked(session, source_id)
+    source = locked(session, MetricSource, source_id)
     if source is None or source.url is None or source.query is None:
         return
     newest = queries.newest_at(session, source.id)
@@ -170,9 +166,7 @@ def scrape(session: Session, source_id: UUID, now: datetime) -> None:
 
 def judge(session: Session, source_id: UUID, now: datetime) -> MetricSource:
     """Evaluate all pairs and store a new curve version if they suffice. ProductError `metric_source_unknown`."""
-    source = queries.locked(session, source_id)
-    if source is None:
-        raise NotFound("metric source")
+    source = existing(locked(session, MetricSource, source_id), "metric source")
     pairs = pairs_of(session, source, now)
     reason = evidence.judge(pairs, source.metric)  # type: ignore[arg-type]
     before = (source.progress.finding or _NOTHING)["curve_number"]

@@ -25,7 +25,7 @@ from sinemora.fleet.inventory.queries import ReportNote, note_reports
 from sinemora.fleet.inventory.schemas import AgentDescription, AgentEventCreate
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http import rate_limit
 from sinemora.kit.http.raw import bearer_of
 from sinemora.kit.http.routes import before_body, body_limit
@@ -259,10 +259,7 @@ def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
 
 def get_agent(session: Session, agent_id: UUID) -> Agent:
     """Return the tenant's agent. ProductError `agent_unknown`."""
-    agent = session.get(Agent, agent_id)
-    if agent is None:
-        raise NotFound("agent")
-    return agent
+    return existing(session.get(Agent, agent_id), "agent")
 
 
 def describe(session: Session, identity: AgentIdentity, body: AgentDescription) -> Agent:

@@ -11,24 +11,18 @@ from sinemora.access.tenants.quotas import Resource
 from sinemora.fleet.inventory import queries
 from sinemora.fleet.inventory.models import Responder, Vm, Zone
 from sinemora.fleet.inventory.schemas import AgentEnrol, VmCreate, VmUpdate, ZoneCreate, ZoneUpdate
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 
 
 def get_zone(session: Session, zone_id: UUID) -> Zone:
     """Return the tenant's zone. ProductError `zone_unknown`."""
-    zone = session.get(Zone, zone_id)
-    if zone is None:
-        raise NotFound("zone")
-    return zone
+    return existing(session.get(Zone, zone_id), "zone")
 
 
 def get_vm(session: Session, vm_id: UUID) -> Vm:
     """Return the tenant's VM. ProductError `vm_unknown`."""
-    vm = session.get(Vm, vm_id)
-    if vm is None:
-        raise NotFound("vm")
-    return vm
+    return existing(session.get(Vm, vm_id), "vm")
 
 
 def create_zone(session: Session, actor: Actor, body: ZoneCreate) -> Zone:

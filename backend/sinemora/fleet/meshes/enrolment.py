@@ -20,7 +20,7 @@ from sinemora.fleet.meshes.schemas import EnrolmentTokenCreate
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.downloads import INSTALL_SCRIPT, installs
 from sinemora.kit.security import digest, new_secret, shown_prefix
 from sinemora.kit.signing import public_keys
@@ -73,9 +73,7 @@ def create_token(session: Session, actor: Actor | None, body: EnrolmentTokenCrea
 
 def delete_token(session: Session, actor: Actor, token_id: UUID) -> None:
     """Delete a token; its agents stay. ProductError `enrolment_token_unknown` (404)."""
-    token = session.get(EnrolmentToken, token_id)
-    if token is None:
-        raise NotFound("enrolment token")
+    token = existing(session.get(EnrolmentToken, token_id), "enrolment token")
     session.delete(token)
     audit.record(session, actor, "enrolment_token.deleted", token.id, token.prefix)
 

@@ -16,7 +16,7 @@ from sinemora.fleet.meshes.models import Mesh, MeshVm
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.schemas import MeshCreate, MeshUpdate, RosterRead, RosterVm, RosterZone
 from sinemora.fleet.meshes.strategies.strategy import StrategyKind
-from sinemora.kit.errors import NotFound, ProductError, still_used
+from sinemora.kit.errors import NotFound, ProductError, existing, still_used
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.lru_cache import LruCache
 
@@ -29,10 +29,7 @@ _states: LruCache[UUID, MeshState] = LruCache(_MEMBERS_KEPT)
 
 def get_mesh(session: Session, mesh_id: UUID) -> Mesh:
     """Return the tenant's mesh. ProductError `mesh_unknown`."""
-    mesh = session.get(Mesh, mesh_id)
-    if mesh is None:
-        raise NotFound("mesh")
-    return mesh
+    return existing(session.get(Mesh, mesh_id), "mesh")
 
 
 def mesh_state(session: Session, mesh_id: UUID) -> MeshState:
@@ -102,9 +99,7 @@ def add_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
 def remove_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
     """Remove a VM from a mesh. ProductError `mesh_unknown`, `vm_unknown` (also when it is no member)."""
     mesh = get_mesh(session, mesh_id)
-    member = session.get(MeshVm, (mesh.id, vm_id))
-    if member is None:
-        raise NotFound("vm")
+    member = existing(session.get(MeshVm, (mesh.id, vm_id)), "vm")
     session.delete(member)
     audit.record(session, actor, "mesh.vm_removed", mesh.id, mesh.name, vm=get_vm(session, vm_id).name)
 

@@ -6,17 +6,14 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.kit.errors import NotFound
+from sinemora.kit.errors import existing
 from sinemora.labs.simulation.models import Simulation
 from sinemora.labs.simulation.schemas import SimulationCreate
 
 
 def get_simulation(session: Session, simulation_id: UUID) -> Simulation:
     """Return the tenant's simulation. ProductError `simulation_unknown`."""
-    row = session.get(Simulation, simulation_id)
-    if row is None:
-        raise NotFound("simulation")
-    return row
+    return existing(session.get(Simulation, simulation_id), "simulation")
 
 
 def create_simulation(session: Session, actor: Actor | None, body: SimulationCreate) -> Simulation:

@@ -18,6 +18,7 @@ from sinemora.jobs.context import JobContext
 from sinemora.jobs.heartbeat import JobCancelled, JobLost
 from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.registry import JobKind, register
+from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError
 from sinemora.kit.tenant_bucket import BucketError
 from sinemora.measurements.bucket_exports import days, layout, queries, schedule, service, writing
@@ -32,7 +33,7 @@ _LIMIT_S = 1800.0
 
 def submit(session: Session, actor: Actor | None, row: BucketExport) -> Job:
     """Submit a run of an export, or return the one that is open. ProductError `jobs_too_many`."""
-    queries.locked(session, row.id)
+    locked(session, BucketExport, row.id)
     session.refresh(row.progress)
     job_id = row.progress.job_id
     if job_id is not None and job_queries.open_of(session, [job_id]):
@@ -108,7 +109,7 @@ def _due(running: JobContext, export: BucketExport) -> list[DueDay]:
 def _succeeded(running: JobContext, export: BucketExport, *, is_done: bool) -> None:
     now = datetime.now(UTC)
     with running.session() as session:
-        row = queries.locked(session, export.id)
+        row = locked(session, BucketExport, export.id)
         if row is None:
             return
         if row.progress.failures:
@@ -126,7 +127,7 @@ def _failed(running: JobContext, export: BucketExport, reason: str, *, retry: bo
     """Record a failed run and the time of the next attempt. The first failure in a row is an event of the audit log."""
     now = datetime.now(UTC)
     with running.session() as session:
-        row = queries.locked(session, export.id)
+        row = locked(session, BucketExport, export.id)
         if row is None:
             return
         failures = row.progress.failures + 1

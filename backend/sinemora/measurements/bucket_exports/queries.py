@@ -23,12 +23,6 @@ class Exported(NamedTuple):
     bytes: int
 
 
-def locked(session: Session, export_id: UUID) -> BucketExport | None:
-    """Return an export, its row locked."""
-    statement = select(BucketExport).where(BucketExport.id == export_id).with_for_update(of=BucketExport)
-    return session.scalars(statement).one_or_none()
-
-
 def is_mesh_kept(session: Session, mesh_id: UUID) -> bool:
     """Return whether a mesh exists; it then does until the end of the transaction."""
     statement = select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(read=True, key_share=True)

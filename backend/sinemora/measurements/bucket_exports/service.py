@@ -12,7 +12,8 @@ from sinemora.access.tenants.access import Actor
 from sinemora.jobs import queries as jobs
 from sinemora.kit import encryption
 from sinemora.kit.config import settings
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.db import locked
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.object_storage import Location
 from sinemora.kit.tenant_bucket import BucketError, TenantBucket
@@ -32,10 +33,7 @@ _TIMES = ("schedule", "hour", "paused")
 
 def get_export(session: Session, export_id: UUID) -> BucketExport:
     """Return the tenant's export. ProductError `bucket_export_unknown`."""
-    row = session.get(BucketExport, export_id)
-    if row is None:
-        raise NotFound("bucket export")
-    return row
+    return existing(session.get(BucketExport, export_id), "bucket export")
 
 
 def check_place(session: Session, export: BucketExport) -> None:
@@ -155,10 +153,7 @@ def _read(
 
 def _locked(session: Session, export_id: UUID) -> BucketExport:
     """Return an export, its row locked before its progress and its days, as a run does."""
-    row = queries.locked(session, export_id)
-    if row is None:
-        raise NotFound("bucket export")
-    return row
+    return existing(locked(session, BucketExport, export_id), "bucket export")
 
 
 def _state(row: BucketExport, progress: BucketExportProgress, is_running: bool) -> BucketExportState:

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 import structlog
 
 from sinemora.kit.celery import celery
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import locked, system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.bucket_exports import job, queries
+from sinemora.measurements.bucket_exports.models import BucketExport
 
 log = structlog.get_logger(__name__)
 
@@ -21,7 +22,7 @@ def start_due() -> None:
     for tenant_id, export_id in found:
         try:
             with tenant_session(tenant_id) as session:
-                row = queries.locked(session, export_id)
+                row = locked(session, BucketExport, export_id)
                 if row is not None and row.progress.next_at <= now:
                     job.submit(session, None, row)
         except ProductError as error:  # too many jobs wait: the next run of this task tries again

@@ -17,7 +17,7 @@ from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.fleet.meshes.queries import active_on_demand
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.config import settings
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.measurements.on_demand import queries
 from sinemora.measurements.on_demand.models import OnDemandWindow
 from sinemora.measurements.on_demand.reading import csv_of, read_row, result_of, second_of
@@ -80,10 +80,7 @@ def create(session: Session, actor: Actor, body: OnDemandCreate) -> OnDemandRead
 
 def get(session: Session, measurement_id: UUID) -> OnDemandMeasurement:
     """Return a measurement. ProductError `on_demand_measurement_unknown`."""
-    row = session.get(OnDemandMeasurement, measurement_id)
-    if row is None:
-        raise NotFound("on_demand_measurement")
-    return row
+    return existing(session.get(OnDemandMeasurement, measurement_id), "on_demand_measurement")
 
 
 def read(session: Session, measurement_id: UUID) -> OnDemandResult:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit, quotas
 from sinemora.access.tenants.access import Actor
 from sinemora.fleet.meshes.service import get_mesh
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.measurements.pins.models import Pin
 from sinemora.measurements.pins.schemas import PinCreate, PinRead
 from sinemora.measurements.query.ranges import check_range
@@ -51,10 +51,7 @@ def create_pin(session: Session, actor: Actor, body: PinCreate) -> Pin:
 
 def get_pin(session: Session, pin_id: UUID) -> Pin:
     """Return the tenant's pin. ProductError `pin_unknown`."""
-    pin = session.get(Pin, pin_id)
-    if pin is None:
-        raise NotFound("pin")
-    return pin
+    return existing(session.get(Pin, pin_id), "pin")
 
 
 def delete_pin(session: Session, actor: Actor, pin_id: UUID) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
-from sinemora.kit.errors import NotFound
+from sinemora.kit.errors import NotFound, existing
 from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
 from sinemora.measurements.codec import frame
 from sinemora.measurements.query.budget import Budget
@@ -49,9 +49,7 @@ def evidence(session: Session, mesh_id: UUID, spike_id: str) -> SpikeEvidence:
     members = {member.key: member for member in mesh.members}
     if key is None or max(key[1:]) > _INT_MAX or not {key[1], key[2]} <= members.keys():
         raise NotFound("spike")
-    row = spikes.spike(session, mesh.key, *key)
-    if row is None:
-        raise NotFound("spike")
+    row = existing(spikes.spike(session, mesh.key, *key), "spike")
     at, outbound, inbound = frame.decode_evidence(row.evidence).tolist()
     return SpikeEvidence(**_read(row, members), at_ns=at, outbound_ns=outbound, inbound_ns=inbound)
 

@@ -10,7 +10,7 @@ from sinemora.access.tenants import audit, quotas
 from sinemora.access.tenants.access import Actor
 from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.models import MeshVm
-from sinemora.kit.errors import NotFound
+from sinemora.kit.errors import existing
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.vm_traffic import WINDOW_S
 from sinemora.measurements.store import traffic
@@ -55,10 +55,7 @@ def put(session: Session, actor: Actor, vm_id: UUID, body: TokenBucketWrite) -> 
 def get(session: Session, vm_id: UUID) -> TokenBucket:
     """Return the token bucket of a VM. ProductError `vm_unknown`, `token_bucket_unknown`."""
     get_vm(session, vm_id)
-    row = _of_vm(session, vm_id)
-    if row is None:
-        raise NotFound("token_bucket")
-    return row
+    return existing(_of_vm(session, vm_id), "token_bucket")
 
 
 def delete(session: Session, actor: Actor, vm_id: UUID) -> None:

@@ -25,12 +25,6 @@ def overlapping(mesh_id: UUID | None, start: datetime | None, end: datetime | No
     return statement
 
 
-def locked(session: Session, annotation_id: UUID) -> Annotation | None:
-    """Return the tenant's annotation, locked against concurrent changes."""
-    statement = select(Annotation).where(Annotation.id == annotation_id).with_for_update(of=Annotation)
-    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
-
-
 def count(session: Session) -> int:
     """Return the number of the tenant's annotations."""
     return session.scalar(select(func.count()).select_from(Annotation)) or 0

@@ -11,7 +11,8 @@ from sinemora.access.tenants.access import Actor
 from sinemora.applications.models import Application
 from sinemora.fleet.inventory.models import Vm, Zone
 from sinemora.fleet.meshes.models import Mesh
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.db import locked
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.overview.annotations import queries
 from sinemora.overview.annotations.models import Annotation, AnnotationTarget
@@ -24,10 +25,7 @@ _TARGETS = (("vm", Vm), ("zone", Zone), ("application", Application))
 
 def get_annotation(session: Session, annotation_id: UUID) -> Annotation:
     """Return the tenant's annotation. ProductError `annotation_unknown`."""
-    row = session.get(Annotation, annotation_id)
-    if row is None:
-        raise NotFound("annotation")
-    return row
+    return existing(session.get(Annotation, annotation_id), "annotation")
 
 
 def create_annotation(session: Session, actor: Actor, body: AnnotationCreate) -> Annotation:
@@ -69,9 +67,7 @@ def update_annotation(
     session: Session, actor: Actor, annotation_id: UUID, body: AnnotationUpdate, precondition: IfMatch
 ) -> Annotation:
     """Change an annotation. ProductErrors of `create_annotation`, `annotation_unknown`, `version_changed`."""
-    row = queries.locked(session, annotation_id)
-    if row is None:
-        raise NotFound("annotation")
+    row = existing(locked(session, Annotation, annotation_id), "annotation")
     precondition.check(row)
     changed = body.model_fields_set
     _check_mesh(session, body.mesh_id)

@@ -11,7 +11,7 @@ from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import Role
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.security import digest, new_secret, shown_prefix
 from sinemora.overview.embeds import queries
 from sinemora.overview.embeds.models import EmbeddedView, EmbedLink
@@ -112,8 +112,6 @@ def create_link(session: Session, actor: Actor, body: EmbedLinkCreate) -> tuple[
 
 def revoke_link(session: Session, actor: Actor, link_id: UUID) -> None:
     """Delete a link; it is invalid at once. ProductError `embed_link_unknown`."""
-    link = session.get(EmbedLink, link_id)
-    if link is None:
-        raise NotFound("embed link")
+    link = existing(session.get(EmbedLink, link_id), "embed link")
     session.delete(link)
     audit.record(session, actor, "embed_link.deleted", link.id, link.name)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit, quotas
 from sinemora.access.tenants.access import Actor
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import ProductError, existing
 from sinemora.overview.saved_views.models import SavedView
 from sinemora.overview.saved_views.schemas import SavedViewCreate
 
@@ -39,8 +39,6 @@ def create_view(session: Session, actor: Actor, body: SavedViewCreate) -> SavedV
 
 def delete_view(session: Session, actor: Actor, view_id: UUID) -> None:
     """Delete a view. ProductError `saved_view_unknown`."""
-    row = session.get(SavedView, view_id)
-    if row is None:
-        raise NotFound("saved view")
+    row = existing(session.get(SavedView, view_id), "saved view")
     session.delete(row)
     audit.record(session, actor, "saved_view.deleted", row.id, row.name)

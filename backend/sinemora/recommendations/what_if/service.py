@@ -9,7 +9,8 @@ from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.db import locked
+from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import explanation, load_instance
@@ -32,10 +33,7 @@ from sinemora.recommendations.what_if.schemas import (
 
 def get_scenario(session: Session, scenario_id: UUID) -> Scenario:
     """Return the tenant's scenario. ProductError `scenario_unknown`."""
-    scenario = session.get(Scenario, scenario_id)
-    if scenario is None:
-        raise NotFound("scenario")
-    return scenario
+    return existing(session.get(Scenario, scenario_id), "scenario")
 
 
 def create_scenario(session: Session, actor: Actor, body: ScenarioCreate) -> Scenario:
@@ -52,9 +50,7 @@ def update_scenario(
     session: Session, actor: Actor, scenario_id: UUID, body: ScenarioUpdate, precondition: IfMatch
 ) -> Scenario:
     """Update a scenario; omitted fields stay. ProductErrors of `create_scenario`, `version_changed`."""
-    scenario = queries.locked(session, scenario_id)
-    if scenario is None:
-        raise NotFound("scenario")
+    scenario = existing(locked(session, Scenario, scenario_id), "scenario")
     precondition.check(scenario)
     changed = body.model_dump(mode="json", exclude_unset=True)
     name = changed.pop("name", scenario.name)
