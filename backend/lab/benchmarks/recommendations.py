@@ -35,7 +35,7 @@ from sinemora.recommendations.core import optimize, split
 from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.holdout import estimate_gain, performance_series
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, PerformanceSeries, TaskDemand
-from sinemora.recommendations.core.solution import Options
+from sinemora.recommendations.core.options import Options
 
 WORLDS = 10_000
 """Cases of a world share its weather: with 3,000 worlds the error of a decile varied by 0.02 between seeds."""

@@ -39,12 +39,12 @@ def costs_of(session: Session, mesh_id: UUID, instance: Instance, request: Recom
     return {place: moves.costs(session, row, vm_ids) for place, row in rows.items()}
 
 
-def priced(instance: Instance, costs: Costs, per_minute: float) -> Instance:
-    """Return the instance whose moves have to gain `per_minute` more for each minute that bringing takes."""
+def priced(instance: Instance, costs: Costs, request: RecommendationRequest) -> Instance:
+    """Return the instance whose moves have to gain `bringing_cost` more for each minute that bringing takes."""
     applications = list(instance.applications)
     for place, by_vm in costs.items():
         minutes = np.array([by_vm[machine.id].seconds / 60 for machine in instance.machines])
-        applications[place] = replace(applications[place], bringing=per_minute * minutes)
+        applications[place] = replace(applications[place], bringing=(request.bringing_cost or 0.0) * minutes)
     return replace(instance, applications=tuple(applications))
 
 

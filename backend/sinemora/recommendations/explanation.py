@@ -19,7 +19,7 @@ from sinemora.recommendations.core.gains import apply_moves, expected_gain, task
 from sinemora.recommendations.core.holdout import Estimate, Gain
 from sinemora.recommendations.core.infeasibility import unmet_objectives
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.solution import Group, Options, Solution
+from sinemora.recommendations.core.solution import Group, Solution
 from sinemora.recommendations.flow_network import solved_arcs
 from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.move_sequence import Step, TaskMove
@@ -50,7 +50,7 @@ _COUNTED = {
 
 
 def build_result(
-    instance: Instance, history: History, request: RecommendationRequest, options: Options, solution: Solution
+    instance: Instance, history: History, request: RecommendationRequest, solution: Solution
 ) -> RecommendationResult:
     """Return the result of a recommendation without its moves."""
     here = tuple(application.at for application in instance.applications)
@@ -64,7 +64,7 @@ def build_result(
     span = history.span
     return RecommendationResult(
         policy=request.policy,
-        objective=options.objective,
+        objective=solution.options.objective,
         total=None if total is None else gain_read(total),
         applications=[
             ApplicationGain(
@@ -76,14 +76,14 @@ def build_result(
             if gain is not None
         ],
         certificate=_certificate(solution),
-        optimality=_optimality(options, solution),
+        optimality=_optimality(solution),
         pareto_front=_pareto_front(instance, solution, chosen),
-        constraints=[*constraints.describe(instance), constraints.moves_allowed(options.moves_max)],
-        rejected=unmet_objectives(instance, solution.after, options.moves_max)
+        constraints=[*constraints.describe(instance), constraints.moves_allowed(solution.options.moves_max)],
+        rejected=unmet_objectives(instance, solution.after, solution.options)
         + [f"{words}." for words in solution.unplaced]
         + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
-        binding=[_binding(instance, one) for one in binding_limits(instance, solution, options)],
-        broken=broken_limits(instance, solution.after, options.moves_max),
+        binding=[_binding(instance, one) for one in binding_limits(instance, solution)],
+        broken=broken_limits(instance, solution.after, solution.options),
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
             statistic=request.statistic,
@@ -99,7 +99,7 @@ def build_result(
             min_gain=solution.min_gain,
         ),
         price_change_per_hour=_price_change(instance, here, solution.after),
-        network=solved_arcs(solution, options.published) if request.explain and options.published else None,
+        network=solved_arcs(solution) if request.explain else None,
         nomora=request.nomora,
         racks_from=solution.racks_from,
     )
@@ -187,9 +187,9 @@ def _certificate(solution: Solution) -> CertificateRead | None:
     return CertificateRead(primal=proof.primal, dual=proof.dual, gap=proof.gap, proven=proof.proven, words=words)
 
 
-def _optimality(options: Options, solution: Solution) -> OptimalityRead:
+def _optimality(solution: Solution) -> OptimalityRead:
     gap = solution.gap
-    if options.published and solution.plan is not None:
+    if solution.options.nomora and solution.plan is not None:
         return OptimalityRead(
             state=Optimality.HEURISTIC,
             gap=None,
@@ -199,7 +199,7 @@ def _optimality(options: Options, solution: Solution) -> OptimalityRead:
     if gap is None and solution.search is not None:
         why = (
             "for worst_first"
-            if options.objective is Objective.worst_first
+            if solution.options.objective is Objective.worst_first
             else "of how many waiting tasks could be placed"
         )
         return OptimalityRead(
@@ -214,7 +214,7 @@ def _optimality(options: Options, solution: Solution) -> OptimalityRead:
         words = f"Optimal: no placement is better {where}.{before}"
         return OptimalityRead(state=Optimality.OPTIMAL, gap=0.0, words=words)
     by = f"{np.ceil(gap * 1e4) / 100:.2f} percentage points of performance"
-    if options.objective is Objective.slowdown:
+    if solution.options.objective is Objective.slowdown:
         by = f"{np.ceil(gap * 1e4) / 1e4:.4f} of 1 / performance"
     words = f"Within {by} of the optimum, as a mean over links: no placement is better by more {where}.{before}"
     return OptimalityRead(state=Optimality.BOUNDED, gap=gap, words=words)

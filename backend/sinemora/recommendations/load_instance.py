@@ -125,8 +125,8 @@ def load_history(
     session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime, end: datetime | None = None
 ) -> History:
     """Return the windows of a mesh from `start` to `end` (default: now), sampled within the block budget."""
-    budget = BLOCKS_BUDGET if request.risk is None else BLOCKS_BUDGET_WHOLE
-    return history.round_trips(session, mesh, start, end or datetime.now(UTC), Statistic(request.statistic), budget)
+    blocks_max = BLOCKS_BUDGET if request.risk is None else BLOCKS_BUDGET_WHOLE
+    return history.round_trips(session, mesh, start, end or datetime.now(UTC), Statistic(request.statistic), blocks_max)
 
 
 def load_long_history(

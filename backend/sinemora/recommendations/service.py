@@ -21,7 +21,7 @@ from sinemora.kit.http.etag import IfMatch
 from sinemora.recommendations import bringing, explanation, load_instance, outcomes, preconditions, queries
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
-from sinemora.recommendations.core.solution import Options
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.verdict import Verdict
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.placement import progress
@@ -60,11 +60,10 @@ def recommend(
         raise ProductError(
             "applications_missing", 409, "No applications: this mesh has none to place. Declare one first."
         )
-    options = options_of(request)
     costs = bringing.costs_of(session, mesh_id, instance, request)
-    instance = bringing.priced(instance, costs, request.bringing_cost or 0.0)
+    instance = bringing.priced(instance, costs, request)
     try:
-        solution = optimize.solve(instance, options)
+        solution = optimize.solve(instance, options_of(request))
     except NothingMeasured:
         raise ProductError(
             "matrix_missing", 409, "No measurements: no path of this mesh was measured recently. Check its agents."
@@ -84,9 +83,7 @@ def recommend(
         trigger=trigger,
         requested_by=requested_by,
         request=request.model_dump(mode="json"),
-        result=explanation.build_result(instance, history, request, options, solution).model_dump(
-            mode="json", by_alias=True
-        ),
+        result=explanation.build_result(instance, history, request, solution).model_dump(mode="json", by_alias=True),
         moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution, costs)],
     )
     session.add(recommendation)
@@ -97,10 +94,9 @@ def recommend(
 
 def options_of(request: RecommendationRequest) -> Options:
     """Translate a request into options of the optimiser."""
-    published = None if request.nomora is None else Parameters(**request.nomora.model_dump(), aggregate=True)
     return Options(
-        published=published,
-        objective=request.objective or (Objective.slowdown if published else Objective.loss),
+        nomora=None if request.nomora is None else Parameters(**request.nomora.model_dump(), aggregate=True),
+        objective=request.objective or (Objective.slowdown if request.nomora else Objective.loss),
         moves_max=request.moves_max,
         move_cost=request.move_cost,
     )

@@ -19,7 +19,8 @@ from sinemora.recommendations.core.constraints import (
     moves_allowed,
 )
 from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
-from sinemora.recommendations.core.instance import Instance
+from sinemora.recommendations.core.instance import Deployment, Instance
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.solution import Group
 from sinemora.recommendations.core.split import BLOCKS_LEAST
 from sinemora.recommendations.placement.move_sequence import Step, TaskMove, ordered, together
@@ -33,20 +34,20 @@ _NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; 
 
 
 def judge(
-    instance: Instance, moves: list[TaskMove], move_cost: float | None, moves_max: int, noise: float
+    instance: Instance, moves: list[TaskMove], options: Options, noise: float
 ) -> tuple[list[Group], tuple[Step, ...]]:
     """Return the groups of `moves`, best first, and the steps of those that are kept.
 
-    `move_cost`: None for that of each application; `noise`: the gain of a task that noise alone explains.
+    `noise`: the gain of a task that noise alone explains.
     """
     rerooted = {move.task[0] for move in moves if move.task[1] == instance.applications[move.task[0]].root}
     # The tasks of a graph depend on one another: its moves form one group.
     graphs = {place for place, application in enumerate(instance.applications) if application.root is None}
     judged = (
-        _judge_group(instance, tuple(group), move_cost, noise)
+        _judge_group(instance, tuple(group), options, noise)
         for group in together(moves, rerooted | graphs, joined_by_spread(instance, moves))
     )
-    groups = _reject_over_budget(instance, sorted(judged, key=_worth, reverse=True), moves_max)
+    groups = _reject_over_budget(instance, sorted(judged, key=_worth, reverse=True), options)
     return _reject_blocked(instance, groups)
 
 
@@ -64,11 +65,15 @@ def refuted_moves(instance: Instance, group: Group) -> list[TaskMove]:
     return refuted or list(group.moves)
 
 
-def price_of_moves(instance: Instance, place: int, count: int, move_cost: float | None, noise: float) -> float:
+def move_cost_of(application: Deployment, options: Options) -> float:
+    """Return the minimum gain of a move of an application: that of the request, else its own."""
+    return application.move_cost if options.move_cost is None else options.move_cost
+
+
+def price_of_moves(instance: Instance, place: int, count: int, options: Options, noise: float) -> float:
     """Return the cost of moves to an application: the minimum gain of each, as a share of all links."""
     application = instance.applications[place]
-    least = max(application.move_cost if move_cost is None else move_cost, noise)
-    return count * least / max(len(application.links), 1)
+    return count * max(move_cost_of(application, options), noise) / max(len(application.links), 1)
 
 
 def price_of_bringing(instance: Instance, place: int, targets: Iterable[int]) -> float:
@@ -79,7 +84,7 @@ def price_of_bringing(instance: Instance, place: int, targets: Iterable[int]) ->
     return float(sum(application.bringing[target] for target in targets)) / max(len(application.links), 1)
 
 
-def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:
+def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], options: Options, noise: float) -> Group:
     here = tuple(application.at for application in instance.applications)
     after = apply_moves(here, moves)
     count = Counter(move.task[0] for move in moves)
@@ -88,8 +93,8 @@ def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: flo
     def price(without: tuple[str, ...] = ()) -> float:
         total = 0.0
         for place in places:
-            cost = 0.0 if MOVE_COST in without else move_cost
-            total += price_of_moves(instance, place, count[place], cost, noise)
+            paid = replace(options, move_cost=0.0) if MOVE_COST in without else options
+            total += price_of_moves(instance, place, count[place], paid, noise)
             if BRINGING_COST not in without:
                 total += price_of_bringing(instance, place, (move.target for move in moves if move.task[0] == place))
         return total / len(places)
@@ -136,9 +141,9 @@ def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], move_cost: flo
     return Group(moves, gain, words, unconfirmed=True, too_costly=too_costly)
 
 
-def _reject_over_budget(instance: Instance, groups: list[Group], moves_max: int) -> list[Group]:
+def _reject_over_budget(instance: Instance, groups: list[Group], options: Options) -> list[Group]:
     """Return groups, best first, and reject those over the move budget, in all or of an application."""
-    left = moves_max
+    left = options.moves_max
     own = {place: application.moves_max for place, application in enumerate(instance.applications)}
     checked = []
     for group in groups:
@@ -146,7 +151,7 @@ def _reject_over_budget(instance: Instance, groups: list[Group], moves_max: int)
         over = [place for place, moves in count.items() if (limit := own[place]) is not None and moves > limit]
         if group.rejected is None and count.total() > left:
             needs = f"{counted(count.total(), 'moves')} needed"
-            room = moves_allowed(0) if moves_max == 0 else f"{left} of {moves_max} left"
+            room = moves_allowed(0) if options.moves_max == 0 else f"{left} of {options.moves_max} left"
             group = replace(group, rejected=f"move budget exceeded: {needs}, {room}")
         elif group.rejected is None and over:
             group = replace(group, rejected=f"move limit of {instance.applications[over[0]].name} exceeded")

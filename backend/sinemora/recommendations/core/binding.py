@@ -18,6 +18,7 @@ from sinemora.recommendations.core.acceptance import (
     BRINGING_COST,
     MOVE_COST,
     PROBABILITY,
+    move_cost_of,
     price_of_bringing,
     price_of_moves,
 )
@@ -25,7 +26,8 @@ from sinemora.recommendations.core.constraints import counted, moves_allowed
 from sinemora.recommendations.core.gains import expected_gain
 from sinemora.recommendations.core.holdout import Gain
 from sinemora.recommendations.core.instance import Deployment, Instance
-from sinemora.recommendations.core.solution import Options, Solution
+from sinemora.recommendations.core.options import Options
+from sinemora.recommendations.core.solution import Solution
 
 SHOWN = 5
 _TRIED = 20
@@ -70,10 +72,10 @@ class _Candidate:
     """The same in the unit of move costs, in which the links of an application sum up to their number."""
 
 
-def binding_limits(instance: Instance, solution: Solution, options: Options) -> list[Binding]:
+def binding_limits(instance: Instance, solution: Solution) -> list[Binding]:
     """Return the limits whose relaxation would gain most, best first, each by its best task; at most `SHOWN`."""
     best: dict[tuple[Limit, ...], _Candidate] = {}
-    for candidate in _candidates(instance, solution, options):
+    for candidate in _candidates(instance, solution):
         known = best.get(candidate.limits)
         if known is None or candidate.gain > known.gain:
             best[candidate.limits] = candidate
@@ -83,13 +85,13 @@ def binding_limits(instance: Instance, solution: Solution, options: Options) -> 
         after = [machines.copy() for machines in solution.after]
         after[place][position] = candidate.machine
         relaxed = {limit.kind for limit in candidate.limits}
-        move_cost = 0.0 if MOVE_COST in relaxed else options.move_cost
-        price = price_of_moves(instance, place, 1, move_cost, solution.min_gain)
+        paid = replace(solution.options, move_cost=0.0) if MOVE_COST in relaxed else solution.options
+        price = price_of_moves(instance, place, 1, paid, solution.min_gain)
         if BRINGING_COST not in relaxed:
             price += price_of_bringing(instance, place, [candidate.machine])
         gain = expected_gain(instance, solution.after, tuple(after), [place], price)
         if gain is not None and gain.probability >= PROBABILITY:
-            limits = tuple(_with_gain(instance, limit, candidate, gain, options) for limit in candidate.limits)
+            limits = tuple(_with_gain(instance, limit, candidate, gain, solution.options) for limit in candidate.limits)
             found.append(Binding(limits, candidate.task, candidate.machine, gain))
     best_first = sorted(found, key=lambda one: one.gain.gain.mean, reverse=True)
     return _without_needless(best_first)[:SHOWN]
@@ -109,7 +111,7 @@ def _relaxed(one: Binding) -> set[object]:
     return {(limit.kind, one.task[0]) if limit.kind in _COSTS else limit for limit in one.limits}
 
 
-def _candidates(instance: Instance, solution: Solution, options: Options) -> Iterator[_Candidate]:
+def _candidates(instance: Instance, solution: Solution) -> Iterator[_Candidate]:
     free = instance.free(solution.after)
     domains = (np.arange(len(instance.machines)), instance.racks, instance.zones)
     moved = {move.task for group in solution.kept for move in group.moves if not move.starts}
@@ -117,7 +119,7 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
     for place, application in enumerate(instance.applications):
         if not application.chosen:
             continue
-        cost = application.move_cost if options.move_cost is None else options.move_cost
+        cost = move_cost_of(application, solution.options)
         present = _apart_on(instance, solution.after, place)
         for position in np.flatnonzero(solution.after[place] >= 0).tolist():
             share = _share(application, position)
@@ -126,10 +128,10 @@ def _candidates(instance: Instance, solution: Solution, options: Options) -> Ite
             better = np.flatnonzero(worth > solution.min_gain)
             if not better.size:
                 continue
-            roots_stay = options.published is not None or instance.training_risk is not None
+            roots_stay = solution.options.nomora is not None or instance.training_risk is not None
             everywhere = [
                 *_task_limits(application, position, roots_stay),
-                *_budgets(instance, solution, place, position, moved, options),
+                *_budgets(instance, solution, place, position, moved),
             ]
             for machine in better[np.argsort(-gains[better])][:_BEST_PLACES].tolist():
                 task = (place, position)
@@ -233,12 +235,11 @@ def _budgets(
     place: int,
     position: int,
     moved: set[tuple[int, int]],
-    options: Options,
 ) -> Iterator[Limit]:
     if (place, position) in moved:
         return
-    if len(moved) >= options.moves_max:
-        yield Limit("moves_max", moves_allowed(options.moves_max), "raise moves_max of the request")
+    if len(moved) >= solution.options.moves_max:
+        yield Limit("moves_max", moves_allowed(solution.options.moves_max), "raise moves_max of the request")
     application = instance.applications[place]
     own = sum(task[0] == place for task in moved)
     if application.moves_max is not None and own >= application.moves_max:

@@ -11,6 +11,7 @@ import numpy as np
 from sinemora.applications.performance import Flags, Indices
 from sinemora.recommendations.core.constraints import counted
 from sinemora.recommendations.core.instance import Deployment, Instance
+from sinemora.recommendations.core.options import Options
 
 _NAMED = 5
 """Tasks named in a sentence."""
@@ -18,11 +19,8 @@ _LEVELS = ("VM", "host", "zone")
 _UNITS = ("slots", "millicores", "MiB")
 
 
-def broken_limits(instance: Instance, after: tuple[Indices, ...], moves_max: int) -> list[str]:
-    """Describe the limits of the selected applications that the placement `after` breaks.
-
-    `moves_max`: the maximum number of moves of the request.
-    """
+def broken_limits(instance: Instance, after: tuple[Indices, ...], options: Options) -> list[str]:
+    """Describe the limits of the selected applications that the placement `after` breaks."""
     moved = [
         int(((application.at >= 0) & (at != application.at)).sum())
         for application, at in zip(instance.applications, after, strict=True)
@@ -30,17 +28,18 @@ def broken_limits(instance: Instance, after: tuple[Indices, ...], moves_max: int
     words: list[str] = []
     for place, application in enumerate(instance.applications):
         if application.chosen:
-            why = _why(application, moved[place], sum(moved), moves_max)
+            why = _why(application, moved[place], sum(moved), options)
             words += _zones(instance, application, after[place], why)
             words += _spread(instance, application, after[place], why)
             words += _apart(instance, place, after, why)
     return [*words, *_capacity(instance, after)]
 
 
-def _why(application: Deployment, moved: int, moved_in_all: int, moves_max: int) -> str:
+def _why(application: Deployment, moved: int, moved_in_all: int, options: Options) -> str:
     """Return why a task of an application that may move does not leave."""
-    if moved_in_all >= moves_max:
-        return f"moves_max of the request allows {counted(moves_max, 'moves')}: raise it, or move a task yourself"
+    if moved_in_all >= options.moves_max:
+        allowed = counted(options.moves_max, "moves")
+        return f"moves_max of the request allows {allowed}: raise it, or move a task yourself"
     if application.moves_max is not None and moved >= application.moves_max:
         allowed = counted(application.moves_max, "moves")
         return f"moves_max of {application.name} allows {allowed}: raise it, or move a task yourself"

@@ -10,6 +10,7 @@ from sinemora.recommendations.core.formulate import formulate
 from sinemora.recommendations.core.holdout import estimate_mean, performance_series
 from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance
 from sinemora.recommendations.core.joint_placement import SearchResult
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.placement import infeasibility
 from sinemora.recommendations.placement.plan import Plan
 from sinemora.recommendations.placement.policies import limits
@@ -45,8 +46,8 @@ def diagnose_unplaced(
         yield error
 
 
-def unmet_objectives(instance: Instance, at: tuple[Indices, ...], moves_max: int) -> list[str]:
-    """Describe the applications that stay below their objective for the placement `at`, at most `moves_max` moves."""
+def unmet_objectives(instance: Instance, at: tuple[Indices, ...], options: Options) -> list[str]:
+    """Describe the applications that stay below their objective for the placement `at`."""
     words = []
     for place, application in enumerate(instance.applications):
         if not application.chosen or application.objective is None:
@@ -59,18 +60,18 @@ def unmet_objectives(instance: Instance, at: tuple[Indices, ...], moves_max: int
         if estimate is not None and estimate.mean < application.objective:
             words.append(
                 f"{application.name} reaches {percent(estimate.mean)}, below its objective of"
-                f" {percent(application.objective)}, {_within_moves(application, moves_max)}, or rent VMs nearer to one"
+                f" {percent(application.objective)}, {_within_moves(application, options)}, or rent VMs nearer to one"
                 " another."
             )
     return words
 
 
-def _within_moves(application: Deployment, moves_max: int) -> str:
+def _within_moves(application: Deployment, options: Options) -> str:
     """Return the moves that an application is allowed, and what could be relaxed."""
     own = application.moves_max
-    most = moves_max if own is None else min(own, moves_max)
+    most = options.moves_max if own is None else min(own, options.moves_max)
     if most == 0:
-        of = "the request" if moves_max == 0 else application.name
+        of = "the request" if options.moves_max == 0 else application.name
         return f"{moves_allowed(0)}: raise moves_max of {of}, lower the objective"
     return f"with {moves_allowed(most)}: lower the objective, relax a limit"
 

@@ -12,6 +12,7 @@ from sinemora.applications.performance import Indices
 from sinemora.kit.percent import percent
 from sinemora.recommendations.core.formulate import solver_tasks
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance, Ints
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.tail_risk import RiskModel
 from sinemora.recommendations.placement import progress
 from sinemora.recommendations.placement.costs import LEAST_PERFORMANCE, Objective
@@ -64,9 +65,8 @@ def place_jointly(
     assumed: ImputedMatrix,
     at: tuple[Indices, ...],
     movers: set[tuple[int, int]],
-    objective: Objective,
+    options: Options,
     least_gain: float,
-    moves_max: int,
     barred: Barred = frozenset(),
     earlier: tuple[SearchSolution, tuple[Indices, ...]] | None = None,
 ) -> SearchResult:
@@ -75,12 +75,12 @@ def place_jointly(
     No task comes to a machine that it is `barred` from. `earlier`: the solution of a search with fewer limits, and a
     placement within those of now, from which the search begins.
     """
-    problem, tasks = _search_problem(instance, assumed, at, movers, objective, least_gain, moves_max)
+    problem, tasks = _search_problem(instance, assumed, at, movers, options, least_gain)
     row_of = {task: row for row, task in enumerate(tasks)}
     pairs = sorted((row_of[task], machine) for task, machine in barred)
     problem = replace(problem, barred=np.array(pairs, np.int64).reshape(-1, 2))
-    with progress.describing(lambda cost, bound: _words(problem, objective, cost, bound)):
-        if objective is Objective.worst_first:
+    with progress.describing(lambda cost, bound: _words(problem, options.objective, cost, bound)):
+        if options.objective is Objective.worst_first:
             solution = _worst_first(problem, lambda weighted: search.solve(weighted, work=BRANCH_WORK // _ROUNDS))
         else:
             known = None if earlier is None else Earlier(earlier[0], _machine_of_each(earlier[1]))
@@ -142,9 +142,8 @@ def _search_problem(
     assumed: ImputedMatrix,
     at: tuple[Indices, ...],
     movers: set[tuple[int, int]],
-    objective: Objective,
+    options: Options,
     least_gain: float,
-    moves_max: int,
 ) -> tuple[SearchProblem, list[tuple[int, int]]]:
     applications = instance.applications
     tasks = [(place, task) for place, application in enumerate(applications) for task in range(len(application.tasks))]
@@ -153,13 +152,13 @@ def _search_problem(
     links = [applications[place].links for place in places]
     performance, curve, steps = _performance(instance, assumed)
     costs = 1 - performance
-    if objective is Objective.slowdown:
+    if options.objective is Objective.slowdown:
         costs = 1 / np.clip(performance, LEAST_PERFORMANCE, 1.0)
     mean = float(np.mean([len(link) for link in links]))
     weights = []
     for edges in links:
         # A link weighs as one task of a star; if applications weigh equally, by its share of its application.
-        alike = objective in (Objective.fair, Objective.worst_first)
+        alike = options.objective in (Objective.fair, Objective.worst_first)
         weights.append(edges.weights / edges.weights.sum() * (mean if alike else len(edges)))
     zones, racks = instance.zones.astype(np.int64), instance.racks.astype(np.int64)
     limits = [
@@ -196,7 +195,7 @@ def _search_problem(
         spared=np.array([task == applications[place].root for place, task in tasks]),
         apart=apart,
         move_price=least_gain,
-        most_moves=moves_max,
+        most_moves=options.moves_max,
         most_moves_of=np.array(
             [NO_LIMIT if application.moves_max is None else application.moves_max for application in applications],
             np.int64,

@@ -4,18 +4,56 @@ The solver sees the median round trip of the training windows and the resulting 
 on hold-out windows (`acceptance`), and where that rejects moves, it searches again (`search_again`).
 """
 
-from sinemora.recommendations.core.acceptance import blocked_groups, judge
+from dataclasses import dataclass
+
+from sinemora.recommendations.core.acceptance import blocked_groups, judge, move_cost_of
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
 from sinemora.recommendations.core.gains import apply_moves, min_gain
 from sinemora.recommendations.core.infeasibility import diagnose_unplaced
 from sinemora.recommendations.core.instance import WAITING, ImputedMatrix, Instance, impute
 from sinemora.recommendations.core.joint_placement import Barred, movable_tasks, place_jointly
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.racks import racks_of
 from sinemora.recommendations.core.search_again import Judged, place_confirmed, place_reachably
-from sinemora.recommendations.core.solution import Group, Options, Solution
+from sinemora.recommendations.core.solution import Group, Solution
 from sinemora.recommendations.placement import progress
 from sinemora.recommendations.placement.move_sequence import TaskMove
 from sinemora.recommendations.placement.policies import nomora
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placing:
+    """Joint placement after the moves `proposed` of the published policy, and the judgement of all these moves.
+
+    A move has to gain `least_gain` for its task; `noise` explains the gain `noise`.
+    """
+
+    instance: Instance
+    options: Options
+    assumed: ImputedMatrix
+    proposed: list[TaskMove]
+    least_gain: float
+    noise: float
+
+    def __call__(self, movers: set[tuple[int, int]], barred: Barred, earlier: Judged | None) -> Judged:
+        """Place `movers`; return the result, all groups, and the steps of those kept.
+
+        The search begins with the moves that were kept of an `earlier` result. That one had at least these `movers`,
+        and no limit that this one lacks.
+        """
+        search, moves = None, self.proposed
+        if movers:
+            at = apply_moves(tuple(application.at for application in self.instance.applications), moves)
+            known = None
+            if earlier is not None and earlier[0] is not None:
+                kept = [move for group in earlier[1] if group.rejected is None for move in group.moves]
+                known = (earlier[0].solution, apply_moves(at, kept))
+            search = place_jointly(
+                self.instance, self.assumed, at, movers, self.options, self.least_gain, barred, known
+            )
+            moves = [*moves, *search.moves]
+        progress.report(0.8, f"judging {len(moves)} moves on held-out windows")
+        return search, *judge(self.instance, moves, self.options, self.noise)
 
 
 def solve(instance: Instance, options: Options) -> Solution:
@@ -27,30 +65,24 @@ def solve(instance: Instance, options: Options) -> Solution:
     here = tuple(application.at for application in instance.applications)
     chosen = [place for place, application in enumerate(instance.applications) if application.chosen]
     noise = min_gain(instance, chosen)
-    costs = [
-        instance.applications[place].move_cost if options.move_cost is None else options.move_cost for place in chosen
-    ]
-    least_gain = max(noise, min(costs, default=0.0))
-    stars = solvable_stars(instance) if options.published else []
+    least_gain = max(noise, min((move_cost_of(instance.applications[place], options) for place in chosen), default=0.0))
+    stars = solvable_stars(instance) if options.nomora else []
     problem, plan, proposed, racks_from = None, None, [], None
     if stars:
         progress.report(0.2, f"placing tasks of {len(stars)} stars on {len(instance.machines)} VMs")
         racks, racks_from = racks_of(instance, assumed)
         problem = formulate(instance, stars, assumed, racks)
-        plan = nomora.solve(problem, options.published)
+        plan = nomora.solve(problem, options.nomora)
         proposed = task_moves(instance, stars, problem, plan)
     movers = movable_tasks(instance, stars)
-
-    def place(tasks: set[tuple[int, int]], barred: Barred, earlier: Judged | None) -> Judged:
-        return _place_and_judge(instance, options, assumed, proposed, tasks, least_gain, noise, barred, earlier)
-
-    judged, barred = place(movers, frozenset(), None), Barred()
+    place = _Placing(instance, options, assumed, proposed, least_gain, noise)
+    judged, barred = place(movers, Barred(), None), Barred()
     refused: list[Group] = []
-    if not options.published and instance.shortage is None:
+    if not options.nomora and instance.shortage is None:
         judged, barred, refused = place_confirmed(instance, place, movers, judged)
     search, groups, steps = judged
     first = search
-    if blocked_groups(groups) and not options.published:
+    if blocked_groups(groups) and not options.nomora:
         search, again, steps = place_reachably(lambda tasks, earlier: place(tasks, barred, earlier), movers, judged)
         groups = [*again, *(group for group in blocked_groups(groups) if group not in again)]
     rejected = sum(len(group.moves) for group in groups if group.rejected is not None)
@@ -64,48 +96,18 @@ def solve(instance: Instance, options: Options) -> Solution:
             raise why
         unplaced.append(str(why))
     return Solution(
-        steps,
-        tuple(groups),
-        tuple(kept),
-        after,
-        plan,
-        problem,
-        assumed,
-        noise,
-        first,
-        tuple(unplaced),
-        racks_from,
-        len(barred),
-        rejected,
+        options=options,
+        steps=steps,
+        groups=tuple(groups),
+        kept=tuple(kept),
+        after=after,
+        plan=plan,
+        problem=problem,
+        assumed=assumed,
+        min_gain=noise,
+        search=first,
+        unplaced=tuple(unplaced),
+        racks_from=racks_from,
+        left_out=len(barred),
+        rejected=rejected,
     )
-
-
-def _place_and_judge(
-    instance: Instance,
-    options: Options,
-    assumed: ImputedMatrix,
-    proposed: list[TaskMove],
-    movers: set[tuple[int, int]],
-    least_gain: float,
-    noise: float,
-    barred: Barred,
-    earlier: Judged | None,
-) -> Judged:
-    """Place `movers` after the moves `proposed`; return the result, all groups, and the steps of those kept.
-
-    The search begins with the moves that were kept of an `earlier` result. That one had at least these `movers`, and no
-    limit that this one lacks.
-    """
-    search = None
-    if movers:
-        at = apply_moves(tuple(application.at for application in instance.applications), proposed)
-        known = None
-        if earlier is not None and earlier[0] is not None:
-            kept = [move for group in earlier[1] if group.rejected is None for move in group.moves]
-            known = (earlier[0].solution, apply_moves(at, kept))
-        search = place_jointly(
-            instance, assumed, at, movers, options.objective, least_gain, options.moves_max, barred, known
-        )
-        proposed = [*proposed, *search.moves]
-    progress.report(0.8, f"judging {len(proposed)} moves on held-out windows")
-    return search, *judge(instance, proposed, options.move_cost, options.moves_max, noise)

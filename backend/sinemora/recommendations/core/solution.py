@@ -1,4 +1,4 @@
-"""Options and result of the optimiser."""
+"""Result of the optimiser."""
 
 from dataclasses import dataclass
 
@@ -7,26 +7,11 @@ from sinemora.applications.performance import Indices
 from sinemora.recommendations.core.holdout import Gain
 from sinemora.recommendations.core.instance import ImputedMatrix
 from sinemora.recommendations.core.joint_placement import SearchResult
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.racks import RackSource
-from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.move_sequence import Step, TaskMove
 from sinemora.recommendations.placement.plan import Plan
-from sinemora.recommendations.placement.policies.nomora import Parameters
 from sinemora.recommendations.placement.problem import Problem
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Settings of the optimiser. `move_cost` None: the value of each application.
-
-    `published`: parameters of the published policy, whose flow network then places the tasks of stars, without limits
-    on moves.
-    """
-
-    published: Parameters | None = None
-    objective: Objective = Objective.loss
-    moves_max: int = 10
-    move_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,10 +27,11 @@ class Group:
     """Unconfirmed only because of these costs, `move_cost` or `bringing_cost`: without them the gain is confirmed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Solution:
     """Moves in execution order (`steps`), all `groups`, best first, and the placement `after` the kept ones."""
 
+    options: Options
     steps: tuple[Step, ...]
     groups: tuple[Group, ...]
     kept: tuple[Group, ...]

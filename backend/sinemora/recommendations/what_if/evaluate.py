@@ -23,7 +23,7 @@ from sinemora.recommendations.core.instance import (
     impute,
 )
 from sinemora.recommendations.core.joint_placement import place_jointly
-from sinemora.recommendations.placement.costs import Objective
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.schemas import RecommendationRequest
 from sinemora.recommendations.what_if import changes as edits
 from sinemora.recommendations.what_if import newest
@@ -128,7 +128,7 @@ def _place_waiting(instance: Instance) -> tuple[Instance, list[Placed]]:
         assumed = impute(instance.training, instance.zones)
     except NothingMeasured:
         return instance, []
-    moves = place_jointly(instance, assumed, here, movers, Objective.loss, 0.0, 0).moves
+    moves = place_jointly(instance, assumed, here, movers, Options(moves_max=0), least_gain=0.0).moves
     at = apply_moves(here, moves)
     for place, machines in enumerate(at):
         instance = edits.apply_changes(

@@ -11,6 +11,7 @@ from sinemora.applications.curves.core.library import published
 from sinemora.applications.performance import Links, Sensitivity
 from sinemora.recommendations.core.broken_limits import broken_limits
 from sinemora.recommendations.core.instance import Deployment, Instance, Machine, TaskDemand
+from sinemora.recommendations.core.options import Options
 
 CURVE = catalogue.of_published(published("dns"))
 ZONES = ("a", "b", "c", "a")
@@ -55,7 +56,7 @@ def found(world: Instance, moves_max: int = 10, after: list[list[int]] | None = 
     """Return the broken limits of a placement, by default of the present one."""
     places = [application.at for application in world.applications]
     moved = tuple(np.array(at, np.intp) for at in after) if after else tuple(places)
-    return broken_limits(world, moved, moves_max)
+    return broken_limits(world, moved, Options(moves_max=moves_max))
 
 
 PAYS = "no move that mends this gains enough: move a task yourself, or relax the limit"

@@ -11,13 +11,12 @@ from lab.benchmarks.recommending.tenants import small
 from sinemora.recommendations import explanation, service
 from sinemora.recommendations.job import RECOMMEND
 from sinemora.recommendations.core import binding, optimize
-from sinemora.recommendations.core.solution import Options
+from sinemora.recommendations.core.options import Options
 RECOMMEND.import_libraries()
 before = set(sys.modules)
 instance = instance_of(small(np.random.default_rng(3)))
-options = Options(moves_max=3, move_cost=0.0)
-solution = optimize.solve(instance, options)
-binding.binding_limits(instance, solution, options)
+solution = optimize.solve(instance, Options(moves_max=3, move_cost=0.0))
+binding.binding_limits(instance, solution)
 assert solution.groups
 print(*sorted(name for name in set(sys.modules) - before if not name.startswith("lab.")))
 """

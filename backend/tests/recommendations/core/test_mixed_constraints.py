@@ -18,7 +18,8 @@ from lab.benchmarks.recommending.truth import best, kept, values
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.solution import Group, Options, Solution
+from sinemora.recommendations.core.options import Options
+from sinemora.recommendations.core.solution import Group, Solution
 from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.policies.limits import InfeasibleError
 from tests.seeds import seeds

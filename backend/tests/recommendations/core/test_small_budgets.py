@@ -12,7 +12,7 @@ from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import Star, Tenant, large
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.solution import Options
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.policies.search import SearchProblem
 from tests.recommendations.placement.policies.test_search_proven import keeps, value

@@ -8,7 +8,7 @@ from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import Star, Tenant
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.solution import Options
+from sinemora.recommendations.core.options import Options
 
 FAR, NEAR, NEARER = 700.0, 200.0, 50.0
 ROOT, HOME, GOOD, BETTER = range(4)

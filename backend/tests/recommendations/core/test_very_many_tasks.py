@@ -10,7 +10,7 @@ import sinemora_native
 from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import large
 from sinemora.recommendations.core import optimize
-from sinemora.recommendations.core.solution import Options
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.placement.policies import search
 
 FAR_NS = 900e3

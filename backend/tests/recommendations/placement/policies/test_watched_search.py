@@ -11,7 +11,7 @@ from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import large
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.core.solution import Options
+from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.placement import progress
 from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.progress import Progress
