@@ -39,7 +39,8 @@ def cycles(root: Path) -> Iterator[list[str]]:
 def _python(folder: Path) -> dict[str, set[str]]:
     sys.path.insert(0, str(folder))
     graph = grimp.build_graph("sinemora", exclude_type_checking_imports=True, cache_dir=None)
-    return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    # A module that imports itself by its name, since it runs as `__main__`, is no cycle.
+    return {module: graph.find_modules_directly_imported_by(module) - {module} for module in graph.modules}
 
 
 def _typescript(folder: Path) -> dict[str, set[str]]:
