@@ -4,7 +4,6 @@ A group of figures is a module in this folder with a function `run()`.
 """
 
 import importlib
-import os
 import sys
 from pathlib import Path
 
@@ -33,11 +32,8 @@ GROUPS = (
 def main() -> int:
     """Run the groups of `ONLY`, all by default. Return 1 if one could not be measured or a figure missed its bar."""
     present = [group for group in GROUPS if (HERE / f"{group}.py").exists()]
-    selected = os.environ.get("ONLY", "").replace(",", " ").split() or present
-    if unknown := set(selected) - set(present):
-        sys.exit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(present)}")
     failed = 0
-    for group in selected:
+    for group in figures.selected(present):
         figures.comment(f"── {group}")
         try:
             importlib.import_module(group).run()

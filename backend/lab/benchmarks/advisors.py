@@ -3,7 +3,6 @@ transport, transfers, control-group, shaping, treatment and bulk-sender (the las
 """
 
 import os
-import sys
 from collections.abc import Callable
 
 from lab.benchmarks.advising import (
@@ -16,7 +15,7 @@ from lab.benchmarks.advising import (
     transport,
     treatment,
 )
-from lab.benchmarks.figures import finish
+from lab.benchmarks.figures import finish, selected
 
 GROUPS: dict[str, Callable[[int], None]] = {
     "price": price.main,
@@ -30,16 +29,7 @@ GROUPS: dict[str, Callable[[int], None]] = {
 }
 
 
-def main(seed: int, only: list[str]) -> None:
-    """Run the groups `only`, or all. Exits with 2 for a group that does not exist."""
-    if unknown := [name for name in only if name not in GROUPS]:
-        sys.stderr.write(f"Unknown group {', '.join(unknown)}; there are {', '.join(GROUPS)}.\n")
-        sys.exit(2)
-    for name, run in GROUPS.items():
-        if not only or name in only:
-            run(seed)
-
-
 if __name__ == "__main__":
-    main(int(os.environ.get("SEED") or "1"), [name for name in os.environ.get("ONLY", "").split(",") if name])
+    for name in selected(GROUPS):
+        GROUPS[name](int(os.environ.get("SEED") or "1"))
     finish()

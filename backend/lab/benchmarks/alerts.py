@@ -20,7 +20,7 @@ import numpy as np
 from lab.benchmarks.alerting import sql
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
-from lab.benchmarks.figures import comment, finish, report
+from lab.benchmarks.figures import comment, finish, report, selected
 from lab.incidents.command import mixed
 from lab.incidents.events import HARMLESS, Event
 from lab.incidents.traces import TRACES
@@ -242,7 +242,6 @@ GROUPS = {
 }
 
 if __name__ == "__main__":
-    only = (os.environ.get("ONLY") or ",".join(GROUPS)).split(",")
-    for name in only:
+    for name in selected(GROUPS):
         GROUPS[name]()
     finish()

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 from lab.benchmarks import curve_classes
-from lab.benchmarks.figures import finish, report
+from lab.benchmarks.figures import finish, report, selected
 from sinemora.applications.curves.core.curve import Curve, Floats
 from sinemora.applications.curves.core.fit import Fit, Threshold, fit
 from sinemora.applications.curves.core.library import LIBRARY, Published, published
@@ -69,7 +69,7 @@ class Case:
         return float(np.sqrt(np.mean((curve(at) - self.truth.curve(at)) ** 2)))
 
 
-def main(seed: int, only: set[str]) -> None:
+def main(seed: int) -> None:
     warnings.filterwarnings("ignore", message="Covariance of the parameters could not be estimated")
     groups: dict[str, Callable[[np.random.Generator], None]] = {
         "formulas": lambda _: formulas(),
@@ -80,10 +80,9 @@ def main(seed: int, only: set[str]) -> None:
         "speed": speed,
         "profiler": lambda _: profiler(seed),
     }
-    if unknown := only - groups.keys():
-        sys.exit(f"ONLY: {', '.join(sorted(unknown))} is unknown; groups: {', '.join(groups)}")
+    chosen = selected(groups)
     for number, (name, measure) in enumerate(groups.items()):
-        if not only or name in only:
+        if name in chosen:
             measure(np.random.default_rng((seed, number)))
 
 
@@ -333,5 +332,5 @@ def swept(recipe: Recipe, seed: int) -> Profile:
 
 
 if __name__ == "__main__":
-    main(int(os.environ.get("SEED") or "1"), set(filter(None, os.environ.get("ONLY", "").split(","))))
+    main(int(os.environ.get("SEED") or "1"))
     finish()

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -66,6 +67,15 @@ def report(figure: str, value: float, **detail: object) -> None:
 def comment(text: str) -> None:
     """Print a comment on stderr."""
     sys.stderr.write(f"{text}\n")
+
+
+def selected(groups: Iterable[str]) -> list[str]:
+    """Return the groups that `ONLY` names, all by default, in the order of `groups`. Exits if one is unknown."""
+    known = list(groups)
+    wanted = os.environ.get("ONLY", "").replace(",", " ").split()
+    if unknown := set(wanted) - set(known):
+        sys.exit(f"ONLY={','.join(sorted(unknown))}: the groups are {', '.join(known)}.")
+    return [name for name in known if not wanted or name in wanted]
 
 
 def finish() -> None:

@@ -1,6 +1,6 @@
 """Quality and speed of placement: one JSON object a figure. `TRACE=` names a folder with the Google trace of 2011.
 
-`ONLY=` one group: small, fronts, full, tenant.
+`ONLY=` some groups: small, full, tenant.
 
 Without a trace, jobs have the generator's sizes. Times are of a whole step, from latency to certified plan, after one
 small plan has warmed up; `cpu_s` is the processor's time for the same.
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lab.benchmarks import placement_tenant
-from lab.benchmarks.figures import finish, report
+from lab.benchmarks.figures import finish, report, selected
 from sinemora.labs.simulation.core import network, trace, workload
 from sinemora.recommendations.placement import costs, matrix
 from sinemora.recommendations.placement.plan import Certificate
@@ -34,9 +34,9 @@ MACHINES, SLOTS = 12_500, 12
 gaps: list[int] = []
 
 
-def main(only: str | None) -> None:
+def main() -> None:
     groups = {"small": small_instances, "full": full_size, "tenant": tenant}
-    for group in [only] if only else groups:
+    for group in selected(groups):
         groups[group]()
     if gaps:
         worst = max(map(abs, gaps))
@@ -255,5 +255,5 @@ def tenant() -> None:
 
 
 if __name__ == "__main__":
-    main(os.environ.get("ONLY") or None)
+    main()
     finish()

@@ -9,9 +9,6 @@ again.
     make bench-scale ONLY=cluster CLUSTER=postgresql://postgres@HOST/postgres    a cluster of Citus that runs already
 """
 
-import os
-import sys
-
 from lab.benchmarks import figures
 from lab.benchmarks.scaling import (
     aged,
@@ -44,13 +41,10 @@ ALONE = {"cluster": cluster.cluster}
 
 def main() -> None:
     """Measure the groups of ONLY, all by default, each on a product of its own."""
-    wanted = os.environ.get("ONLY") or ",".join([*GROUPS, *ALONE])
-    for name in wanted.split(","):
+    for name in figures.selected([*GROUPS, *ALONE]):
         if name in ALONE:
             ALONE[name]()
             continue
-        if name not in GROUPS:
-            sys.exit(f"ONLY={wanted}: there are the groups {', '.join([*GROUPS, *ALONE])}")
         with running() as product:
             GROUPS[name](product)
     figures.finish()

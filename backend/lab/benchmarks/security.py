@@ -7,7 +7,6 @@ make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -159,9 +158,7 @@ GROUPS: dict[str, Callable[[Product], None]] = {
 
 def main() -> None:
     """Run the groups of `ONLY`, all by default."""
-    chosen = [name for name in os.environ.get("ONLY", "").split(",") if name] or list(GROUPS)
-    if unknown := set(chosen) - set(GROUPS):
-        sys.exit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    chosen = figures.selected(GROUPS)
     with running() as product:
         for name in chosen:
             comment(f"── {name}")

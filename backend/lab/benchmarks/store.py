@@ -293,9 +293,7 @@ def memory(product: Product, seconds: float) -> None:
 
 def main() -> None:
     """Run the requested groups."""
-    groups = [name for name in os.environ.get("ONLY", "").split(",") if name] or list(GROUPS)
-    if unknown := set(groups) - set(GROUPS):
-        sys.exit(f"unknown groups: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    groups = figures.selected(GROUPS)
     seconds = float(os.environ.get("SECONDS_OF_LOAD") or 600)
     if "error" in groups:
         error()

@@ -6,7 +6,6 @@ chapter 2. α is found by search on flows of one seed; the gains are measured on
 
 import math
 import os
-import sys
 import time
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ import numpy.typing as npt
 import sinemora_native
 
 from lab.benchmarks import leaf_spine
-from lab.benchmarks.figures import comment, finish, report
+from lab.benchmarks.figures import comment, finish, report, selected
 from lab.benchmarks.queueing import served, simulated
 from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
 from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, PacketPolicy, TailTopology
@@ -139,16 +138,7 @@ def queue(seed: int) -> None:
 GROUPS = {"packets": packets, "leaf_spine": leaf_spine.main, "queue": queue}
 
 
-def main(seed: int, only: list[str]) -> None:
-    """Print the figures of some groups, of all without any."""
-    for name, group in GROUPS.items():
-        if not only or name in only:
-            group(seed)
-
-
 if __name__ == "__main__":
-    chosen = [name for name in (os.environ.get("ONLY") or "").split(",") if name]
-    if unknown := set(chosen) - set(GROUPS):
-        sys.exit(f"ONLY={','.join(sorted(unknown))}: the groups are {', '.join(GROUPS)}.")
-    main(int(os.environ.get("SEED") or "1"), chosen)
+    for name in selected(GROUPS):
+        GROUPS[name](int(os.environ.get("SEED") or "1"))
     finish()

@@ -132,9 +132,7 @@ def main() -> None:
     frontend = ROOT / "frontend" / "dist"
     if not (frontend / "index.html").exists():
         sys.exit("The front end is not built: make bench-ui")
-    only = set((os.environ.get("ONLY") or ",".join(GROUPS)).split(","))
-    if unknown := only - {*GROUPS}:
-        sys.exit(f"Unknown groups: {', '.join(sorted(unknown))}. Groups: {', '.join(GROUPS)}")
+    only = set(figures.selected(GROUPS))
     with running(frontend) as product:
         if only & {"speed", "pages"}:
             filled(product, 100, 12)

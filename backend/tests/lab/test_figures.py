@@ -101,3 +101,13 @@ def test_every_benchmark_has_its_table(monkeypatch):
         assert f"<!-- figures of bench-{bench} -->" in text
     named = {line.split("`")[1] for line in text.splitlines() if line.startswith("| `")}
     assert named >= set(figures.bars()), "make bench-… writes the missing rows"
+
+
+def test_some_groups_are_selected_in_their_order_and_an_unknown_one_is_named(monkeypatch):
+    monkeypatch.delenv("ONLY", raising=False)
+    assert figures.selected(["load", "rss", "large"]) == ["load", "rss", "large"]
+    monkeypatch.setenv("ONLY", "large,load")
+    assert figures.selected(["load", "rss", "large"]) == ["load", "large"]
+    monkeypatch.setenv("ONLY", "large,lod")
+    with pytest.raises(SystemExit, match=r"^ONLY=lod: the groups are load, rss, large\.$"):
+        figures.selected(["load", "rss", "large"])
