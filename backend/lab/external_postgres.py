@@ -18,8 +18,8 @@ from psycopg import sql
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from sinemora.measurements.store import distribution
-from sinemora.measurements.store.distribution import SpreadBy
+from sinemora.measurements.store import citus
+from sinemora.measurements.store.citus import SpreadBy
 from sinemora.operations.embedded.servers.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE
 
 SETTING = "SINEMORA_TEST_DATABASE_URL"
@@ -100,7 +100,7 @@ class ExternalPostgres:
             self.dsn(OWNER_ROLE).replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool
         )
         with owner.connect() as connection:
-            distribution.distribute(connection, self.by, _SHARDS, lambda _: None)
+            citus.distribute(connection, self.by, _SHARDS, lambda _: None)
 
     def superuser(self, server: str | None = None, database: str | None = None) -> psycopg.Connection:
         """Connect to the server of the address or another one, to its database or one that was created."""

@@ -11,8 +11,8 @@ from typer import Exit, Option, Typer
 from sinemora.kit.commands import require_database
 from sinemora.kit.config import settings
 from sinemora.kit.database_refusal import refusal_of
-from sinemora.measurements.store.distribution import DistributionError, SpreadBy
-from sinemora.measurements.store.distribution import distribute as spread
+from sinemora.measurements.store.citus import DistributionError, SpreadBy
+from sinemora.measurements.store.citus import distribute as spread
 
 app = Typer(rich_markup_mode=None)
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.kit.row_policies import prepare_to_distribute, without_subqueries
-from sinemora.measurements.store import distribution
+from sinemora.measurements.store import citus
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_subquery_that_reads_a_table_is_refused():
 
 def test_a_table_that_is_spread_keeps_the_limit_to_meshes_without_a_restrictive_policy(servers):
     with servers.owner_engine.connect() as connection:
-        tables = distribution.tables(connection)
+        tables = citus.tables(connection)
         assert {"probe_frames", "probe_frames_1d", "zone_frames_1m", "path_latest", "spikes"} <= tables.keys()
         assert {"rosters", "rollup_marks", "aged_objects", "vm_traffic", "meshes"}.isdisjoint(tables)
         for table in tables:

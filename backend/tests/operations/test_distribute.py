@@ -5,8 +5,8 @@ from sqlalchemy import text
 
 from sinemora import cli
 from sinemora.kit import cluster
-from sinemora.measurements.store import distribution
-from sinemora.measurements.store.distribution import DistributionError, SpreadBy
+from sinemora.measurements.store import citus
+from sinemora.measurements.store.citus import DistributionError, SpreadBy
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 
@@ -21,14 +21,14 @@ BY_TENANT = dict.fromkeys(KEYS, "tenant_key")
 
 
 def test_a_table_is_spread_by_the_column_of_its_key_that_reported():
-    assert {table: distribution.column_of(key, SpreadBy.VM) for table, key in KEYS.items()} == BY_VM
-    assert {table: distribution.column_of(key, SpreadBy.TENANT) for table, key in KEYS.items()} == BY_TENANT
+    assert {table: citus.column_of(key, SpreadBy.VM) for table, key in KEYS.items()} == BY_VM
+    assert {table: citus.column_of(key, SpreadBy.TENANT) for table, key in KEYS.items()} == BY_TENANT
 
 
 def test_every_table_of_frames_spikes_and_newest_windows_has_such_a_column(servers):
     with servers.owner_engine.connect() as connection:
-        keys = distribution.tables(connection)
-    by_tenant = {table for table, key in keys.items() if distribution.column_of(key, SpreadBy.VM) == cluster.TENANT}
+        keys = citus.tables(connection)
+    by_tenant = {table for table, key in keys.items() if citus.column_of(key, SpreadBy.VM) == cluster.TENANT}
     assert by_tenant == {"corrections", "path_latest_meshes"}
     assert len(keys) >= 14
 
@@ -47,7 +47,7 @@ def test_every_table_of_frames_spikes_and_newest_windows_has_such_a_column(serve
     ],
 )
 def test_a_second_run_continues_with_the_key_of_the_first(by, spread, chosen):
-    assert distribution.choose(by, spread, KEYS) is chosen
+    assert citus.choose(by, spread, KEYS) is chosen
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_second_run_continues_with_the_key_of_the_first(by, spread, chosen):
 )
 def test_keys_are_not_mixed(by, spread, message):
     with pytest.raises(DistributionError, match=message):
-        distribution.choose(by, spread, KEYS)
+        citus.choose(by, spread, KEYS)
 
 
 def test_the_command_says_how_measurements_are_spread(servers, capsys):

@@ -23,7 +23,7 @@ from lab.benchmarks.storing.product import Product, World, running
 from lab.external_postgres import ExternalPostgres
 from sinemora.access.tenants.service import create_owner
 from sinemora.kit.db import _tenant_key
-from sinemora.measurements.store.distribution import SpreadBy
+from sinemora.measurements.store.citus import SpreadBy
 
 ADDRESS = "CLUSTER"
 TURNS = 3
