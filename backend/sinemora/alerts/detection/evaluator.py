@@ -15,8 +15,8 @@ from sinemora.alerts.detection.queries import MeshReports
 from sinemora.alerts.evaluation import focus, state_codec
 from sinemora.alerts.evaluation.detections import Evaluation
 from sinemora.alerts.evaluation.engine import amend, step
+from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX
 from sinemora.alerts.evaluation.rule import Kind
-from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.settling import Learning
 from sinemora.alerts.evaluation.tracking import REMEMBERED_S, advance
 from sinemora.alerts.evaluation.window import BucketForecast, EvaluationState

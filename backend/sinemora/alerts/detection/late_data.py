@@ -20,9 +20,9 @@ from sinemora.alerts.detection import queries
 from sinemora.alerts.detection.replay import Span, Step, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completion, Predictions
 from sinemora.alerts.evaluation import state_codec
+from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX
 from sinemora.alerts.evaluation.recurrence import ended
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
-from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Track, same_cause
 from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.alerts.incidents import queries as incident_queries

@@ -11,8 +11,8 @@ from sinemora.alerts.detection.schemas import RulePreview, RulePreviewCreate
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
 from sinemora.alerts.evaluation.breach import History, Season, breaches_of, least_spread, limit, magnitude, rise_of
 from sinemora.alerts.evaluation.loss_counts import LossCounts
+from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.rule import PER_PATH, Condition, Kind, Rule, Timescale
-from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.rules.load import condition_of
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.errors import ProductError

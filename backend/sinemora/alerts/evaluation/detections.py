@@ -7,9 +7,9 @@ import numpy as np
 
 from sinemora.alerts.evaluation import fairness, root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Flags, Floats, Ints
+from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Among, Kind, Rule, Severity, Symptom, sources
-from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.evaluation.settling import Learning
 from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, Observed, RuleView, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic

@@ -8,8 +8,8 @@ paths in breach in this window fire. No value is estimated: only measured paths 
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
+from sinemora.alerts.evaluation.m_of_n import MOfN, RuleState
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.evaluation.rule_state import MOutOfN, RuleState
 
 SUFFIX = "groups"
 """Name of the state of a rule's groups, behind the rule's id and a slash."""
@@ -21,7 +21,7 @@ def size_of(zone_of: Ints) -> int:
     return 2 * zone_of.size + (int(zone_of.max()) + 1) ** 2
 
 
-def step(state: RuleState, rule: Rule, m_of_n: MOutOfN, breach: Flags, known: Flags, zone_of: Ints) -> Flags:
+def step(state: RuleState, rule: Rule, m_of_n: MOfN, breach: Flags, known: Flags, zone_of: Ints) -> Flags:
     """Apply a window to the groups of a rule. Return the paths in breach that belong to a firing group.
 
     `breach` and `known` [source][target]: of the paths measured in this window. A group needs at least two of them, or

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LONG, SHORT, Flags
-from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX, MOutOfN
+from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX, MOfN
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
@@ -160,9 +160,9 @@ class Rule:
     keep_firing_s: int = 60
     scope: Flags | None = field(default=None, compare=False)
 
-    def m_of_n(self, window_s: int) -> MOutOfN:
+    def m_of_n(self, window_s: int) -> MOfN:
         """Return M of N, hold and keep firing in windows of a mesh."""
-        return MOutOfN(self.x, self.y, -(-self.hold_s // window_s), -(-self.keep_firing_s // window_s))
+        return MOfN(self.x, self.y, -(-self.hold_s // window_s), -(-self.keep_firing_s // window_s))
 
 
 def defaults(window_s: int = 10) -> list[Rule]:

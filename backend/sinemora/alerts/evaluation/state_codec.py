@@ -16,7 +16,7 @@ import zstandard
 
 from sinemora.alerts.evaluation.baseline import Baseline
 from sinemora.alerts.evaluation.loss_counts import LossCounts
-from sinemora.alerts.evaluation.rule_state import RuleState
+from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.window import EvaluationState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 

@@ -8,8 +8,8 @@ import numpy as np
 from sinemora.alerts.evaluation.baseline import Baseline, Counts, Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import History, Seasons, Values
 from sinemora.alerts.evaluation.loss_counts import LossCounts
+from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
-from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.evaluation.settling import Learning, settled
 from sinemora.measurements.aggregate.fairness import FlowShares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic

@@ -1,4 +1,4 @@
-"""Rules on paths: M of N, baselines, seasons, state across restarts."""
+"""Rules on paths: baselines, seasons, state across restarts."""
 
 import numpy as np
 import pytest
@@ -10,57 +10,8 @@ from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import amend, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
-from sinemora.alerts.evaluation.rule_state import MOutOfN, Phase, RuleState
 from sinemora.alerts.evaluation.window import EvaluationState, Window
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-
-
-@pytest.mark.parametrize(
-    ("windows", "m_of_n", "firing"),
-    [
-        ("+", MOutOfN(1, 1), "F"),
-        ("-++-+", MOutOfN(2, 3), "--FFF"),
-        ("+-+--", MOutOfN(2, 3), "--F--"),
-        ("+++-", MOutOfN(1, 1, hold=2), "--F-"),
-        ("++---", MOutOfN(1, 1, keep=2), "FFFF-"),
-        ("++????", MOutOfN(2, 2), "-FFFFF"),  # missing windows keep the state
-        ("++?+", MOutOfN(3, 4), "---F"),
-    ],
-)
-def test_x_of_y_hold_and_keep(windows: str, m_of_n: MOutOfN, firing: str):
-    rule_state, seen = RuleState.new((1,)), ""
-    for window in windows:
-        rule_state.step(np.array([window == "+"]), np.array([window != "?"]), m_of_n)
-        seen += "F" if rule_state.phases(m_of_n)[0] == Phase.FIRING else "-"
-    assert seen == firing
-
-
-def test_missing_data_is_neither_ok_nor_a_breach():
-    rule_state, m_of_n = RuleState.new((2,)), MOutOfN(2, 3)
-    for _ in range(3):
-        rule_state.step(np.array([False, False]), np.array([True, False]), m_of_n)
-    assert rule_state.phases(m_of_n).tolist() == [Phase.INACTIVE, Phase.UNKNOWN]
-
-
-def test_a_late_window_counts_at_its_place():
-    in_time, late, m_of_n = RuleState.new((1,)), RuleState.new((1,)), MOutOfN(2, 3)
-    yes, no = np.array([True]), np.array([False])
-    for breach in (yes, no, yes):
-        in_time.step(breach, yes, m_of_n)
-    late.step(no, no, m_of_n)  # no data yet
-    late.step(no, yes, m_of_n)
-    late.amend(yes, yes, 1)
-    late.step(yes, yes, m_of_n)
-    assert late.hits == in_time.hits
-    assert late.firing[0] == in_time.firing[0]
-
-
-def test_missed_windows_count_as_missing_data():
-    rule_state, yes = RuleState.new((1,)), np.array([True])
-    rule_state.step(yes, yes, MOutOfN(2, 3))
-    rule_state.step(yes, yes, MOutOfN(2, 3), windows=4)
-    assert rule_state.hits[0] == 0b10001
-    assert not rule_state.firing[0]
 
 
 def test_a_baseline_follows_its_path_but_not_events():

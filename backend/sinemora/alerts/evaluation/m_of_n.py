@@ -1,4 +1,4 @@
-"""State of a rule on every path: X of the last Y windows, hold, keep firing. Missing data is a separate state.
+"""M of N: decides on which paths a rule fires, with hold and keep firing. Missing data is a separate state.
 
 The last 16 windows of a path are two words of bits, the newest in the lowest bit: windows with a breach, and windows
 with data. A late window can still be applied, and an evaluation is a few operations on whole arrays.
@@ -28,19 +28,19 @@ class Phase(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MOutOfN:
-    """M of N: a breach counts with `x` of the last `y` windows, fires after it counted for more than `hold`
-    windows, and ends after more than `keep` windows without one. All in windows; `y` at most 16.
+class MOfN:
+    """M of N: a breach counts with `m` of the last `n` windows, fires after it counted for more than `hold`
+    windows, and ends after more than `keep` windows without one. All in windows; `n` at most 16.
     """
 
-    x: int
-    y: int
+    m: int
+    n: int
     hold: int = 0
     keep: int = 0
 
     @property
     def mask(self) -> np.uint16:
-        return np.uint16((1 << self.y) - 1)
+        return np.uint16((1 << self.n) - 1)
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class RuleState:
         hits, seen, run, quiet = np.zeros((4, *shape), np.uint16)
         return cls(hits, seen, run, quiet, np.zeros(shape, np.bool_))
 
-    def step(self, breach: Flags, known: Flags, m_of_n: MOutOfN, windows: int = 1, active: Flags | None = None) -> None:
+    def step(self, breach: Flags, known: Flags, m_of_n: MOfN, windows: int = 1, active: Flags | None = None) -> None:
         """Apply the window that ended `windows` windows after the last one; those between count as missing.
 
         Paths where `known` is false keep their state. With `active`, only the windows of a path count that are its
@@ -91,14 +91,15 @@ class RuleState:
             self.hits |= np.where(breach & known, bit, np.uint16(0))
             self.seen |= np.where(known, bit, np.uint16(0))
 
-    def _settle(self, known: Flags, m_of_n: MOutOfN) -> None:
+    def _settle(self, known: Flags, m_of_n: MOfN) -> None:
+        """Decide which paths fire: with M breaches in their last N windows, from `hold` on, until `keep` is over."""
         hits = self.hits.reshape(-1)
         firing = self.firing.reshape(-1)
         at = np.flatnonzero(hits.astype(np.bool_) | firing)
         if not at.size:
             return
         run, quiet = self.run.reshape(-1), self.quiet.reshape(-1)
-        breached = np.bitwise_count(hits[at] & m_of_n.mask) >= m_of_n.x
+        breached = np.bitwise_count(hits[at] & m_of_n.mask) >= m_of_n.m
         seen = known.reshape(-1)[at]
         counted = np.where(breached, np.minimum(run[at], _LONGEST - 1) + 1, np.where(seen, 0, run[at]))
         still = np.where(breached, 0, np.where(seen, np.minimum(quiet[at], _LONGEST - 1) + 1, quiet[at]))
@@ -113,11 +114,11 @@ class RuleState:
         newest = self.seen & (~self.seen + np.uint16(1))  # the lowest bit that is set
         return where & (newest > 0), where & ((self.hits & newest) > 0)
 
-    def phases(self, m_of_n: MOutOfN) -> npt.NDArray[np.uint8]:
+    def phases(self, m_of_n: MOfN) -> npt.NDArray[np.uint8]:
         """Return the `Phase` of every path."""
         phases = np.full(self.hits.shape, Phase.INACTIVE, np.uint8)
-        phases[np.bitwise_count(self.seen & m_of_n.mask) < m_of_n.x] = Phase.UNKNOWN
-        phases[np.bitwise_count(self.hits & m_of_n.mask) >= m_of_n.x] = Phase.PENDING
+        phases[np.bitwise_count(self.seen & m_of_n.mask) < m_of_n.m] = Phase.UNKNOWN
+        phases[np.bitwise_count(self.hits & m_of_n.mask) >= m_of_n.m] = Phase.PENDING
         phases[self.firing] = Phase.FIRING
         return phases
 
