@@ -66,7 +66,6 @@ from sinemora.measurements import routes as measurements
 from sinemora.measurements.aged import routes as aged
 from sinemora.measurements.bucket_exports import routes as bucket_exports
 from sinemora.measurements.ingest import pipeline
-from sinemora.measurements.ingest.connection import ReportConnection
 from sinemora.measurements.ingest.dispatch import ReportDispatch
 from sinemora.measurements.on_demand import routes as on_demand
 from sinemora.measurements.pins import routes as pins
@@ -259,7 +258,6 @@ def server() -> Server:
     app = create_app()
     config = uvicorn.Config(
         app,
-        http=ReportConnection,
         host=settings().host,
         port=settings().port,
         access_log=False,

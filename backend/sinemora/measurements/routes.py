@@ -15,10 +15,10 @@ from sinemora.fleet.inventory.agents import AgentDep, AgentRoute
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.raw import body_of
+from sinemora.kit.http.raw import body_of, text_of
 from sinemora.kit.http.routes import BoundedRoute, accepts, operation_id
+from sinemora.kit.http.server_time import time_headers
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.ingest.dispatch import form_of, headers_of
 from sinemora.measurements.ingest.payload import JSON, PROTOBUF
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.query import matrix, paths
@@ -77,8 +77,13 @@ async def create_report(request: Request, agent: AgentDep) -> Response:
         body = await body_of(request.receive)
     except ClientDisconnect as error:
         raise HTTPException(400) from error
-    skipped = await request.app.state.ingest.take(agent, body, *form_of(request.scope))
-    return Response(status_code=204, headers=headers_of(skipped, arrived_ns))
+    media_type = text_of(request.scope, b"content-type").partition(";")[0].strip().lower()
+    encoding = text_of(request.scope, b"content-encoding").lower()
+    skipped = await request.app.state.ingest.take(agent, body, media_type, encoding)
+    headers = time_headers(arrived_ns)
+    if skipped:
+        headers["Sinemora-Skipped-Windows"] = str(skipped)
+    return Response(status_code=204, headers=headers)
 
 
 report_route = next(route for route in agent_router.routes if isinstance(route, AgentRoute))

@@ -15,7 +15,6 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
-from starlette.types import Scope
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
@@ -40,7 +39,6 @@ __all__ = [
     "ReportNote",
     "enrol_agent",
     "identify",
-    "known_agent",
     "note_reports",
     "revoke",
 ]
@@ -97,11 +95,6 @@ async def authenticate(request: Request) -> AgentIdentity:
         "agent": identity,
     }
     return identity
-
-
-def known_agent(scope: Scope) -> AgentIdentity | None:
-    """Return the agent of a request if its credential was looked up lately; None where `authenticate` has to."""
-    return _kept(digest(bearer_of(scope)))
 
 
 async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:

@@ -79,7 +79,7 @@ class HttpMiddleware:
         response_begun = False
         received_bytes = 0
         state["body_limit_bytes"] = self.body_limit_bytes
-        declared_bytes = state["declared_bytes"] = content_length(scope)
+        declared_bytes = state["declared_bytes"] = _content_length(scope)
 
         async def receive_limited() -> Message:
             nonlocal received_bytes
@@ -100,7 +100,7 @@ class HttpMiddleware:
             await send(message)
 
         try:
-            if refusal := refusal_of(scope):
+            if refusal := _refusal_of(scope):
                 await problem(Request(scope, receive), refusal)(scope, receive, send_with_headers)
                 return
             await self.app(scope, receive_limited, send_with_headers)
@@ -109,14 +109,6 @@ class HttpMiddleware:
             if response_begun:
                 raise  # the response has begun: only a broken connection signals the failure
             await problem(Request(scope, receive), internal_error())(scope, receive, send_with_headers)
-
-    def head_of(self, scope: Scope, status: int, headers: dict[str, str], seconds: float) -> list[tuple[bytes, bytes]]:
-        """Return the headers of a response that leaves without ASGI after `seconds`, and count it."""
-        named = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-        message: Message = {"headers": named}
-        self._add_headers(message, _request_id(scope), {}, frameable=False)
-        self._count(scope, status, seconds)
-        return list(message["headers"])
 
     def _add_headers(
         self, message: Message, request_id: str, response_headers: dict[str, str], *, frameable: bool
@@ -150,7 +142,7 @@ def _metrics_of(method: str, route: str, status: int) -> tuple[Counter, Histogra
     return REQUESTS.labels(method, route, str(status)), REQUEST_SECONDS.labels(method, route)
 
 
-def refusal_of(scope: Scope) -> ProductError | None:
+def _refusal_of(scope: Scope) -> ProductError | None:
     """Return the refusal of a request whose head no route can use; None for a good one."""
     if not _HOST.fullmatch(header_of(scope, b"host")):
         return ProductError("host_invalid", 400, "Invalid Host header: send a host name or address, and a port if any.")
@@ -161,7 +153,7 @@ def refusal_of(scope: Scope) -> ProductError | None:
     return None
 
 
-def content_length(scope: Scope) -> int:
+def _content_length(scope: Scope) -> int:
     """Return the announced length of the body, bytes; 0 when it is not announced."""
     length = header_of(scope, b"content-length")
     return int(length) if length.isdigit() else 0

@@ -1,24 +1,20 @@
-"""Reports over real connections: stored without ASGI or through it, their responses and counts are the same."""
+"""Reports over real connections: bodies in pieces, early refusals, equal responses with and without a length."""
 
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from time import sleep
 from typing import Any
 
 import pytest
 import zstandard
 
-from sinemora.fleet.inventory.agents import known_agent
 from sinemora.kit import config
-from sinemora.kit.errors import ProductError
 from sinemora.kit.observability import tracing
 from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 from sinemora.main import Server, server
 from sinemora.measurements import metrics
-from sinemora.measurements.ingest import connection
-from sinemora.measurements.ingest.connection import BODY_BYTES_MAX
-from sinemora.measurements.ingest.dispatch import ReportDispatch
 from tests.callers import AgentCaller, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_start
@@ -53,24 +49,6 @@ def mesh(owner: Any, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
     return make_mesh(owner, 2)
 
 
-@pytest.fixture
-def dispatched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that gets the path of each request that goes through ASGI to the dispatch of reports."""
-    paths: list[str] = []
-    original = ReportDispatch.__call__
-
-    async def noted(self: ReportDispatch, scope: Any, receive: Any, send: Any) -> None:
-        paths.append(scope["path"])
-        await original(self, scope, receive, send)
-
-    monkeypatch.setattr(ReportDispatch, "__call__", noted)
-    return paths
-
-
-def bearer(mesh: MeshWorld) -> str:
-    return mesh.agents[0].headers["Authorization"]
-
-
 def body_for(mesh: MeshWorld, mesh_key: int | None = None, windows_ago: int = 1, sender: int = 0) -> bytes:
     peers = {mesh.agents[1 - sender].vm_key: simple(50_000)}
     report = report_of(mesh.key if mesh_key is None else mesh_key, peers, window_start(windows_ago))
@@ -93,7 +71,7 @@ def with_length(headers: dict[str, str], body: bytes) -> bytes:
 
 
 def chunked(headers: dict[str, str], body: bytes) -> bytes:
-    """Return the same request without a length in its head, which goes through ASGI."""
+    """Return the same request without a length in its head."""
     chunk = b"%x\r\n%s\r\n" % (len(body), body) if body else b""
     return head_of({**headers, "Transfer-Encoding": "chunked"}) + chunk + b"0\r\n\r\n"
 
@@ -123,9 +101,6 @@ class Connection:
             self.buffer += piece
         return result
 
-    def ends(self) -> bool:
-        return self.buffer == b"" and self.socket.recv(1) == b""
-
 
 @contextmanager
 def connected(address: tuple[str, int]) -> Iterator[Connection]:
@@ -154,50 +129,6 @@ def known(address: tuple[str, int], mesh: MeshWorld) -> AgentCaller:
     return agent
 
 
-def test_a_stored_report_has_the_response_of_asgi(
-    address: tuple[str, int], mesh: MeshWorld, dispatched: list[str]
-) -> None:
-    agent = known(address, mesh)
-    dispatched.clear()
-    body = body_for(mesh)
-    for form in (body, zstandard.compress(body)):
-        headers = named(agent) | (ZSTD if form is not body else {})
-        direct = asked(address, with_length(headers, form))
-        assert dispatched == []
-        through_asgi = asked(address, chunked(headers, form))
-        assert dispatched.pop() == REPORTS
-        assert steady(direct) == steady(through_asgi)
-        assert direct[0] == "HTTP/1.1 204 No Content"
-    own_id = dict(asked(address, with_length(named(agent, X_Request_Id="mine-12345"), body))[1])["x-request-id"]
-    assert own_id == "mine-12345"
-    assert dispatched == []
-
-
-def test_the_first_report_of_an_agent_is_stored_without_asgi(
-    address: tuple[str, int], mesh: MeshWorld, dispatched: list[str]
-) -> None:
-    """Agents report every ten seconds, and credentials are kept for five: nearly all are looked up."""
-    request = with_length(named(mesh.agents[0]), body_for(mesh))
-    with connected(address) as agents_own:
-        agents_own.socket.sendall(request[:-5])
-        until(lambda: known_agent({"headers": [(b"authorization", bearer(mesh).encode())]}), "the lookup")
-        agents_own.socket.sendall(request[-5:])
-        assert agents_own.read()[0].split()[1] == "204"
-    whole = with_length(named(mesh.agents[1]), body_for(mesh, sender=1))
-    assert asked(address, whole)[0].split()[1] == "204"
-    assert dispatched == []
-
-
-def test_an_unknown_agent_whose_body_is_here_is_refused(address: tuple[str, int], mesh: MeshWorld) -> None:
-    request = with_length({**named(mesh.agents[0]), "Authorization": "Bearer sma_nobody"}, body_for(mesh))
-    with connected(address) as agents_own:
-        for _ in range(2):
-            agents_own.socket.sendall(request)
-            status, _, body = agents_own.read()
-            assert status.split()[1] == "401"
-            assert b'"agent_credential_unknown"' in body
-
-
 def test_skipped_windows_are_counted_in_the_response(address: tuple[str, int], mesh: MeshWorld) -> None:
     agent = known(address, mesh)
     peers = {mesh.agents[1].vm_key: simple(50_000)}
@@ -205,9 +136,9 @@ def test_skipped_windows_are_counted_in_the_response(address: tuple[str, int], m
     report.windows.add().CopyFrom(report.windows[0])
     report.windows[1].mesh_key = 2**31 - 1
     body = report.SerializeToString()
-    direct, through_asgi = (asked(address, form(named(agent), body)) for form in (with_length, chunked))
-    assert steady(direct) == steady(through_asgi)
-    assert dict(direct[1])["sinemora-skipped-windows"] == "1"
+    with_its_length, in_chunks = (asked(address, form(named(agent), body)) for form in (with_length, chunked))
+    assert steady(with_its_length) == steady(in_chunks)
+    assert dict(with_its_length[1])["sinemora-skipped-windows"] == "1"
 
 
 @pytest.mark.parametrize(
@@ -226,23 +157,15 @@ def test_skipped_windows_are_counted_in_the_response(address: tuple[str, int], m
         (400, {"Host": "a host"}, None),
     ],
 )
-def test_a_refusal_is_that_of_asgi(
+def test_a_refusal_is_equal_with_and_without_a_length(
     address: tuple[str, int], mesh: MeshWorld, status: int, more: dict[str, str], body: bytes | None
 ) -> None:
     headers = named(known(address, mesh)) | more
     content = body_for(mesh) if body is None else body
-    direct, through_asgi = (asked(address, form(headers, content)) for form in (with_length, chunked))
-    assert direct[0].split()[1] == str(status)
-    assert dict(direct[1])["content-type"] == "application/problem+json"
-    assert steady(direct) == steady(through_asgi)
-
-
-def test_refusals_by_mesh_and_time_are_those_of_asgi(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent = known(address, mesh)
-    for body, status in ((body_for(mesh, 2**31 - 1), "404"), (body_for(mesh, windows_ago=10_000_000), "422")):
-        direct, through_asgi = (asked(address, form(named(agent), body)) for form in (with_length, chunked))
-        assert direct[0].split()[1] == status
-        assert steady(direct) == steady(through_asgi)
+    with_its_length, in_chunks = (asked(address, form(headers, content)) for form in (with_length, chunked))
+    assert with_its_length[0].split()[1] == str(status)
+    assert dict(with_its_length[1])["content-type"] == "application/problem+json"
+    assert steady(with_its_length) == steady(in_chunks)
 
 
 def test_a_report_counts_once_against_the_rate_of_its_agent(
@@ -250,7 +173,7 @@ def test_a_report_counts_once_against_the_rate_of_its_agent(
 ) -> None:
     monkeypatch.setattr(config.settings(), "agent_reports_per_minute", 3)
     agent = known(address, mesh)
-    # Two are left. One that is refused takes one, although it meets the dispatch as well.
+    # Two are left; a refused one counts.
     statuses = [asked(address, with_length(named(agent), body)) for body in (b"\xff", body_for(mesh), body_for(mesh))]
     assert [status.split()[1] for status, _, _ in statuses] == ["422", "204", "429"]
     assert int(dict(statuses[2][1])["retry-after"]) > 0
@@ -288,65 +211,19 @@ def test_an_unknown_agent_is_refused_before_its_body_arrives(address: tuple[str,
     assert asked(address, too_long)[0].split()[1] == "413"
 
 
-def test_a_report_whose_agent_is_not_found_at_first_is_stored(
-    address: tuple[str, int], mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def away(credential: str) -> None:
-        raise ProductError("database_unavailable", 503, "no database")
-
-    monkeypatch.setattr(connection, "identify", away)
-    assert asked(address, with_length(named(mesh.agents[0]), body_for(mesh)))[0].split()[1] == "204"
-
-
-def test_a_revoked_agent_is_refused_at_once(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent = known(address, mesh)
-    mesh.owner.post(f"/v1/agents/{agent.agent_id}/revoke")
-    status, _, body = asked(address, with_length(named(agent), body_for(mesh)))
-    assert status.split()[1] == "401"
-    assert b'"agent_revoked"' in body
-
-
-def test_pieces_pipelines_and_long_bodies(address: tuple[str, int], mesh: MeshWorld, dispatched: list[str]) -> None:
-    agent = known(address, mesh)
-    request = with_length(named(agent), body_for(mesh))
-    dispatched.clear()
+def test_a_report_is_stored_in_pieces_and_in_a_row(address: tuple[str, int], mesh: MeshWorld) -> None:
+    agent = mesh.agents[0]
+    body = body_for(mesh)
+    request, packed = with_length(named(agent), body), with_length(named(agent) | ZSTD, zstandard.compress(body))
     with connected(address) as agents_own:
         for cut in (10, len(request) - 5):
             agents_own.socket.sendall(request[:cut])
+            sleep(0.05)
             agents_own.socket.sendall(request[cut:])
-            assert agents_own.read()[0].split()[1] == "204"
-        assert dispatched == []
+            assert agents_own.read()[0] == "HTTP/1.1 204 No Content"
         other = b"GET /healthz HTTP/1.1\r\nHost: api.example\r\n\r\n"
-        agents_own.socket.sendall(request + request + other + request)
+        agents_own.socket.sendall(request + packed + other + request)
         assert [agents_own.read()[0].split()[1] for _ in range(4)] == ["204", "204", "200", "204"]
-        long = b"\x08\x00" * (BODY_BYTES_MAX // 2 + 1)
-        agents_own.socket.sendall(with_length(named(agent), long))
-        assert agents_own.read()[0].split()[1] == "422"
-
-
-def test_a_connection_is_closed_when_the_agent_asks_for_it(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent = known(address, mesh)
-    body = body_for(mesh)
-    length = {"Content-Length": str(len(body))}
-    for head in (
-        head_of({**named(agent), **length, "Connection": "close"}),
-        head_of({**named(agent), **length}, version="1.0"),
-    ):
-        with connected(address) as agents_own:
-            agents_own.socket.sendall(head + body)
-            status, headers, _ = agents_own.read()
-            assert status.split()[1] == "204"
-            assert dict(headers)["connection"] == "close"
-            assert agents_own.ends()
-
-
-def test_an_agent_that_awaits_100_continue_gets_it(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent, body = known(address, mesh), body_for(mesh)
-    with connected(address) as agents_own:
-        agents_own.socket.sendall(head_of({**named(agent, Expect="100-continue"), "Content-Length": str(len(body))}))
-        assert agents_own.read()[0].split()[1] == "100"
-        agents_own.socket.sendall(body)
-        assert agents_own.read()[0].split()[1] == "204"
 
 
 def test_reports_are_counted_and_timed_by_their_route(address: tuple[str, int], mesh: MeshWorld) -> None:
@@ -369,7 +246,7 @@ def test_reports_are_counted_and_timed_by_their_route(address: tuple[str, int], 
     assert [after - value for after, value in zip(counts(), before, strict=True)] == [1, 1, 1]
 
 
-def test_a_report_whose_agent_leaves_is_counted_as_by_asgi(address: tuple[str, int], mesh: MeshWorld) -> None:
+def test_a_report_whose_agent_leaves_is_counted(address: tuple[str, int], mesh: MeshWorld) -> None:
     agent, body = known(address, mesh), body_for(mesh)
     refused = REQUESTS.labels("POST", REPORTS, "400")
     before = refused._value.get()
