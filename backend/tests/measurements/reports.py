@@ -3,17 +3,24 @@
 import time
 from collections.abc import Iterable
 from functools import cache
+from uuid import UUID
 
 import numpy as np
 import zstandard
 from httpx2 import Response
 
+from sinemora.fleet.inventory.agents import AgentIdentity
 from sinemora.measurements.codec import llq16
+from sinemora.measurements.ingest import validation
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow, Report
+from sinemora.measurements.ingest.key_cache import TenantKeys
+from sinemora.measurements.ingest.payload import PROTOBUF as MEDIA_TYPE
+from sinemora.measurements.ingest.report import Report as ArrivedReport
+from sinemora.measurements.ingest.report import ReportedWindow
 from tests.callers import AgentCaller
 from tests.measurements.worlds import Raw
 
-PROTOBUF = {"Content-Type": "application/x-protobuf"}
+PROTOBUF = {"Content-Type": MEDIA_TYPE}
 ZSTD = {**PROTOBUF, "Content-Encoding": "zstd"}
 
 
@@ -147,3 +154,19 @@ def sent_together(mesh_key: int, windows: Iterable[AgentWindow]) -> None:
             reports[agent.vm_key] = (agent, report_of(mesh_key, peers, started_at_s))
     for agent, report in reports.values():
         sent(agent, report)
+
+
+def arrived(content: bytes, vm_key: int, media_type: str = MEDIA_TYPE, encoding: str = "") -> ArrivedReport:
+    """Return a report as it arrived from the agent of a VM."""
+    nobody = UUID(int=0)
+    agent = AgentIdentity(nobody, 1, nobody, nobody, vm_key)
+    return ArrivedReport(agent, content, media_type, encoding, now_s(), TenantKeys(0, {}, np.zeros(0, np.int64), 1e9))
+
+
+def windows_of(message: Report, vm_key: int) -> list[ReportedWindow]:
+    """Return the windows of a report of a VM, all of them checked. ProductError names what is wrong."""
+    arrived_report = arrived(message.SerializeToString(), vm_key)
+    (refusal,) = validation.read([arrived_report], len(arrived_report.content))
+    if refusal is not None:
+        raise refusal
+    return arrived_report.windows

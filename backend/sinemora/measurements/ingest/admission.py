@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
+from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import corrections
@@ -23,7 +24,13 @@ from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, Frame
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.key_cache import TenantKeys
-from sinemora.measurements.ingest.validation import Connections, Spike, Traffic, Window
+from sinemora.measurements.ingest.report import (
+    Report,
+    ReportedConnections,
+    ReportedSpike,
+    ReportedTraffic,
+    ReportedWindow,
+)
 from sinemora.measurements.live.events import WindowSeen
 from sinemora.measurements.store.connections import ConnectionRow
 from sinemora.measurements.store.corrections import ClockRow
@@ -35,83 +42,61 @@ _DAY_S = 86_400
 
 
 @dataclass(slots=True)
-class Admitted:
-    """Rows of a report, ready to be stored. `skipped` counts the windows without rows."""
+class AdmittedReport:
+    """Rows of a report, ready to be stored, and a note on its agent. `skipped` counts the windows without rows."""
 
+    agent: AgentIdentity
+    keys: TenantKeys
+    note: ReportNote
     frames: list[FrameRow]
     spikes: list[SpikeRow]
     clocks: list[ClockRow]
     seen: list[WindowSeen]
-    skipped: int
     traffic: list[TrafficRow]
     connections: list[ConnectionRow]
-
-
-def check_time(windows: Sequence[Window | Traffic | Connections], now_s: float) -> None:
-    """Refuse windows that end in the future. ProductError `window_in_future`."""
-    for window in windows:
-        ahead_s = window.started_at_s + window.window_s - now_s
-        if ahead_s > FUTURE_TOLERANCE_S:
-            raise ProductError(
-                "window_in_future",
-                422,
-                f"The window from {_iso(window.started_at_s)} ends {ahead_s:.0f} s after the time of this server,"
-                f" {_iso(now_s)}. The agent must take its windows from server_time_ns of its plan:"
-                " let it fetch its plan, or check the clocks of both machines.",
-                skew_s=round(ahead_s, 3),
-                server_time=_iso(now_s),
-            )
-
-
-class Submission:
-    """The windows of a report received at `at_s`, who sent it, and the keys of the sender's tenant.
-
-    `living` are flags of the targets of each window that are VMs of the tenant; None where all of them are.
-    """
-
-    __slots__ = ("at_s", "connections", "keys", "living", "tenant_key", "traffic", "vm_key", "windows")
-
-    def __init__(
-        self,
-        windows: list[Window],
-        traffic: list[Traffic],
-        connections: list[Connections],
-        tenant_key: int,
-        vm_key: int,
-        keys: TenantKeys,
-        at_s: float,
-    ) -> None:
-        self.windows = windows
-        self.traffic = traffic
-        self.connections = connections
-        self.tenant_key = tenant_key
-        self.vm_key = vm_key
-        self.keys = keys
-        self.at_s = at_s
-        self.living = [
-            None if window.columns.are_among(keys.vm_keys) else keys.known(window.targets) for window in windows
-        ]
+    skipped: int = 0
 
     @property
-    def is_known(self) -> bool:
-        """Return True when the keys cover all meshes and VMs of the report."""
-        meshes = self.keys.meshes
-        return all(window.mesh_key in meshes for window in self.windows) and not any(
-            living is not None for living in self.living
-        )
+    def paths(self) -> int:
+        """Number of windows of paths: two for each peer."""
+        return 2 * sum(int(row.targets.size) for row in self.frames)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the rows in memory, roughly."""
+        frames = sum(len(row.stats) + len(row.sketch) for row in self.frames)
+        return frames + 100 * (len(self.traffic) + len(self.connections)) + 1024
 
 
-def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | ProductError]:
+_Results = list[AdmittedReport | ProductError | None]
+
+
+def admit(reports: Sequence[Report], raw_days: int, *, keys_decide: bool = False) -> _Results:
     """Convert the windows of reports to rows. The result of a report without any window left is a refusal.
 
-    ProductError `mesh_unknown`, `window_too_old`.
+    The result is None for a report that names meshes or VMs that its keys lack, as they may be newer. With
+    `keys_decide` they are gone.
+
+    ProductError `window_in_future`, `mesh_unknown`, `window_too_old`.
     """
-    results: list[Admitted | ProductError] = []
+    results: _Results = []
     drafts: list[_Draft] = []
-    for submission in submissions:
-        admitted = Admitted([], [], [], [], 0, _traffic(submission, raw_days), _connections(submission, raw_days))
+    for report in reports:
         try:
-            drafts += _drafts(admitted, submission, raw_days)
+            _check_time(report)
+            keys = report.keys
+            living = [
+                None if window.columns.are_among(keys.vm_keys) else keys.known(window.targets)
+                for window in report.windows
+            ]
+            if not keys_decide and not (
+                all(window.mesh_key in keys.meshes for window in report.windows)
+                and all(flags is None for flags in living)
+            ):
+                results.append(None)
+                continue
+            admitted = _without_windows(report, raw_days)
+            drafts += _drafts(admitted, report, living, raw_days)
             results.append(admitted)
         except ProductError as refusal:
             results.append(refusal)
@@ -120,13 +105,40 @@ def admit(submissions: Sequence[Submission], raw_days: int) -> list[Admitted | P
     return results
 
 
-def _connections(submission: Submission, raw_days: int) -> list[ConnectionRow]:
+def _check_time(report: Report) -> None:
+    """Refuse windows that end in the future. ProductError `window_in_future`."""
+    windows: tuple[ReportedWindow | ReportedTraffic | ReportedConnections, ...]
+    windows = (*report.windows, *report.traffic, *report.connections)
+    for window in windows:
+        ahead_s = window.started_at_s + window.window_s - report.at_s
+        if ahead_s > FUTURE_TOLERANCE_S:
+            raise ProductError(
+                "window_in_future",
+                422,
+                f"The window from {_iso(window.started_at_s)} ends {ahead_s:.0f} s after the time of this server,"
+                f" {_iso(report.at_s)}. The agent must take its windows from server_time_ns of its plan:"
+                " let it fetch its plan, or check the clocks of both machines.",
+                skew_s=round(ahead_s, 3),
+                server_time=_iso(report.at_s),
+            )
+
+
+def _without_windows(report: Report, raw_days: int) -> AdmittedReport:
+    """Return the rows of a report without those of its windows of meshes."""
+    window_s = max((window.window_s for window in report.windows), default=10)
+    at = datetime.fromtimestamp(report.at_s, UTC)
+    note = ReportNote(report.agent.agent_id, at, report.health, report.agent_version, window_s)
+    traffic, connections = _traffic(report, raw_days), _connections(report, raw_days)
+    return AdmittedReport(report.agent, report.keys, note, [], [], [], [], traffic, connections)
+
+
+def _connections(report: Report, raw_days: int) -> list[ConnectionRow]:
     """Convert windows of connections to rows, without those that are too old to be kept."""
-    oldest_s = submission.at_s - raw_days * _DAY_S
+    oldest_s = report.at_s - raw_days * _DAY_S
     return [
         ConnectionRow(
-            submission.tenant_key,
-            submission.vm_key,
+            report.agent.tenant_key,
+            report.agent.vm_key,
             window.started_at_s,
             peer.vm_key,
             peer.connections,
@@ -137,19 +149,19 @@ def _connections(submission: Submission, raw_days: int) -> list[ConnectionRow]:
             peer.stalled_ms,
             peer.rto_us,
         )
-        for window in submission.connections
+        for window in report.connections
         if window.started_at_s >= oldest_s
         for peer in window.peers
     ]
 
 
-def _traffic(submission: Submission, raw_days: int) -> list[TrafficRow]:
+def _traffic(report: Report, raw_days: int) -> list[TrafficRow]:
     """Convert windows of traffic to rows, without those that are too old to be kept."""
-    oldest_s = submission.at_s - raw_days * _DAY_S
+    oldest_s = report.at_s - raw_days * _DAY_S
     return [
         TrafficRow(
-            submission.tenant_key,
-            submission.vm_key,
+            report.agent.tenant_key,
+            report.agent.vm_key,
             one.started_at_s,
             one.window_s,
             one.elapsed_ns // 1_000_000,
@@ -159,7 +171,7 @@ def _traffic(submission: Submission, raw_days: int) -> list[TrafficRow]:
             one.bytes_received,
             one.packets_received,
         )
-        for one in submission.traffic
+        for one in report.traffic
         if one.started_at_s >= oldest_s
     ]
 
@@ -168,18 +180,20 @@ def _traffic(submission: Submission, raw_days: int) -> list[TrafficRow]:
 class _Draft:
     """A window to be stored, and which of its targets are VMs of the tenant (None for all)."""
 
-    admitted: Admitted
-    submission: Submission
-    window: Window
+    admitted: AdmittedReport
+    report: Report
+    window: ReportedWindow
     living: npt.NDArray[np.bool_] | None
     targets: Ints
 
 
-def _drafts(admitted: Admitted, submission: Submission, raw_days: int) -> list[_Draft]:
+def _drafts(
+    admitted: AdmittedReport, report: Report, living_targets: list[npt.NDArray[np.bool_] | None], raw_days: int
+) -> list[_Draft]:
     drafts = []
     refusals: list[ProductError] = []
-    for window, living in zip(submission.windows, submission.living, strict=True):
-        mesh = submission.keys.meshes.get(window.mesh_key)
+    for window, living in zip(report.windows, living_targets, strict=True):
+        mesh = report.keys.meshes.get(window.mesh_key)
         if mesh is None:
             refusals.append(
                 ProductError(
@@ -190,7 +204,7 @@ def _drafts(admitted: Admitted, submission: Submission, raw_days: int) -> list[_
                     mesh_key=window.mesh_key,
                 )
             )
-        elif window.started_at_s < submission.at_s - raw_days * _DAY_S:
+        elif window.started_at_s < report.at_s - raw_days * _DAY_S:
             refusals.append(
                 ProductError(
                     "window_too_old",
@@ -201,7 +215,7 @@ def _drafts(admitted: Admitted, submission: Submission, raw_days: int) -> list[_
             )
         else:
             targets = window.targets if living is None else window.targets[living]
-            drafts.append(_Draft(admitted, submission, window, living, targets))
+            drafts.append(_Draft(admitted, report, window, living, targets))
             admitted.seen.append(WindowSeen(mesh, window.started_at_s, window.window_s))
     if refusals and not drafts:
         raise refusals[0]
@@ -222,7 +236,7 @@ def _encoded(draft: _Draft) -> _Blocks:
 
 
 def _frame(draft: _Draft) -> Frame:
-    window, vm_key = draft.window, draft.submission.vm_key
+    window, vm_key = draft.window, draft.report.agent.vm_key
     if draft.living is None:
         return Frame(vm_key, draft.targets, window.stats, window.sketches)
     kept = np.flatnonzero(draft.living)
@@ -230,8 +244,8 @@ def _frame(draft: _Draft) -> Frame:
 
 
 def _add(draft: _Draft, blocks: _Blocks) -> None:
-    admitted, submission, window, targets = draft.admitted, draft.submission, draft.window, draft.targets
-    tenant_key, vm_key = submission.tenant_key, submission.vm_key
+    admitted, report, window, targets = draft.admitted, draft.report, draft.window, draft.targets
+    tenant_key, vm_key = report.agent.tenant_key, report.agent.vm_key
     if window.clocks is not None and (clocks := _clocks(window, draft.living)) is not None:
         row = ClockRow(tenant_key, window.mesh_key, vm_key, window.started_at_s, window.window_s, clocks)
         admitted.clocks.append(row)
@@ -261,7 +275,7 @@ def _add(draft: _Draft, blocks: _Blocks) -> None:
             admitted.spikes.append(_spike(window, spike, tenant_key, vm_key))
 
 
-def _clocks(window: Window, living: npt.NDArray[np.bool_] | None) -> bytes | None:
+def _clocks(window: ReportedWindow, living: npt.NDArray[np.bool_] | None) -> bytes | None:
     """Encode the clocks of the peers that are VMs; None when no clock is known."""
     clocks = window.clocks
     if clocks is None:
@@ -271,7 +285,7 @@ def _clocks(window: Window, living: npt.NDArray[np.bool_] | None) -> bytes | Non
     return corrections.encode_clocks(table) if table.size else None
 
 
-def _spike(window: Window, spike: Spike, tenant_key: int, vm_key: int) -> SpikeRow:
+def _spike(window: ReportedWindow, spike: ReportedSpike, tenant_key: int, vm_key: int) -> SpikeRow:
     """Return the row of a spike, in the direction whose largest delay is farther above the median of its window."""
     at = int(np.searchsorted(window.targets, spike.peer_key))
     quantiles = window.columns.quantiles()

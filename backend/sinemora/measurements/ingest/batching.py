@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from prometheus_client import Gauge
 
@@ -48,7 +48,8 @@ class BatchQueue(Generic[T, R]):
     """Queue of at most `capacity` reports.
 
     `work` gets a batch and returns the result or the refusal of each report, in their order; it never raises. `waiting`
-    shows the length of the queue.
+    shows the length of the queue. With `then`, it gets each result that is not None, and answers in place of this queue
+    unless it raises ProductError. Both are called on the thread.
     """
 
     def __init__(
@@ -58,8 +59,10 @@ class BatchQueue(Generic[T, R]):
         capacity: int,
         limits: Limits,
         waiting: Gauge,
+        then: Callable[[Any, asyncio.Future[R]], None] | None = None,
     ) -> None:
         self._work = work
+        self._then = then
         self._capacity = capacity
         self._limits = limits
         self._gauge = waiting
@@ -76,7 +79,13 @@ class BatchQueue(Generic[T, R]):
 
         ProductError: `ingest_busy` (429) when too many wait, `shutting_down` (503), and what `work` refuses with.
         """
-        waiting: _Waiting[T, R] = _Waiting(report, size, self._loop.create_future())
+        done: asyncio.Future[R] = self._loop.create_future()
+        self.add(report, size, done)
+        return await done
+
+    def add(self, report: T, size: int, done: asyncio.Future[R]) -> None:
+        """Queue `report` (`size` bytes), from any thread; `done` gets its result. ProductError as of `put`."""
+        waiting = _Waiting(report, size, done)
         with self._changed:
             if self._stopping:
                 raise _shutting_down()
@@ -91,7 +100,6 @@ class BatchQueue(Generic[T, R]):
             self._bytes += size
             self._changed.notify()
         self._gauge.set(len(self._queue))
-        return await waiting.done
 
     def close(self, patience_s: float = 10) -> None:
         """Work off the queue, then stop. Refuse what is left after `patience_s`; its agents send it again."""
@@ -102,13 +110,15 @@ class BatchQueue(Generic[T, R]):
         with self._changed:
             left = list(self._queue)
             self._queue.clear()
-        self._answer(left, [_shutting_down()] * len(left))
+        self._answer([(waiting.done, _shutting_down()) for waiting in left])
 
     def _run(self) -> None:
         started_s = 0.0
         while batch := self._next(started_s + self._limits.pause_s):
             started_s = time.monotonic()
-            self._answer(batch, self._work([waiting.report for waiting in batch]))
+            outcomes = self._work([waiting.report for waiting in batch])
+            ends = zip([waiting.done for waiting in batch], outcomes, strict=True)
+            self._answer([end for end in ends if not self._continues(*end)])
 
     def _next(self, not_before_s: float) -> list[_Waiting[T, R]]:
         """Wait for the next batch and return it; empty when the queue is closed."""
@@ -130,17 +140,27 @@ class BatchQueue(Generic[T, R]):
         self._gauge.set(len(self._queue))
         return batch
 
-    def _answer(self, batch: list[_Waiting[T, R]], outcomes: Sequence[R | ProductError]) -> None:
+    def _continues(self, done: asyncio.Future[R], outcome: R | ProductError) -> bool:
+        """Return True when `then` answers in place of this queue."""
+        if self._then is None or outcome is None or isinstance(outcome, ProductError):
+            return False
+        try:
+            self._then(outcome, done)
+        except ProductError as refusal:
+            self._answer([(done, refusal)])
+        return True
+
+    def _answer(self, answers: Sequence[tuple[asyncio.Future[R], R | ProductError]]) -> None:
         def answer() -> None:
-            for waiting, outcome in zip(batch, outcomes, strict=True):
-                if waiting.done.done():  # the agent closed its connection; the work is done all the same
+            for done, outcome in answers:
+                if done.done():  # the agent closed its connection; the work is done all the same
                     continue
                 if isinstance(outcome, ProductError):
-                    waiting.done.set_exception(outcome)
+                    done.set_exception(outcome)
                 else:
-                    waiting.done.set_result(outcome)
+                    done.set_result(outcome)
 
-        if not self._loop.is_closed():
+        if answers and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(answer)
 
 

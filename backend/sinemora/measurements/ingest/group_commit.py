@@ -28,29 +28,32 @@ class BatchWriter(Generic[T]):
     def __init__(self, store: Callable[[Sequence[T]], None], capacity: int, batch_ms: int) -> None:
         self._store = store
         limits = Limits(BATCH_REPORTS_MAX, BATCH_BYTES_MAX, batch_ms / 1000)
-        self._queue: BatchQueue[T, None] = BatchQueue("ingest-writer", self._commit, capacity, limits, metrics.QUEUE)
+        self._queue: BatchQueue[T, T | None] = BatchQueue(
+            "ingest-writer", self._commit, capacity, limits, metrics.QUEUE
+        )
+        self.add = self._queue.add
 
-    async def write(self, report: T, size: int) -> None:
-        """Return once `report` (`size` bytes) is committed.
+    async def write(self, report: T, size: int) -> T | None:
+        """Return `report` (`size` bytes) once it is committed. From other threads: `add`.
 
         ProductError: `ingest_busy` (429) when too many wait, `database_unavailable` or `database_busy` (503),
         `shutting_down` (503), `report_not_storable` (422).
         """
-        await self._queue.put(report, size)
+        return await self._queue.put(report, size)
 
     def close(self, patience_s: float = 10) -> None:
         """Store the queue, then stop. Refuse what is not stored after `patience_s`; its agents send it again."""
         self._queue.close(patience_s)
 
-    def _commit(self, reports: Sequence[T]) -> list[ProductError | None]:
+    def _commit(self, reports: Sequence[T]) -> list[T | ProductError | None]:
         started_s = time.monotonic()
         outcomes = self._store_batch(reports)
         metrics.BATCH_SECONDS.observe(time.monotonic() - started_s)
         metrics.BATCH_REPORTS.observe(len(reports))
         return outcomes
 
-    def _store_batch(self, reports: Sequence[T]) -> list[ProductError | None]:
-        """Store a batch. Return None for each stored report and the error of each refused one."""
+    def _store_batch(self, reports: Sequence[T]) -> list[T | ProductError | None]:
+        """Store a batch. Return each report that is stored, and the refusal of each other one."""
         try:
             self._store_patiently(reports)
         except Exception as error:
@@ -61,7 +64,7 @@ class BatchWriter(Generic[T]):
                 return [refusal] * len(reports)
             log.warning("batch failed, storing its reports singly", reports=len(reports), error=str(error))
             return [outcome for report in reports for outcome in self._store_batch([report])]
-        return [None] * len(reports)
+        return list(reports)
 
     def _store_patiently(self, reports: Sequence[T]) -> None:
         """Store, and retry once when the connection or a lock was lost."""

@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http import strict_json
-from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest import agent_pb2
 
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 PROTOBUFS = (PROTOBUF, "application/protobuf")
@@ -69,9 +69,9 @@ def _decompressor() -> zstandard.ZstdDecompressor:
     return decompressor
 
 
-def message_of(body: bytes, media_type: str) -> Report:
+def message_of(body: bytes, media_type: str) -> agent_pb2.Report:
     """Read a body with the protobuf library. ProductError 415, MalformedReport."""
-    report = Report()
+    report = agent_pb2.Report()
     if media_type in PROTOBUFS:
         if not body:
             raise MalformedReport("", "The body is empty. A report without windows still says who made it and when.")
@@ -125,7 +125,7 @@ def not_protobuf(error: DecodeError) -> MalformedReport:
     return MalformedReport("", f"The body is no protobuf message Report: {error}")
 
 
-def rewritten(report: Report) -> bytes:
+def rewritten(report: agent_pb2.Report) -> bytes:
     """Write a message with its fields packed, each once, and without unknown fields."""
     report.DiscardUnknownFields()
     return report.SerializeToString()

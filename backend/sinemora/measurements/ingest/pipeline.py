@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
@@ -15,20 +14,20 @@ from fastapi import FastAPI
 from sqlalchemy import exc
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote, note_reports
+from sinemora.fleet.inventory.agents import AgentIdentity, note_reports
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError, internal_error
 from sinemora.kit.observability import tracing
 from sinemora.measurements import metrics
 from sinemora.measurements.ingest import admission, presence, validation
-from sinemora.measurements.ingest.admission import Admitted, Submission
+from sinemora.measurements.ingest.admission import AdmittedReport
 from sinemora.measurements.ingest.batching import BatchQueue, Limits
 from sinemora.measurements.ingest.group_commit import BatchWriter
-from sinemora.measurements.ingest.key_cache import KeyCache, TenantKeys
+from sinemora.measurements.ingest.key_cache import KeyCache
 from sinemora.measurements.ingest.payload import JSON
 from sinemora.measurements.ingest.rate_quota import RateQuotas, ReportRates
-from sinemora.measurements.ingest.validation import Body, Connections, Traffic, Window
+from sinemora.measurements.ingest.report import Report
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher
 from sinemora.measurements.store import connections, corrections, inserts, partitions, traffic
@@ -52,38 +51,6 @@ _SWITCH_S = 0.001
 _GC_THRESHOLDS = (50_000, 10, 10)
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A report as it arrived, who sent it and when, and the keys of the sender's tenant."""
-
-    agent: AgentIdentity
-    body: Body
-    at_s: float
-    keys: TenantKeys
-
-
-@dataclass(slots=True)
-class Decoded:
-    """A decoded report: its windows, the counters of its VM, a note on its agent, and its rows or their refusal.
-
-    `admitted` is None when the report names meshes or VMs that the known keys lack.
-    """
-
-    windows: list[Window]
-    traffic: list[Traffic]
-    connections: list[Connections]
-    note: ReportNote
-    admitted: Admitted | ProductError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Intake:
-    """An admitted report and the note on the state of its agent."""
-
-    admitted: Admitted
-    note: ReportNote
-
-
 class IngestPipeline:
     """The pipeline of this process."""
 
@@ -96,82 +63,84 @@ class IngestPipeline:
         self._stored = metrics.REPORTS.labels("stored")
         self._large = ThreadPoolExecutor(_THREADS, "large-reports")
         capacity = settings().ingest_queue_reports
-        self._decoder: BatchQueue[Received, Decoded] = BatchQueue(
-            "ingest-decoder", _decode_safely, capacity, _BATCH, metrics.DECODE_QUEUE
-        )
         self._writer = BatchWriter(self._store, capacity, settings().ingest_batch_ms)
+        # A report passes from its queue to the writer's without a turn of the event loop.
+        self._decoder: BatchQueue[Report, AdmittedReport | None] = BatchQueue(
+            "ingest-decoder", _decode_safely, capacity, _BATCH, metrics.DECODE_QUEUE, self._commit_later
+        )
 
-    async def take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
+    async def take(self, agent: AgentIdentity, content: bytes, media_type: str, encoding: str) -> int:
         """Store a report. Return the number of skipped windows after the commit. ProductError for a refused report."""
         try:
-            skipped = await self._take(agent, body, media_type, encoding)
+            stored = await self._take(agent, content, media_type, encoding)
         except ProductError as error:
             metrics.REPORTS.labels(error.code).inc()
             raise
         self._stored.inc()
-        return skipped
+        return stored.skipped
 
-    async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
-        now_s, arrived_s = time.time(), time.monotonic()
+    async def _take(self, agent: AgentIdentity, content: bytes, media_type: str, encoding: str) -> AdmittedReport:
+        arrived_s = time.monotonic()
         self._report_rates.take(agent.agent_id, arrived_s)
         keys = self.keys.kept(agent.tenant_id) or await self.keys.of(agent.tenant_id, set(), [], arrived_s)
-        decoded = await self._decode(Received(agent, Body(body, media_type, encoding, agent.vm_key), now_s, keys))
-        admitted = decoded.admitted
-        if admitted is None:
-            windows = decoded.windows
-            meshes, targets = {window.mesh_key for window in windows}, [window.targets for window in windows]
-            keys = await self.keys.of(agent.tenant_id, meshes, targets, arrived_s)
-            (admitted,) = _admit([_submission(agent, decoded, keys, now_s)])
-        if isinstance(admitted, ProductError):
-            raise admitted
-        counted = 2 * sum(int(row.targets.size) for row in admitted.frames)
-        self._quotas.take(agent.tenant_id, counted, keys.windows_per_s, time.monotonic(), keys.plan)
-        size = (
-            sum(len(row.stats) + len(row.sketch) for row in admitted.frames)
-            + 100 * (len(admitted.traffic) + len(admitted.connections))
-            + 1024
-        )
-        await self._writer.write(Intake(admitted, decoded.note), size)
-        return admitted.skipped
+        report = Report(agent, content, media_type, encoding, time.time(), keys)
+        if len(content) <= _LARGE_BODY and media_type != JSON:
+            stored = await self._decoder.put(report, len(content))
+        else:
+            (outcome,) = await asyncio.get_running_loop().run_in_executor(self._large, _decode_safely, [report])
+            stored = await self._committed(outcome)
+        if stored is None:
+            meshes, targets = {window.mesh_key for window in report.windows}, [one.targets for one in report.windows]
+            report.keys = await self.keys.of(agent.tenant_id, meshes, targets, arrived_s)
+            (outcome,) = _admit([report], keys_decide=True)
+            stored = await self._committed(outcome)
+            assert stored is not None, "the keys decide"
+        return stored
 
-    async def _decode(self, received: Received) -> Decoded:
-        size = len(received.body.content)
-        if size <= _LARGE_BODY and received.body.media_type != JSON:
-            return await self._decoder.put(received, size)
-        (decoded,) = await asyncio.get_running_loop().run_in_executor(self._large, _decode, [received])
-        if isinstance(decoded, ProductError):
-            raise decoded
-        return decoded
+    async def _committed(self, outcome: AdmittedReport | ProductError | None) -> AdmittedReport | None:
+        if outcome is None:
+            return None
+        if isinstance(outcome, ProductError):
+            raise outcome
+        done: asyncio.Future[AdmittedReport | None] = asyncio.get_running_loop().create_future()
+        self._commit_later(outcome, done)
+        return await done
 
-    def _store(self, intakes: Sequence[Intake]) -> None:
+    def _commit_later(self, admitted: AdmittedReport, done: "asyncio.Future[AdmittedReport | None]") -> None:
+        """Count a report against the quota of its tenant and queue it for the writer, from any thread."""
+        keys = admitted.keys
+        self._quotas.take(admitted.agent.tenant_id, admitted.paths, keys.windows_per_s, time.monotonic(), keys.plan)
+        self._writer.add(admitted, admitted.size_bytes, done)
+
+    def _store(self, reports: Sequence[AdmittedReport]) -> None:
         """Store all reports in one transaction, on the writer's thread."""
-        with tracing.span("store reports", reports=len(intakes)):
+        with tracing.span("store reports", reports=len(reports)):
             try:
-                self._commit(intakes)
+                self._commit(reports)
             except exc.IntegrityError as error:
                 if "no partition of relation" not in str(error.orig):
                     raise
                 log.warning("partitions missing: the sweep that creates them is late")
                 with system_session() as session:
                     partitions.make_ahead(session, datetime.now(UTC), settings().retention_raw_days)
-                self._commit(intakes)
+                self._commit(reports)
 
-    def _commit(self, intakes: Sequence[Intake]) -> None:
-        frames = [row for intake in intakes for row in intake.admitted.frames]
-        spikes = [row for intake in intakes for row in intake.admitted.spikes]
-        clocks = [row for intake in intakes for row in intake.admitted.clocks]
+    def _commit(self, reports: Sequence[AdmittedReport]) -> None:
+        frames = [row for report in reports for row in report.frames]
+        spikes = [row for report in reports for row in report.spikes]
+        clocks = [row for report in reports for row in report.clocks]
         with system_session() as session:
             stored, learnt = inserts.store_frames(session, frames, self._rosters)
             inserts.store_spikes(session, spikes)
             corrections.store_clocks(session, clocks)
-            traffic.store(session, [row for intake in intakes for row in intake.admitted.traffic])
-            connections.store(session, [row for intake in intakes for row in intake.admitted.connections])
-            note_reports(session, [intake.note for intake in intakes])
+            traffic.store(session, [row for report in reports for row in report.traffic])
+            connections.store(session, [row for report in reports for row in report.connections])
+            note_reports(session, [report.note for report in reports])
         self._rosters.learn(learnt)
         metrics.FRAMES.labels("stored").inc(stored)
         metrics.FRAMES.labels("already_there").inc(len(frames) - stored)
         metrics.SPIKES.inc(len(spikes))
-        self.publisher.publish(seen for intake in intakes for seen in intake.admitted.seen)
+        self.publisher.publish(seen for report in reports for seen in report.seen)
 
     def close(self) -> None:
         """Store the queue, then stop."""
@@ -181,55 +150,26 @@ class IngestPipeline:
         self.publisher.close()
 
 
-def _decode_safely(batch: Sequence[Received]) -> Sequence[Decoded | ProductError]:
+def _decode_safely(reports: Sequence[Report]) -> list[AdmittedReport | ProductError | None]:
     """Decode a batch. When that raises, decode its reports one at a time, so that a bad report fails alone."""
     try:
-        return _decode(batch)
+        return _decode(reports)
     except Exception:
-        if len(batch) == 1:
+        if len(reports) == 1:
             log.exception("report not readable")
             return [internal_error()]
-        return [decoded for received in batch for decoded in _decode_safely([received])]
+        return [outcome for report in reports for outcome in _decode_safely([report])]
 
 
-def _decode(batch: Sequence[Received]) -> list[Decoded | ProductError]:
-    """Decode and check reports, and convert to rows those whose meshes and VMs are known."""
-    results: list[Decoded | ProductError] = []
-    known: list[Decoded] = []
-    submissions: list[Submission] = []
-    contents = validation.read([received.body for received in batch], settings().report_limit_bytes)
-    for received, content in zip(batch, contents, strict=True):
-        if isinstance(content, ProductError):
-            results.append(content)
-            continue
-        windows, agent = content.windows, received.agent
-        try:
-            admission.check_time(windows, received.at_s)
-            admission.check_time(content.traffic, received.at_s)
-            admission.check_time(content.connections, received.at_s)
-        except ProductError as refusal:
-            results.append(refusal)
-            continue
-        window_s = max((window.window_s for window in windows), default=10)
-        at = datetime.fromtimestamp(received.at_s, UTC)
-        note = ReportNote(agent.agent_id, at, content.health, content.agent_version, window_s)
-        decoded = Decoded(windows, content.traffic, content.connections, note)
-        results.append(decoded)
-        submission = _submission(agent, decoded, received.keys, received.at_s)
-        if submission.is_known:
-            known.append(decoded)
-            submissions.append(submission)
-    for decoded, admitted in zip(known, _admit(submissions), strict=True):
-        decoded.admitted = admitted
-    return results
+def _decode(reports: Sequence[Report]) -> list[AdmittedReport | ProductError | None]:
+    """Read and check reports, and convert to rows those whose meshes and VMs are known."""
+    refusals = validation.read(reports, settings().report_limit_bytes)
+    admitted = iter(_admit([report for report, refusal in zip(reports, refusals, strict=True) if refusal is None]))
+    return [next(admitted) if refusal is None else refusal for refusal in refusals]
 
 
-def _submission(agent: AgentIdentity, decoded: Decoded, keys: TenantKeys, at_s: float) -> Submission:
-    return Submission(decoded.windows, decoded.traffic, decoded.connections, agent.tenant_key, agent.vm_key, keys, at_s)
-
-
-def _admit(submissions: Sequence[Submission]) -> list[Admitted | ProductError]:
-    return admission.admit(submissions, settings().retention_raw_days)
+def _admit(reports: Sequence[Report], *, keys_decide: bool = False) -> list[AdmittedReport | ProductError | None]:
+    return admission.admit(reports, settings().retention_raw_days, keys_decide=keys_decide)
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ retry; the agent keeps the report until then. Each process counts for itself.
 """
 
 import math
+import threading
 from uuid import UUID
 
 from sinemora.access.tenants.quotas import operator
@@ -18,10 +19,11 @@ _AGENTS_KEPT = 50_000
 
 
 class RateQuotas:
-    """Token buckets of all tenants; one object a process, on its event loop. Time is an argument (monotonic, s)."""
+    """Token buckets of all tenants; one object a process, for all threads. Time is an argument (monotonic, s)."""
 
     def __init__(self) -> None:
         self._left: LruCache[UUID, tuple[float, float]] = LruCache(_TENANTS_KEPT)
+        self._lock = threading.Lock()
 
     def take(self, tenant_id: UUID, windows: int, per_s: float, now_s: float, plan: str | None = None) -> None:
         """Take `windows` out of a tenant's bucket. ProductError `windows_too_many` (429) with `Retry-After`.
@@ -29,9 +31,13 @@ class RateQuotas:
         A bucket that is not empty accepts any one report, so that no report is too large for ever.
         """
         depth = per_s * DEPTH_S
-        left, at_s = self._left.get(tenant_id) or (depth, now_s)
-        left = min(depth, left + (now_s - at_s) * per_s)
-        if left <= 0 and windows:
+        with self._lock:
+            left, at_s = self._left.get(tenant_id) or (depth, now_s)
+            left = min(depth, left + max(0.0, now_s - at_s) * per_s)
+            is_empty = left <= 0 and windows > 0
+            if not is_empty:
+                self._left.put(tenant_id, (left - windows, now_s))
+        if is_empty:
             wait_s = math.ceil(1 - left / per_s) if per_s else 60
             raise ProductError(
                 "windows_too_many",
@@ -42,7 +48,6 @@ class RateQuotas:
                 limit=per_s,
                 plan=plan,
             )
-        self._left.put(tenant_id, (left - windows, now_s))
 
 
 class ReportRates:

@@ -5,7 +5,6 @@ repaired. A refusal names the field, as in `windows[0].outbound.sketch`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,18 +13,11 @@ from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
-from sinemora.measurements.codec.frame import COUNT, INT32_MAX, Sketches, Stats
+from sinemora.measurements.codec.frame import COUNT, INT32_MAX
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.ingest.agent_pb2 import (
-    ConnectionWindow,
-    Evidence,
-    Health,
-    MeshWindow,
-    Report,
-    TrafficWindow,
-)
+from sinemora.measurements.ingest import agent_pb2
+from sinemora.measurements.ingest.agent_pb2 import ConnectionWindow, Evidence, Health, MeshWindow, TrafficWindow
 from sinemora.measurements.ingest.payload import (
-    PROTOBUF,
     PROTOBUFS,
     ZSTD,
     MalformedReport,
@@ -33,6 +25,15 @@ from sinemora.measurements.ingest.payload import (
     message_of,
     not_protobuf,
     rewritten,
+)
+from sinemora.measurements.ingest.report import (
+    Report,
+    ReportedClocks,
+    ReportedConnections,
+    ReportedPeer,
+    ReportedSpike,
+    ReportedTraffic,
+    ReportedWindow,
 )
 
 EVIDENCE_MAX = 64
@@ -59,65 +60,7 @@ _OFFSET_FIELDS = (
 _HEALTH = tuple(field.name for field in Health.DESCRIPTOR.fields)
 
 
-@dataclass(frozen=True, slots=True)
-class Spike:
-    """The exchanges around a spike towards one peer; times in ns from the start of the window."""
-
-    peer_key: int
-    at_ns: Ints
-    outbound_ns: Ints
-    inbound_ns: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Clocks:
-    """Offsets of the agent's clock from those of the peers at the end of a window: the own clock minus the peer's.
-
-    `error_ns` is `NO_CLOCK` where unknown.
-    """
-
-    offset_ns: Ints
-    error_ns: Ints
-    skew_ppb: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """One window of one mesh as it will be stored.
-
-    `asymmetry_source`, `by_flow`, `clocks` and `timestamp_source` are None when the agent reports none.
-    """
-
-    mesh_key: int
-    started_at_s: int
-    window_s: int
-    targets: Ints
-    columns: native.WindowColumns
-    asymmetry_source: frame.Bytes | None
-    by_flow: frame.Columns | None
-    spikes: list[Spike]
-    clocks: Clocks | None
-    timestamp_source: int | None
-
-    @property
-    def stats(self) -> Stats:
-        """The statistics of all targets."""
-        source, by_flow = self.asymmetry_source, self.by_flow
-        return Stats(
-            self.columns.columns(),
-            self.columns.quantiles(),
-            self.columns.flows(),
-            np.zeros(self.targets.size, np.uint8) if source is None else source,
-            np.empty((3, 2, 0), np.int32) if by_flow is None else by_flow,
-        )
-
-    @property
-    def sketches(self) -> Sketches:
-        """The sketches of all targets."""
-        return Sketches(self.columns.lengths(), self.columns.words())
-
-
-def health_of(report: Report) -> dict[str, int | str] | None:
+def _health(report: agent_pb2.Report) -> dict[str, int | str] | None:
     """Return the health that an agent reports, by the names of the contract, or None."""
     _plain(report.agent_version, "agent_version")
     if not report.HasField("health"):
@@ -132,117 +75,49 @@ def _plain(word: str, path: str) -> None:
         raise MalformedReport(path, f"at most {WORD_MAX} printable characters")
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """Bytes and packets of a VM's network interface in one window, counted over `elapsed_ns`."""
-
-    started_at_s: int
-    window_s: int
-    elapsed_ns: int
-    interface: str
-    bytes_sent: int
-    packets_sent: int
-    bytes_received: int
-    packets_received: int
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionPeers:
-    """TCP connections of a VM to one peer in one window; key 0: to all others. `stalled_ms`: time in timeouts."""
-
-    vm_key: int
-    connections: int
-    segments_sent: int
-    segments_retransmitted: int
-    timeouts: int
-    timeouts_in_band: int
-    stalled_ms: int
-    rto_us: int
-
-
-@dataclass(frozen=True, slots=True)
-class Connections:
-    """TCP connections of a VM in one window, by peer."""
-
-    started_at_s: int
-    window_s: int
-    peers: list[ConnectionPeers]
-
-
-_PEERS = tuple(ConnectionPeers.__dataclass_fields__)
+_PEERS = tuple(ReportedPeer.__dataclass_fields__)
 _SMALL = ("connections", "timeouts", "timeouts_in_band", "rto_us")
-_TRAFFIC = tuple(Traffic.__dataclass_fields__)
+_TRAFFIC = tuple(ReportedTraffic.__dataclass_fields__)
 _COUNTERS = _TRAFFIC[-4:]
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A report as it arrived: its content type and coding, and the key of the VM that sent it."""
-
-    content: bytes
-    media_type: str
-    encoding: str
-    own_key: int
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """The contents of a report: the health of its agent (None when not reported), its version, the windows of its
-    meshes, and the traffic and connections of its VM.
-    """
-
-    health: dict[str, int | str] | None
-    agent_version: str
-    windows: list[Window]
-    traffic: list[Traffic]
-    connections: list[Connections]
-
-
-def read(bodies: Sequence[Body], bytes_max: int) -> list[Contents | ProductError]:
-    """Read and check reports of at most `bytes_max` bytes. Each result is the contents of a report, or its refusal.
+def read(reports: Sequence[Report], bytes_max: int) -> list[ProductError | None]:
+    """Read and check the contents of reports, at most `bytes_max` bytes each. Return the refusal of each, or None.
 
     Windows without peers carry nothing and are left out.
     """
-    direct = [at for at, body in enumerate(bodies) if body.media_type in PROTOBUFS and body.encoding in _DIRECT]
-    reports = [(bodies[at].content, bodies[at].encoding == ZSTD, bodies[at].own_key) for at in direct]
-    read = dict(zip(direct, native.read_reports(reports, bytes_max, FIELDS_MAX), strict=True))
-    results: list[Contents | ProductError] = []
-    for at, body in enumerate(bodies):
+    direct = [at for at, report in enumerate(reports) if report.media_type in PROTOBUFS and report.encoding in _DIRECT]
+    contents = [(reports[at].content, reports[at].encoding == ZSTD, reports[at].agent.vm_key) for at in direct]
+    read = dict(zip(direct, native.read_reports(contents, bytes_max, FIELDS_MAX), strict=True))
+    refusals: list[ProductError | None] = [None] * len(reports)
+    for at, report in enumerate(reports):
         try:
-            results.append(_contents(read.get(at) or _read_by_library(body, bytes_max)))
+            _fill(report, read.get(at) or _read_by_library(report, bytes_max))
         except ProductError as refusal:
-            results.append(refusal)
-    return results
+            refusals[at] = refusal
+    return refusals
 
 
-def windows_of(report: Report, own_key: int) -> list[Window]:
-    """Return the windows of a report of the VM `own_key`, all of them checked. MalformedReport names what is wrong."""
-    content = report.SerializeToString()
-    (contents,) = read([Body(content, PROTOBUF, "", own_key)], len(content))
-    if isinstance(contents, ProductError):
-        raise contents
-    return contents.windows
-
-
-def _read_by_library(body: Body, bytes_max: int) -> "native.ReadReport | OverflowError":
+def _read_by_library(report: Report, bytes_max: int) -> "native.ReadReport | OverflowError":
     """Read JSON, or what the native module leaves to the libraries of zstd and protobuf. ProductError 413, 415, 422."""
-    content = rewritten(message_of(decompress(body.content, body.encoding, bytes_max), body.media_type))
+    content = rewritten(message_of(decompress(report.content, report.encoding, bytes_max), report.media_type))
     if not content:
         return b"", []
-    (read,) = native.read_reports([(content, False, body.own_key)], bytes_max, FIELDS_MAX)
+    (read,) = native.read_reports([(content, False, report.agent.vm_key)], bytes_max, FIELDS_MAX)
     if read is None:
         raise MalformedReport("windows", "a window is not read as the protobuf library writes it")
     return read
 
 
-def _contents(read: "native.ReadReport | OverflowError") -> Contents:
+def _fill(report: Report, read: "native.ReadReport | OverflowError") -> None:
+    """Check what was read of a report, and put it into the report. MalformedReport."""
     if isinstance(read, OverflowError):
         # Each field costs a hundred times its two bytes once the protobuf library has read it.
         raise MalformedReport("windows", f"more than {FIELDS_MAX} fields in the windows of one report")
     rest, parts = read
     try:
-        report = Report.FromString(rest)
-        headers = [MeshWindow.FromString(message) for message, _, _ in parts]
+        message = agent_pb2.Report.FromString(rest)
+        headers = [MeshWindow.FromString(part) for part, _, _ in parts]
     except DecodeError as error:
         raise not_protobuf(error) from error
     windows = []
@@ -254,16 +129,17 @@ def _contents(read: "native.ReadReport | OverflowError") -> Contents:
             raise MalformedReport(f"{path}.{field}", complaint)
         if columns is not None:
             windows.append(_window(header, columns, path))
-    return Contents(health_of(report), report.agent_version, windows, _traffic(report), _connections(report))
+    report.health, report.agent_version, report.windows = _health(message), message.agent_version, windows
+    report.traffic, report.connections = _traffic(message), _connections(message)
 
 
-def _traffic(report: Report) -> list[Traffic]:
+def _traffic(report: agent_pb2.Report) -> list[ReportedTraffic]:
     if len(report.traffic) > TRAFFIC_MAX:
         raise MalformedReport("traffic", f"at most {TRAFFIC_MAX:,} windows of traffic in one report")
     return [_traffic_window(message, f"traffic[{i}]") for i, message in enumerate(report.traffic)]
 
 
-def _traffic_window(message: TrafficWindow, path: str) -> Traffic:
+def _traffic_window(message: TrafficWindow, path: str) -> ReportedTraffic:
     _check_span(message, path)
     if not 0 < message.elapsed_ns < 2 * message.window_s * _NS:
         raise MalformedReport(f"{path}.elapsed_ns", "a window is counted over less than twice its length")
@@ -273,16 +149,16 @@ def _traffic_window(message: TrafficWindow, path: str) -> Traffic:
     for name in _COUNTERS:
         if getattr(message, name) > INT64_MAX:
             raise MalformedReport(f"{path}.{name}", "more than 2^63 - 1")
-    return Traffic(*(getattr(message, name) for name in _TRAFFIC))
+    return ReportedTraffic(*(getattr(message, name) for name in _TRAFFIC))
 
 
-def _connections(report: Report) -> list[Connections]:
+def _connections(report: agent_pb2.Report) -> list[ReportedConnections]:
     if len(report.connections) > CONNECTION_WINDOWS_MAX:
         raise MalformedReport("connections", f"at most {CONNECTION_WINDOWS_MAX:,} windows of connections in one report")
     return [_connection_window(message, f"connections[{i}]") for i, message in enumerate(report.connections)]
 
 
-def _connection_window(message: ConnectionWindow, path: str) -> Connections:
+def _connection_window(message: ConnectionWindow, path: str) -> ReportedConnections:
     _check_span(message, path)
     keys = [peer.vm_key for peer in message.peers]
     if len(keys) > CONNECTION_PEERS_MAX:
@@ -296,8 +172,8 @@ def _connection_window(message: ConnectionWindow, path: str) -> Connections:
                 raise MalformedReport(f"{path}.peers[{i}].{name}", f"more than {most}")
         if peer.timeouts_in_band > peer.timeouts:
             raise MalformedReport(f"{path}.peers[{i}].timeouts_in_band", "more than all timeouts")
-    peers = [ConnectionPeers(*(getattr(peer, name) for name in _PEERS)) for peer in message.peers]
-    return Connections(message.started_at_s, message.window_s, peers)
+    peers = [ReportedPeer(*(getattr(peer, name) for name in _PEERS)) for peer in message.peers]
+    return ReportedConnections(message.started_at_s, message.window_s, peers)
 
 
 def _check_header(message: MeshWindow, path: str) -> None:
@@ -318,9 +194,9 @@ def _check_span(message: MeshWindow | TrafficWindow | ConnectionWindow, path: st
         )
 
 
-def _window(message: MeshWindow, columns: native.WindowColumns, path: str) -> Window:
+def _window(message: MeshWindow, columns: native.WindowColumns, path: str) -> ReportedWindow:
     targets = columns.targets()
-    return Window(
+    return ReportedWindow(
         message.mesh_key,
         message.started_at_s,
         message.window_s,
@@ -374,7 +250,7 @@ def _by_flow(message: MeshWindow, path: str, window: native.WindowColumns) -> fr
     return kept
 
 
-def _clocks(message: MeshWindow, path: str, n: int) -> Clocks | None:
+def _clocks(message: MeshWindow, path: str, n: int) -> ReportedClocks | None:
     for names, sign in _OFFSET_FIELDS:
         offset, error, skew = columns = [getattr(message, name) for name in names]
         if not any(map(len, columns)):
@@ -384,7 +260,7 @@ def _clocks(message: MeshWindow, path: str, n: int) -> Clocks | None:
                 raise MalformedReport(f"{path}.{name}", f"{len(column)} entries for {n} peers")
         error = np.array(error, np.uint64)
         known = np.where(error > np.uint64(INT64_MAX), np.uint64(0), error).astype(np.int64)
-        return Clocks(
+        return ReportedClocks(
             sign * np.array(offset, np.int64),
             np.where(error > np.uint64(INT64_MAX), NO_CLOCK, known),
             sign * np.array(skew, np.int64),
@@ -392,7 +268,7 @@ def _clocks(message: MeshWindow, path: str, n: int) -> Clocks | None:
     return None
 
 
-def _spike(evidence: Evidence, targets: Ints, window_s: int, path: str) -> Spike:
+def _spike(evidence: Evidence, targets: Ints, window_s: int, path: str) -> ReportedSpike:
     n = len(evidence.at_ns)
     if evidence.peer_key not in targets:
         raise MalformedReport(f"{path}.peer_key", f"{evidence.peer_key} is not among the peers of the window")
@@ -403,7 +279,7 @@ def _spike(evidence: Evidence, targets: Ints, window_s: int, path: str) -> Spike
             raise MalformedReport(f"{path}.{name}", f"{len(getattr(evidence, name))} entries for {n} exchanges")
     if max(evidence.at_ns) >= window_s * _NS:
         raise MalformedReport(f"{path}.at_ns", "an exchange starts inside its window")
-    return Spike(
+    return ReportedSpike(
         evidence.peer_key,
         np.array(evidence.at_ns, np.int64),
         np.array(evidence.outbound_ns, np.int64),

@@ -9,7 +9,6 @@ import sinemora_native as native
 import zstandard
 from google.protobuf.message import DecodeError
 
-from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, rollup
 from sinemora.measurements.aggregate.corrections import SHIFTS, Corrections
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -19,13 +18,13 @@ from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.payload import PROTOBUF, MalformedReport
-from sinemora.measurements.ingest.validation import Body, read, windows_of
+from sinemora.measurements.ingest.validation import read
 from tests.measurements.oracle import frame as oracle
 from tests.measurements.oracle import llq16 as numpy_llq16
 from tests.measurements.oracle import matrix as numpy_matrix
 from tests.measurements.oracle import rice
 from tests.measurements.oracle.validation import checked
-from tests.measurements.reports import add_window, report_of
+from tests.measurements.reports import add_window, arrived, report_of, windows_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 from tests.seeds import seeds
 
@@ -491,17 +490,18 @@ def whole_report(rng: np.random.Generator) -> Report:
 
 
 def outcome(body: bytes) -> object:
-    (contents,) = read([Body(body, PROTOBUF, "", 1)], 1 << 20)
-    if isinstance(contents, ProductError):
-        return str(contents)
+    report = arrived(body, 1)
+    (refusal,) = read([report], 1 << 20)
+    if refusal is not None:
+        return str(refusal)
     windows = [
         (
             *(window.mesh_key, window.started_at_s, window.window_s, window.targets, window.stats, window.sketches),
             *(window.spikes, window.clocks, window.columns.clamped),
         )
-        for window in contents.windows
+        for window in report.windows
     ]
-    return contents.health, contents.agent_version, windows
+    return report.health, report.agent_version, windows
 
 
 def outcome_by_library(body: bytes) -> object:
@@ -583,29 +583,32 @@ def test_reports_of_a_batch_are_read_each_for_itself():
     good = whole_report(np.random.default_rng(2)).SerializeToString()
     compressed = zstandard.compress(good)
     unsized = zstandard.ZstdCompressor(write_content_size=False).compress(good)
-    bodies = [
-        Body(good, PROTOBUF, "", 1),
-        Body(compressed, PROTOBUF, "zstd", 1),
-        Body(unsized, PROTOBUF, "zstd", 1),
-        Body(compressed[:-3], PROTOBUF, "zstd", 1),
-        Body(compressed + b"more", PROTOBUF, "zstd", 1),
-        Body(compressed + compressed, PROTOBUF, "zstd", 1),
-        Body(zstandard.compress(bytes(len(good) + 1)), PROTOBUF, "zstd", 1),
-        Body(good, PROTOBUF, "", 10),  # a peer of its own report
-        Body(good[:-1], PROTOBUF, "", 1),
-        Body(b"", PROTOBUF, "", 1),
-        Body(b"", PROTOBUF, "zstd", 1),
-        Body(b"{}", "application/json", "", 1),
-        Body(b"x", "text/plain", "", 1),
-        Body(good, PROTOBUF, "gzip", 1),
+    reports = [
+        arrived(good, 1),
+        arrived(compressed, 1, PROTOBUF, "zstd"),
+        arrived(unsized, 1, PROTOBUF, "zstd"),
+        arrived(compressed[:-3], 1, PROTOBUF, "zstd"),
+        arrived(compressed + b"more", 1, PROTOBUF, "zstd"),
+        arrived(compressed + compressed, 1, PROTOBUF, "zstd"),
+        arrived(zstandard.compress(bytes(len(good) + 1)), 1, PROTOBUF, "zstd"),
+        arrived(good, 10),  # a peer of its own report
+        arrived(good[:-1], 1),
+        arrived(b"", 1),
+        arrived(b"", 1, PROTOBUF, "zstd"),
+        arrived(b"{}", 1, "application/json"),
+        arrived(b"x", 1, "text/plain"),
+        arrived(good, 1, PROTOBUF, "gzip"),
     ]
-    together = read(bodies, len(good))
-    outcomes = [result.code if isinstance(result, ProductError) else len(result.windows) for result in together]
+    together = read(reports, len(good))
+    outcomes = [
+        len(report.windows) if refusal is None else refusal.code
+        for report, refusal in zip(reports, together, strict=True)
+    ]
     assert outcomes == [
         *(2, 2, 2, "malformed_report", "malformed_report", "malformed_report", "body_too_large"),
         *("malformed_report", "malformed_report", "malformed_report", "malformed_report", 0),
         *("media_type_unsupported", "content_encoding_unsupported"),
     ]
-    for body, result in zip(bodies, together, strict=True):
-        (alone,) = read([body], len(good))
-        assert str(alone) == str(result) if isinstance(result, ProductError) else type(alone) is type(result)
+    for report, refusal in zip(reports, together, strict=True):
+        (alone,) = read([report], len(good))
+        assert str(alone) == str(refusal)

@@ -23,10 +23,20 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest import key_cache, pipeline
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.key_cache import KEPT_S
-from sinemora.measurements.ingest.validation import NO_CLOCK, windows_of
+from sinemora.measurements.ingest.validation import NO_CLOCK
 from sinemora.measurements.store import inserts
 from tests.callers import MeshWorld
-from tests.measurements.reports import PROTOBUF, ZSTD, add_window, report_of, send, sent, window_start, window_starts
+from tests.measurements.reports import (
+    PROTOBUF,
+    ZSTD,
+    add_window,
+    report_of,
+    send,
+    sent,
+    window_start,
+    window_starts,
+    windows_of,
+)
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 from tests.patience import PATIENCE_S
 
@@ -547,7 +557,7 @@ def test_a_report_that_breaks_the_decoder_fails_alone(mesh, monkeypatch: pytest.
     decode = pipeline._decode
 
     def broken(batch):
-        if any(received.body.content == b"broken" for received in batch):
+        if any(report.content == b"broken" for report in batch):
             raise RuntimeError("no")
         return decode(batch)
 
