@@ -12,7 +12,8 @@ from lab.benchmarks import figures
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
+from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.query.matrix import compute_matrix
 from sinemora.measurements.schemas import By
 
 from spreading.cloud import Cloud
@@ -59,7 +60,7 @@ def _p99_ms(cloud: Cloud, meanwhile: Callable[[], object]) -> npt.NDArray[np.flo
     time.sleep(_SETTLE_S)  # until the last windows are stored
     with tenant_session(cloud.product.tenant_id) as session:
         mesh = mesh_state(session, UUID(cloud.mesh_id))
-        query = MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P99, start, end)
+        query = MatrixRequest(metric=Metric.ROUND_TRIP, statistic=Statistic.P99, from_=start, to=end)
         found = compute_matrix(session, mesh, query).matrix
         order = [next(at for at, member in enumerate(mesh.members) if member.name == vm.name) for vm in cloud.vms]
     values = np.where(found.valued, found.values, np.nan)[np.ix_(order, order)]

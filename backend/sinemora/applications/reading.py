@@ -35,9 +35,10 @@ from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.llq16 import VALUE_OF_BIN
-from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, compute_matrix
+from sinemora.measurements.query.matrix import MatrixResult, compute_matrix
 from sinemora.measurements.query.paths import path_ends
-from sinemora.measurements.schemas import STATE_NAMES, By, Span
+from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.schemas import STATE_NAMES, Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,7 @@ def network(session: Session, mesh_id: UUID, statistic: Statistic) -> Network:
 def newest_round_trips(session: Session, mesh: MeshState, statistic: Statistic) -> Network:
     """Return the newest round trips of a mesh that is loaded already."""
     flows = Flows.ALL if statistic.quantile is None else Flows.SLOWEST
-    matrix = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.ROUND_TRIP, statistic, flows=flows))
+    matrix = compute_matrix(session, mesh, MatrixRequest(metric=Metric.ROUND_TRIP, statistic=statistic, flows=flows))
     trips = np.where(matrix.matrix.valued, matrix.matrix.values, np.nan).astype(np.float64)
     return Network(matrix, {axis.id: at for at, axis in enumerate(matrix.axis)}, trips)
 

@@ -25,9 +25,9 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.encryption import secret_keys
 from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.signing import canonical, public_keys, sign_with_each
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
-from sinemora.measurements.schemas import By
+from sinemora.measurements.aggregate.matrix import Metric
+from sinemora.measurements.query.matrix import compute_matrix
+from sinemora.measurements.query.requests import MatrixRequest
 
 _BUSY_S, _IDLE_S, _OFF_S = 1.0, 5.0, 30.0
 
@@ -147,8 +147,8 @@ def _peers(
         own = next((at for at, member in enumerate(mesh.members) if member.key == agent.vm_key), None)
         if own is None or not serving:
             continue
-        trips = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50)).matrix
-        losses = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.LOSS, Statistic.P50)).matrix
+        trips = compute_matrix(session, mesh, MatrixRequest(metric=Metric.ROUND_TRIP)).matrix
+        losses = compute_matrix(session, mesh, MatrixRequest(metric=Metric.LOSS)).matrix
         for at, member in enumerate(mesh.members):
             peer = serving.get(member.id)
             held = holders.get(member.id)

@@ -15,9 +15,9 @@ from sinemora.artifacts.service import BYTES_OF_MBIT, get_artifact, read_setting
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.kit.percent import percent
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
-from sinemora.measurements.schemas import By
+from sinemora.measurements.aggregate.matrix import Metric
+from sinemora.measurements.query.matrix import compute_matrix
+from sinemora.measurements.query.requests import MatrixRequest
 
 
 def read(session: Session, artifact_id: UUID, target_vm_id: UUID, source_vm_id: UUID | None) -> MoveCostRead:
@@ -46,8 +46,8 @@ def costs(
     for vm_id in (*target_vm_ids, source_vm_id):
         if vm_id is not None and vm_id not in places:
             raise ProductError("vm_not_in_mesh", 409, f"VM {vm_id} is not in the mesh of this artifact.")
-    trips = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50)).matrix
-    losses = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.LOSS, Statistic.P50)).matrix
+    trips = compute_matrix(session, mesh, MatrixRequest(metric=Metric.ROUND_TRIP)).matrix
+    losses = compute_matrix(session, mesh, MatrixRequest(metric=Metric.LOSS)).matrix
 
     def path(place: int, target: int) -> Candidate:
         trip_s = float(trips.values[place, target]) / 1e9 if trips.valued[place, target] else None

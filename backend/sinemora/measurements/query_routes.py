@@ -87,14 +87,14 @@ class QueryContext:
     respond_async: bool
     connected: Callable[[], None]
 
-    def __call__(self, kind: str, query: Any) -> Response:
+    def __call__(self, kind: str, request: Any) -> Response:
         """Return the response to a query of `kind`."""
         return respond(
             self.session,
             self.actor,
             self.mesh_id,
             kind,
-            query,
+            request,
             self.accept,
             accept_encoding=self.accept_encoding,
             respond_async=self.respond_async,
@@ -127,9 +127,9 @@ def _responses(*without: Format) -> dict[int | str, dict[str, Any]]:
 
 
 @router.get("/matrix", response_model=MatrixRead, responses=_responses())
-def read_matrix(context: QueryDep, query: Annotated[MatrixRequest, Query()]) -> Response:
+def read_matrix(context: QueryDep, request: Annotated[MatrixRequest, Query()]) -> Response:
     """Return the matrix of all paths of a mesh; as octets: 16-bit codes and states (layout in docs/api)."""
-    return context("matrix", query)
+    return context("matrix", request)
 
 
 @router.get("/deviations")
@@ -190,66 +190,66 @@ def list_vm_traffic(
 
 
 @router.get("/comparison", response_model=ComparisonRead, responses=_responses())
-def read_comparison(context: QueryDep, query: Annotated[ComparisonRequest, Query()]) -> Response:
+def read_comparison(context: QueryDep, request: Annotated[ComparisonRequest, Query()]) -> Response:
     """Compare all paths between two ranges; as octets: codes of the difference around 32,768."""
-    return context("comparison", query)
+    return context("comparison", request)
 
 
 @router.get("/movers", response_model=MoversRead, responses=_responses(Format.BINARY))
-def read_movers(context: QueryDep, query: Annotated[MoversRequest, Query()]) -> Response:
+def read_movers(context: QueryDep, request: Annotated[MoversRequest, Query()]) -> Response:
     """List the paths that changed most between two ranges."""
-    return context("movers", query)
+    return context("movers", request)
 
 
 @router.get("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))
-def read_many_series(context: QueryDep, query: Annotated[SeriesRequest, Query()]) -> Response:
+def read_many_series(context: QueryDep, request: Annotated[SeriesRequest, Query()]) -> Response:
     """Return time series of many paths, zone pairs or the whole mesh. Steps without data are null."""
-    return context("series", query)
+    return context("series", request)
 
 
 @router.post("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))
 @only_reads
-def read_many_series_of_body(context: QueryDep, query: SeriesRequest) -> Response:
+def read_many_series_of_body(context: QueryDep, request: SeriesRequest) -> Response:
     """Return time series of selections that are too many for a URL. This changes nothing."""
-    return context("series", query)
+    return context("series", request)
 
 
 @router.get("/distribution", response_model=DistributionRead, responses=_responses(Format.BINARY))
-def read_distribution(context: QueryDep, query: Annotated[DistributionRequest, Query()]) -> Response:
+def read_distribution(context: QueryDep, request: Annotated[DistributionRequest, Query()]) -> Response:
     """Return the delays of selections as histogram and cumulative distribution."""
-    return context("distribution", query)
+    return context("distribution", request)
 
 
 @router.get("/latency-budgets", response_model=LatencyBudgetsRead, responses=_responses(Format.BINARY))
-def read_latency_budgets(context: QueryDep, query: Annotated[LatencyBudgetsRequest, Query()]) -> Response:
+def read_latency_budgets(context: QueryDep, request: Annotated[LatencyBudgetsRequest, Query()]) -> Response:
     """Return the shares of the delays of selections: propagation and processing, queueing; and published delays."""
-    return context("latency-budgets", query)
+    return context("latency-budgets", request)
 
 
 @router.get("/variability", response_model=VariabilityRead, responses=_responses(Format.BINARY))
-def read_variability(context: QueryDep, query: Annotated[VariabilityRequest, Query()]) -> Response:
+def read_variability(context: QueryDep, request: Annotated[VariabilityRequest, Query()]) -> Response:
     """Return the distributions over paths of the standard deviation within a minute, ten minutes, an hour."""
-    return context("variability", query)
+    return context("variability", request)
 
 
 @router.get("/losses", response_model=LossRead, responses=_responses(Format.BINARY))
-def read_losses(context: QueryDep, query: Annotated[LossRequest, Query()]) -> Response:
+def read_losses(context: QueryDep, request: Annotated[LossRequest, Query()]) -> Response:
     """Return loss by hour or day, and the distribution of the loss ratios of paths."""
-    return context("losses", query)
+    return context("losses", request)
 
 
 @router.get("/windows", response_class=Response, responses=_responses(Format.BINARY))
-def export_windows(context: QueryDep, query: Annotated[WindowsRequest, Query()]) -> Response:
+def export_windows(context: QueryDep, request: Annotated[WindowsRequest, Query()]) -> Response:
     """Export all windows of paths as rows, NDJSON by default."""
-    return context("windows", query)
+    return context("windows", request)
 
 
 @router.get("/spikes", response_model=Page[SpikeRead], responses=_responses(Format.BINARY))
-def list_spikes(context: QueryDep, query: Annotated[SpikesPageRequest, Query()]) -> Any:
+def list_spikes(context: QueryDep, request: Annotated[SpikesPageRequest, Query()]) -> Any:
     """List spikes of delay, newest first; by default those of the last day. A file has all of them."""
-    if format_of("spikes", query, context.accept) is Format.JSON:
-        return spikes.page(context.session, context.mesh_id, query, PageQuery(query.limit, query.cursor))
-    return context("spikes", query)
+    if format_of("spikes", request, context.accept) is Format.JSON:
+        return spikes.page(context.session, context.mesh_id, request, PageQuery(request.limit, request.cursor))
+    return context("spikes", request)
 
 
 @router.post(

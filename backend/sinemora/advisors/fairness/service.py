@@ -24,9 +24,10 @@ from sinemora.kit.csv_rows import CsvError
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW, jain_index, vm_shares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import MatrixQuery, read_matrix
+from sinemora.measurements.query.matrix import read_matrix
 from sinemora.measurements.query.paths import path_now
-from sinemora.measurements.schemas import By, Span
+from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.schemas import Span
 
 _SHARE = {
     FairnessOf.VMS: "requests per second of a client with one request in flight: 1 / median round trip over its paths",
@@ -105,7 +106,7 @@ def import_table(csv: str) -> list[GroupIndex]:
 
 
 def _of_vms(session: Session, mesh_id: UUID, start: datetime, end: datetime) -> _Shares:
-    found = read_matrix(session, mesh_id, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50, start, end))
+    found = read_matrix(session, mesh_id, MatrixRequest(metric=Metric.ROUND_TRIP, from_=start, to=end))
     trips_ns = np.where(found.matrix.valued, np.asarray(found.matrix.values, np.float64), np.nan)
     by_vm = zip(found.axis, vm_shares(trips_ns).tolist(), strict=True)
     shares = {vm.name: None if isnan(share) else share for vm, share in by_vm}

@@ -23,9 +23,9 @@ from sinemora.advisors.transfers.schemas import (
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import MatrixQuery, compute_matrix
-from sinemora.measurements.schemas import By
+from sinemora.measurements.aggregate.matrix import Metric
+from sinemora.measurements.query.matrix import compute_matrix
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.token_buckets.models import Direction
 from sinemora.recommendations.service import resolve_mesh
 
@@ -137,8 +137,8 @@ def _connection_rates(session: Session, mesh: MeshState, body: TransferPlanCreat
     """Return the most bytes/s of one connection of each pair of members, infinite without a round trip."""
     end = datetime.now(UTC)
     start = end - timedelta(minutes=body.minutes)
-    trips = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.P50, start, end)).matrix
-    losses = compute_matrix(session, mesh, MatrixQuery(By.VM, Metric.LOSS, Statistic.P50, start, end)).matrix
+    trips = compute_matrix(session, mesh, MatrixRequest(metric=Metric.ROUND_TRIP, from_=start, to=end)).matrix
+    losses = compute_matrix(session, mesh, MatrixRequest(metric=Metric.LOSS, from_=start, to=end)).matrix
     rates = np.full(len(pairs), np.inf)
     for at, (source, target) in enumerate(pairs.tolist()):
         if trips.valued[source, target]:

@@ -22,7 +22,7 @@ from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.prometheus.promql import NAME, Labels, Selector, Vector
 from sinemora.measurements.query import matrix as matrix_query
-from sinemora.measurements.query.matrix import MatrixQuery
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.zone_steps import Steps, ZoneSteps, read_zone_steps
 from sinemora.measurements.schemas import By
 
@@ -112,7 +112,9 @@ def values(session: Session, query: SampleQuery, start: datetime | None, end: da
     """Return the samples of one matrix: of the newest windows, or of those that begin in [`start`, `end`)."""
     statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
     result = matrix_query.read_matrix(
-        session, query.mesh.id, MatrixQuery(By.ZONE, query.family.metric, statistic, start, end)
+        session,
+        query.mesh.id,
+        MatrixRequest(by=By.ZONE, metric=query.family.metric, statistic=statistic, from_=start, to=end),
     )
     samples: Vector = {}
     found, names = result.matrix, [axis.name for axis in result.axis]

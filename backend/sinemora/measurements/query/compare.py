@@ -1,7 +1,7 @@
 """Matrices, comparison of two matrices, and the paths that changed most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import deviations, estimates, ranges
 from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, unit_of
+from sinemora.measurements.query.matrix import MatrixResult, unit_of
 from sinemora.measurements.query.requests import ComparisonRequest, MatrixRequest, MoversRequest, Order
 from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversRead
 from sinemora.measurements.query.scan import QueryResponse, Range, range_of
@@ -76,21 +76,18 @@ def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget:
         raise ProductError("range_invalid", 422, "Invalid range: set both `from` and `to`, or neither.")
     if request.metric == DEVIATION:
         return _deviations(session, mesh, request, budget)
-    query = MatrixQuery(
-        request.by, request.metric, request.statistic, request.from_, request.to, tuple(request.more), request.flows
-    )
     if request.estimates:
-        estimates.check(query)
-    result = matrix_query.compute_matrix(session, mesh, query, budget)
+        estimates.check(request)
+    result = matrix_query.compute_matrix(session, mesh, request, budget)
     if request.estimates:
-        result = estimates.with_estimates(session, result, query)
+        result = estimates.with_estimates(session, result, request)
 
     def read() -> MatrixRead:
-        found = matrix_query.json_of(result, query)
-        found.estimates = None if result.estimates is None else estimates.json_of(result.estimates)
-        return found
+        matrix_read = matrix_query.json_of(result, request)
+        matrix_read.estimates = None if result.estimates is None else estimates.json_of(result.estimates)
+        return matrix_read
 
-    return QueryResponse(read, lambda: _table(result, query.metric, request), result.binary)
+    return QueryResponse(read, lambda: _table(result, request), result.binary)
 
 
 def _deviations(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
@@ -101,11 +98,10 @@ def _deviations(session: Session, mesh: MeshState, request: MatrixRequest, budge
         raise ProductError(
             "statistic_unsupported", 422, "Unsupported: `deviation` compares p50 of all flows. Omit `more` and `flows`."
         )
-    query = replace(deviations.query_of(request.by), start=request.from_, end=request.to)
-    found = deviations.compute(session, mesh, query, budget)
+    result = deviations.compute(session, mesh, request, budget)
 
     def table() -> ResultTable:
-        read = deviations.json_of(found, query)
+        read = deviations.json_of(result, request)
         columns = [
             Column("source", "text"),
             Column("target", "text"),
@@ -125,11 +121,12 @@ def _deviations(session: Session, mesh: MeshState, request: MatrixRequest, budge
         flat = [[one for row in rows for one in row] for rows in (read.values, *tables)]
         return ResultTable("matrix", columns, in_batches([*_names(read.axis), *flat]))
 
-    return QueryResponse(lambda: deviations.json_of(found, query), table, found.binary)
+    return QueryResponse(lambda: deviations.json_of(result, request), table, result.binary)
 
 
-def _table(result: MatrixResult, metric: Metric, request: MatrixRequest) -> ResultTable:
+def _table(result: MatrixResult, request: MatrixRequest) -> ResultTable:
     """Return a matrix as a table with a row per path."""
+    metric = request.of_windows
     first = result.matrix
     sources, targets = _names(result.axis)
     unit = unit_of(metric)
@@ -263,7 +260,12 @@ def _compare(
     base = base_of(request, time_range)
     results = [
         matrix_query.compute_matrix(
-            session, mesh, MatrixQuery(request.by, request.metric, request.statistic, part.start, part.end), share
+            session,
+            mesh,
+            MatrixRequest(
+                by=request.by, metric=request.metric, statistic=request.statistic, from_=part.start, to=part.end
+            ),
+            share,
         )
         for part, share in ((time_range, budget.part(0, 0.5)), (base, budget.part(0.5, 1)))
     ]

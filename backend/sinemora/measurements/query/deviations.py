@@ -13,12 +13,13 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import baselines, matrix
 from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations
-from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import State
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.baselines import baselines_of
 from sinemora.measurements.query.budget import REQUEST, Budget
-from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult
+from sinemora.measurements.query.matrix import MatrixResult
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.responses import DeviationRead
 from sinemora.measurements.schemas import (
     BASIS_NAMES,
@@ -52,34 +53,28 @@ class DeviationResult:
         )
 
 
-def compute(session: Session, mesh: MeshState, query: MatrixQuery, budget: Budget) -> DeviationResult:
+def compute(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> DeviationResult:
     """Compute the deviations of the newest windows or of a range. ProductError `range_invalid`, `range_too_large`.
 
     The baselines are those at the start of the newest window, or of the range: it is no part of them.
     """
-    result = matrix_query.compute_matrix(session, mesh, query, budget)
+    result = matrix_query.compute_matrix(session, mesh, request, budget)
     now = result.matrix
     current = now.valued & (now.states == State.MEASURED)
     if result.started_at is None:
         known = baselines.best_of([], now.valued.shape)
     else:
         # Without a current value, the last ones are what a reader sees.
-        known = baselines_of(session, mesh, query.by, result.started_at, current if current.any() else now.valued)
+        known = baselines_of(session, mesh, request.by, result.started_at, current if current.any() else now.valued)
     return DeviationResult(result, baselines.deviations_of(now, known))
 
 
-def query_of(by: By) -> MatrixQuery:
-    """Return the query of the newest windows' values."""
-    return MatrixQuery(by, Metric.ONE_WAY_DELAY, Statistic.P50)
-
-
-def json_of(found: DeviationResult, query: MatrixQuery) -> MatrixRead:
+def json_of(found: DeviationResult, request: MatrixRequest) -> MatrixRead:
     """Convert deviations to the JSON form of a matrix."""
     result, deviations = found.result, found.deviations
     based = deviations.baselines.basis != Basis.NONE
     names = np.array([*BASIS_NAMES.values()], object)
-    read = matrix_query.json_of(result, query)
-    read.metric = DEVIATION
+    read = matrix_query.json_of(result, request)
     read.values = matrix.nullable(deviations.values, deviations.valued)
     read.states = np.array(DEVIATION_STATE_NAMES, object)[found.shown_states].tolist()
     read.baseline = BaselineMatrix.model_construct(
@@ -94,7 +89,7 @@ def json_of(found: DeviationResult, query: MatrixQuery) -> MatrixRead:
 def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, by: By) -> DeviationRead:
     """Return the deviation of one path or zone pair. ProductError `mesh_unknown`, `path_unknown`."""
     mesh = mesh_state(session, mesh_id)
-    found = compute(session, mesh, query_of(by), REQUEST)
+    found = compute(session, mesh, MatrixRequest(by=by, metric=DEVIATION), REQUEST)
     places = [_place(found.result.axis, end) for end in (source, target)]
     return read_at(found, *places)
 

@@ -13,27 +13,28 @@ from sinemora.measurements.aggregate.matrix import Metric, State
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.caches.shared_cache import shared_cache
-from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult
+from sinemora.measurements.query.matrix import MatrixResult
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import By, EstimateRead, EstimatesRead, PathEstimate
 
 
-def check(query: MatrixQuery) -> None:
-    """Refuse a query whose values cannot be estimated: ProductError `estimates_unsupported`."""
-    if query.by is not By.VM or query.metric not in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP):
+def check(request: MatrixRequest) -> None:
+    """Refuse a request whose values cannot be estimated: ProductError `estimates_unsupported`."""
+    if request.by is not By.VM or request.metric not in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP):
         why = "estimates are of `one_way_delay` and `round_trip` between VMs"
-    elif query.more or query.flows is not Flows.ALL:
+    elif request.more or request.flows is not Flows.ALL:
         why = "estimates are of one statistic of all flows. Omit `more` and `flows`"
     else:
         return
     raise ProductError("estimates_unsupported", 422, f"Unsupported: {why}.")
 
 
-def with_estimates(session: Session, result: MatrixResult, query: MatrixQuery) -> MatrixResult:
+def with_estimates(session: Session, result: MatrixResult, request: MatrixRequest) -> MatrixResult:
     """Return the matrix with estimates of the paths that could be measured and have no window."""
     mesh, found = result.mesh, result.matrix
     key = (
-        *("estimates", session.info["tenant_id"], mesh.key, mesh.revision, query.metric, query.statistic),
-        *(query.start, query.end, result.ended_at),
+        *("estimates", session.info["tenant_id"], mesh.key, mesh.revision, request.metric, request.statistic),
+        *(request.from_, request.to, result.ended_at),
     )
     known: Estimates | None = shared_cache().get(key)
     if known is None:
@@ -58,8 +59,8 @@ def json_of(known: Estimates) -> EstimatesRead:
 
 def of_path(session: Session, mesh: MeshState, source: int, target: int) -> PathEstimate | None:
     """Return the estimated one-way delays (p50) between two members, by their places; None if both are unknown."""
-    query = MatrixQuery(By.VM, Metric.ONE_WAY_DELAY, matrix.Statistic.P50)
-    result = with_estimates(session, matrix_query.compute_matrix(session, mesh, query), query)
+    request = MatrixRequest()
+    result = with_estimates(session, matrix_query.compute_matrix(session, mesh, request), request)
     assert result.estimates is not None
     outbound, inbound = (_read(result.estimates, at) for at in ((source, target), (target, source)))
     if outbound is None and inbound is None:

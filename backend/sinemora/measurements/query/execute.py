@@ -51,7 +51,7 @@ def respond(
     actor: Actor,
     mesh_id: UUID,
     kind: str,
-    question: QueryRequest,
+    request: QueryRequest,
     accept: str,
     *,
     accept_encoding: str = "",
@@ -65,30 +65,30 @@ def respond(
     ProductError `mesh_unknown`, `range_invalid`, `selection_invalid`, `format_unsupported` …
     """
     mesh = mesh_state(session, mesh_id)
-    form = format_of(kind, question, accept)
+    form = format_of(kind, request, accept)
     if not respond_async:
         try:
             budget = Budget(REQUEST.frames_max, lambda _: connected())
-            return _response(_QUERIES[kind](session, mesh, question, budget), form, accept_encoding)
+            return _response(_QUERIES[kind](session, mesh, request, budget), form, accept_encoding)
         except OverBudget:
             pass
-    return accepted(_submit_job(session, actor, mesh, kind, question, form))
+    return accepted(_submit_job(session, actor, mesh, kind, request, form))
 
 
-def format_of(kind: str, question: QueryRequest, accept: str) -> Format:
+def format_of(kind: str, request: QueryRequest, accept: str) -> Format:
     """Return the format of the response. ProductError `format_unsupported`."""
     offered = [form for form in Format if form is not Format.BINARY or kind in ("matrix", "comparison")]
     if kind in ROWS_ONLY:
         offered.remove(Format.JSON)
-    if question.format is not None:
-        if question.format not in offered:
+    if request.format is not None:
+        if request.format not in offered:
             raise ProductError(
                 "format_unsupported",
                 422,
-                f"Unsupported format: {question.format}. Request one of: {', '.join(offered)}.",
+                f"Unsupported format: {request.format}. Request one of: {', '.join(offered)}.",
                 formats=offered,
             )
-        return question.format
+        return request.format
     for accepted_type in accept.split(","):
         media_type = accepted_type.partition(";")[0].strip().lower()
         for form in offered:
@@ -120,18 +120,15 @@ def _file(name: str, form: Format, body: Iterator[bytes]) -> StreamingResponse:
     )
 
 
-def _submit_job(
-    session: Session, actor: Actor, mesh: MeshState, kind: str, question: QueryRequest, form: Format
-) -> Job:
-    asked = question
-    if kind != "matrix" and (question.from_ is None or question.to is None):
-        wanted = range_of(question)  # "until now" must mean the same when a worker comes to it
-        asked = question.model_copy(update={"from_": wanted.start, "to": wanted.end})
+def _submit_job(session: Session, actor: Actor, mesh: MeshState, kind: str, request: QueryRequest, form: Format) -> Job:
+    if kind != "matrix" and (request.from_ is None or request.to is None):
+        span = range_of(request)  # "until now" must mean the same when a worker comes to it
+        request = request.model_copy(update={"from_": span.start, "to": span.end})
     params = {
         "mesh_id": str(mesh.id),
         "kind": kind,
         "format": form.value,
-        "request": asked.model_dump(
+        "request": request.model_dump(
             mode="json", by_alias=True, exclude={"format", "limit", "cursor"} if kind == "spikes" else {"format"}
         ),
     }
@@ -143,11 +140,11 @@ def _submit_job(
 def run_query(job: JobContext) -> dict[str, Any]:
     """Run a query as a job and store its response as a file."""
     kind, form = job.params["kind"], Format(job.params["format"])
-    question = REQUESTS[kind].model_validate(job.params["request"])
+    request = REQUESTS[kind].model_validate(job.params["request"])
     budget = Budget(JOB_FRAMES_MAX, lambda share: job.progress(share, "reading"))
     with job.session() as session:
         mesh = mesh_state(session, UUID(job.params["mesh_id"]))
-        found = _QUERIES[kind](session, mesh, question, budget)
+        found = _QUERIES[kind](session, mesh, request, budget)
     sheet = found.table()
     name = f"{sheet.name}.{SUFFIXES.get(form, form)}"
     with job.output(name, MEDIA_TYPES[form]) as file:

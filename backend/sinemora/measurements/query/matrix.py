@@ -26,6 +26,7 @@ from sinemora.measurements.query.budget import REQUEST, Budget
 from sinemora.measurements.query.caches import rollup_cache
 from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import (
     DEVIATION_STATE_NAMES,
     SOURCE_NAMES,
@@ -45,32 +46,6 @@ from sinemora.measurements.store.tiers import Tier
 _SOURCES = np.array(SOURCE_NAMES, object)
 # What the clocks have no part in.
 _UNBOUNDED = (Metric.LOSS, Metric.JITTER)
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixQuery:
-    """Parameters of a matrix; `start` and `end` are None for the newest window of every path.
-
-    `more` are further statistics of the same windows; `flows` which source ports of a path count.
-    """
-
-    by: By
-    metric: Metric
-    statistic: Statistic
-    start: datetime | None = None
-    end: datetime | None = None
-    more: tuple[Statistic, ...] = ()
-    flows: Flows = Flows.ALL
-
-    @property
-    def merged_directions(self) -> tuple[int, ...]:
-        """Directions whose sketches must be merged, since a statistic is a quantile of several windows."""
-        quantile = any(statistic.quantile is not None for statistic in (self.statistic, *self.more))
-        if not quantile or self.metric in (Metric.LOSS, Metric.CLOCK_ERROR):
-            return ()
-        if self.by is not By.ZONE and self.start is None:
-            return ()
-        return (ROUND_TRIP,) if self.metric is Metric.ROUND_TRIP else ONE_WAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,36 +103,36 @@ class MeshWindows:
     no_service: Flags | None = None
 
 
-def read_matrix(session: Session, mesh_id: UUID, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
+def read_matrix(session: Session, mesh_id: UUID, request: MatrixRequest, budget: Budget = REQUEST) -> MatrixResult:
     """Read a matrix. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
-    return compute_matrix(session, mesh_state(session, mesh_id), wanted, budget)
+    return compute_matrix(session, mesh_state(session, mesh_id), request, budget)
 
 
-def compute_matrix(session: Session, mesh: MeshState, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
+def compute_matrix(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget = REQUEST) -> MatrixResult:
     """Compute a matrix of a mesh that is loaded already.
 
     ProductError `range_invalid`, `range_too_large`, `flows_unsupported`.
     """
-    _check_flows(wanted)
-    if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
-        return _zone_range(session, mesh, wanted, wanted.start, wanted.end, budget)
-    by_zone = wanted.by is By.ZONE
+    _check_flows(request)
+    if request.by is By.ZONE and request.from_ is not None and request.to is not None:
+        return _zone_range(session, mesh, request, request.from_, request.to, budget)
+    by_zone = request.by is By.ZONE
     found = read_windows(
         session,
         mesh,
-        wanted.start,
-        wanted.end,
-        sketches_of=wanted.merged_directions if by_zone else (),
-        quantiles_of=wanted.merged_directions,
-        flows=wanted.flows,
+        request.from_,
+        request.to,
+        sketches_of=_merged_directions(request) if by_zone else (),
+        quantiles_of=_merged_directions(request),
+        flows=request.flows,
         budget=budget,
     )
     if by_zone:
         cells, axis, unserved = _by_zone(mesh, found)
-        result = _measure(mesh, axis, cells, wanted, found.started_at, found.ended_at)
+        result = _measure(mesh, axis, cells, request, found.started_at, found.ended_at)
         return replace(result, no_service=unserved)
     axis = [Axis(id=member.id, name=member.name) for member in mesh.members]
-    result = _measure(mesh, axis, found.cells, wanted, found.started_at, found.ended_at)
+    result = _measure(mesh, axis, found.cells, request, found.started_at, found.ended_at)
     return replace(result, earlier=found.earlier, no_service=found.no_service)
 
 
@@ -201,28 +176,28 @@ def read_windows(
     return MeshWindows(cells, merged, started_at, ended_at, earlier_of(mesh, pairs, cells, now_s), unserved)
 
 
-def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
+def json_of(result: MatrixResult, request: MatrixRequest) -> MatrixRead:
     """Convert a matrix to its JSON form."""
-    found = picture.matrix
-    bounded = found.valued if wanted.metric not in _UNBOUNDED else np.zeros(found.states.shape, bool)
+    first = result.matrix
+    bounded = first.valued if request.of_windows not in _UNBOUNDED else np.zeros(first.states.shape, bool)
     names = np.array(DEVIATION_STATE_NAMES, object)
     return MatrixRead.model_construct(
-        mesh_id=picture.mesh.id,
-        revision=picture.mesh.revision,
-        by=wanted.by,
-        metric=wanted.metric,
-        statistic=wanted.statistic,
-        unit=unit_of(wanted.metric),
-        window=Span(from_=picture.started_at, to=picture.ended_at),
-        axis=picture.axis,
-        values=matrix.nullable(found.values, found.valued),
+        mesh_id=result.mesh.id,
+        revision=result.mesh.revision,
+        by=request.by,
+        metric=request.metric,
+        statistic=request.statistics[0],
+        unit=unit_of(request.of_windows),
+        window=Span(from_=result.started_at, to=result.ended_at),
+        axis=result.axis,
+        values=matrix.nullable(first.values, first.valued),
         more={
             statistic: matrix.nullable(one.values, one.valued)
-            for statistic, one in zip(wanted.more, picture.more, strict=True)
+            for statistic, one in zip(request.statistics[1:], result.more, strict=True)
         },
-        clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
-        asymmetry_sources=matrix.nullable(_SOURCES[found.sources], found.sources != matrix.NONE),
-        states=names[picture.shown_states].tolist(),
+        clock_error_ns=matrix.nullable(first.clock_error_ns, bounded),
+        asymmetry_sources=matrix.nullable(_SOURCES[first.sources], first.sources != matrix.NONE),
+        states=names[result.shown_states].tolist(),
         baseline=None,
         estimates=None,
     )
@@ -230,7 +205,7 @@ def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
 
 def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Statistic, limit: int) -> WorstPaths:
     """Return the paths of the newest matrix with the highest values. ProductError `mesh_unknown`."""
-    found = read_matrix(session, mesh_id, MatrixQuery(By.VM, metric, statistic))
+    found = read_matrix(session, mesh_id, MatrixRequest(metric=metric, statistic=statistic))
     ranked = np.where(found.matrix.valued, np.abs(found.matrix.values), -1.0).reshape(-1)
     order = np.argsort(-ranked, kind="stable")[:limit]
     members, size = found.mesh.members, len(found.mesh.members)
@@ -256,11 +231,21 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
     )
 
 
-def _check_flows(wanted: MatrixQuery) -> None:
-    """Refuse a query for which the slowest flow is not known: ProductError `flows_unsupported`."""
-    delays = wanted.metric in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and wanted.by is By.VM
-    percentiles = all(one.quantile is not None for one in (wanted.statistic, *wanted.more))
-    if wanted.flows is Flows.SLOWEST and not (delays and percentiles):
+def _merged_directions(request: MatrixRequest) -> tuple[int, ...]:
+    """Return the directions whose sketches must be merged, since a statistic is a quantile of several windows."""
+    quantile = any(statistic.quantile is not None for statistic in request.statistics)
+    if not quantile or request.metric in (Metric.LOSS, Metric.CLOCK_ERROR):
+        return ()
+    if request.by is not By.ZONE and request.from_ is None:
+        return ()
+    return (ROUND_TRIP,) if request.metric is Metric.ROUND_TRIP else ONE_WAY
+
+
+def _check_flows(request: MatrixRequest) -> None:
+    """Refuse a request for which the slowest flow is not known: ProductError `flows_unsupported`."""
+    delays = request.of_windows in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and request.by is By.VM
+    percentiles = all(one.quantile is not None for one in request.statistics)
+    if request.flows is Flows.SLOWEST and not (delays and percentiles):
         raise ProductError(
             "flows_unsupported",
             422,
@@ -300,13 +285,13 @@ def _range(
 
 
 def _zone_range(
-    session: Session, mesh: MeshState, wanted: MatrixQuery, start: datetime, end: datetime, budget: Budget
+    session: Session, mesh: MeshState, request: MatrixRequest, start: datetime, end: datetime, budget: Budget
 ) -> MatrixResult:
     """Zones over a range, from frames of zones; what is not merged yet is merged here."""
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
     raw = [part for part in parts if part.tier is Tier.RAW]
-    rolled, directions = [part for part in parts if part.tier is not Tier.RAW], wanted.merged_directions
+    rolled, directions = [part for part in parts if part.tier is not Tier.RAW], _merged_directions(request)
     pieces = rollup_cache.pieces(session, mesh.key, rolled, directions=directions, zones=True, budget=budget)
     zone_of_vms = frame_queries.zones_of_vms(session, session.info["tenant_key"])
     shifts = corrections.in_range(session, mesh.key, start, end)
@@ -320,18 +305,18 @@ def _zone_range(
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
     cells = matrix.zone_pair_cells(keys, zone_of, mesh.planned, merged.clients, merged.targets, merged.stats)
     cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))  # as it was then
-    return _measure(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, wanted, start, end)
+    return _measure(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, request, start, end)
 
 
 def _measure(
     mesh: MeshState,
     axis: list[Axis],
     cells: Cells,
-    wanted: MatrixQuery,
+    request: MatrixRequest,
     started_at: datetime | None,
     ended_at: datetime | None,
 ) -> MatrixResult:
-    measured = [matrix.measure(cells, wanted.metric, statistic) for statistic in (wanted.statistic, *wanted.more)]
+    measured = [matrix.measure(cells, request.of_windows, statistic) for statistic in request.statistics]
     return MatrixResult(mesh, axis, measured[0], started_at, ended_at, tuple(measured[1:]))
 
 

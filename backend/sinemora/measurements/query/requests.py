@@ -5,13 +5,13 @@ from enum import StrEnum
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from sinemora.kit.schemas import DISTINCT, Write
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.query.tables import Format
-from sinemora.measurements.schemas import By, MatrixMetric
+from sinemora.measurements.schemas import DEVIATION, By, MatrixMetric
 
 SELECTIONS_MAX = 200
 # Half the circumference of the Earth is 20,015 km; a length of fibre may be more.
@@ -56,7 +56,7 @@ class QueryRequest(Write):
     to: At = None
     format: Format | None = None
 
-    model_config = Write.model_config | {"populate_by_name": True}
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class PathsRequest(QueryRequest):
@@ -94,6 +94,16 @@ class MatrixRequest(PathsRequest):
             " interval. Only delays between VMs"
         ),
     ] = False
+
+    @property
+    def of_windows(self) -> Metric:
+        """Metric of the windows: deviations are of one-way delays."""
+        return Metric.ONE_WAY_DELAY if self.metric == DEVIATION else self.metric
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """All statistics, `statistic` first: deviations are of p50."""
+        return (Statistic.P50,) if self.metric == DEVIATION else (self.statistic, *self.more)
 
 
 class ComparisonRequest(PathsRequest):

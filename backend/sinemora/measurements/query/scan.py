@@ -61,11 +61,11 @@ class Range:
         return Range(utc(first * step_s), utc((first + size) * step_s))
 
 
-def range_of(question: QueryRequest) -> Range:
+def range_of(request: QueryRequest) -> Range:
     """Return the range of a query. ProductError `range_invalid`."""
-    end = question.to or datetime.now(UTC)
+    end = request.to or datetime.now(UTC)
     check_time(end)  # first: nothing is before the first year
-    start = question.from_ or end - DEFAULT_SPAN
+    start = request.from_ or end - DEFAULT_SPAN
     check_range(start, end)
     return Range(start, end)
 

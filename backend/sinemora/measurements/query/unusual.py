@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
-from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import Metric, State
 from sinemora.measurements.aggregate.runs import DeadBand, Step
 from sinemora.measurements.aggregate.spread import spread
 from sinemora.measurements.codec.llq16 import Ints
@@ -19,11 +19,11 @@ from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.baselines import axis_keys
 from sinemora.measurements.query.budget import REQUEST
 from sinemora.measurements.query.deviations import DeviationResult
-from sinemora.measurements.query.matrix import MatrixQuery
 from sinemora.measurements.query.onsets import History, PairNow, histories
 from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.responses import DeviationsRead, LosingPath, StepsRead, UnusualRead, UnusualSince
-from sinemora.measurements.schemas import BASIS_NAMES, By, Span
+from sinemora.measurements.schemas import BASIS_NAMES, DEVIATION, By, Span
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> Deviati
     Of paths, each cause comes once before its other paths. ProductError `mesh_unknown`.
     """
     mesh = mesh_state(session, mesh_id)
-    found = deviations.compute(session, mesh, deviations.query_of(by), REQUEST)
+    found = deviations.compute(session, mesh, MatrixRequest(by=by, metric=DEVIATION), REQUEST)
     deviated, axis = found.deviations, found.result.axis
     current = deviated.states == State.MEASURED
     unusual = deviated.unusual & current
@@ -74,7 +74,7 @@ def _zone_of(mesh: MeshState) -> Ints:
 
 def _losses(session: Session, mesh: MeshState, by: By) -> Floats:
     """Return the share of packets that each path lost in its current window, 0 where less than `LOSS_MIN`."""
-    lost = matrix_query.compute_matrix(session, mesh, MatrixQuery(by, Metric.LOSS, Statistic.P50), REQUEST).matrix
+    lost = matrix_query.compute_matrix(session, mesh, MatrixRequest(by=by, metric=Metric.LOSS), REQUEST).matrix
     known = lost.valued & (lost.states == State.MEASURED)
     loss: Floats = np.where(lost.states == State.LOST, 1.0, np.where(known, lost.values, 0.0))
     return np.where(loss >= LOSS_MIN, loss, 0.0)

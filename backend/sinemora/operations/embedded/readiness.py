@@ -9,8 +9,8 @@ from sinemora.fleet.meshes.queries import mesh_named
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
-from sinemora.measurements.query.matrix import MatrixQuery, read_matrix
-from sinemora.measurements.schemas import By
+from sinemora.measurements.query.matrix import read_matrix
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.operations.embedded.demo.machines import MESH
 from sinemora.operations.embedded.first_run import TENANT
 
@@ -38,7 +38,7 @@ def coverage() -> Coverage:
         mesh = mesh_named(session, MESH)
         if mesh is None:
             return Coverage(0, 0, [])
-        result = read_matrix(session, mesh.id, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.MEAN))
+        result = read_matrix(session, mesh.id, MatrixRequest(metric=Metric.ROUND_TRIP, statistic=Statistic.MEAN))
     states = result.matrix.states
     names = [member.name for member in result.axis]
     paths = [

@@ -14,7 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from sinemora.kit.db import tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import MatrixQuery, json_of, read_matrix
+from sinemora.measurements.query.matrix import json_of, read_matrix
+from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import By
 from tests.callers import Caller
 from tests.expiry import in_a_month
@@ -241,7 +242,7 @@ def at_each_point(mesh, end_s, step_s, metric, statistic):
     with tenant_session(mesh.owner.tenant_id) as session:
         for at in range(end_s - PANEL_S, end_s + 1, step_s):
             start, end = (datetime.fromtimestamp(time_s, UTC) for time_s in (at - step_s, at))
-            query = MatrixQuery(By.ZONE, metric, statistic, start, end)
+            query = MatrixRequest(by=By.ZONE, metric=metric, statistic=statistic, from_=start, to=end)
             body = json_of(read_matrix(session, mesh.id, query), query)
             names = [axis.name for axis in body.axis]
             for source, row in zip(names, body.values, strict=True):
