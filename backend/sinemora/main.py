@@ -61,7 +61,6 @@ from sinemora.kit.http.shared_parts import share
 from sinemora.kit.http.trusted_proxies import forwarding
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
-from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.aged import routes as aged
 from sinemora.measurements.bucket_exports import routes as bucket_exports
@@ -70,6 +69,7 @@ from sinemora.measurements.ingest.dispatch import ReportDispatch
 from sinemora.measurements.on_demand import routes as on_demand
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
+from sinemora.measurements.query import routes as query_routes
 from sinemora.measurements.store import backlog_metrics
 from sinemora.measurements.token_buckets import routes as token_buckets
 from sinemora.operations.archives import routes as archives

@@ -18,10 +18,10 @@ from sinemora.kit import archive_state, outbox
 from sinemora.kit.db import Base
 from sinemora.kit.http import idempotency
 from sinemora.measurements import models as measurements
-from sinemora.measurements import sql_models
 from sinemora.measurements.bucket_exports import models as bucket_exports
 from sinemora.measurements.on_demand import models as on_demand
 from sinemora.measurements.pins import models as pins
+from sinemora.measurements.store import sql_models
 from sinemora.measurements.token_buckets import models as token_buckets
 from sinemora.overview.annotations import models as annotations
 from sinemora.overview.embeds import models as embeds

@@ -13,7 +13,7 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.requests import MatrixRequest
-from sinemora.measurements.query.matrix import compute_matrix
+from sinemora.measurements.query.matrix.compute import compute_matrix
 from sinemora.measurements.schemas import By
 
 from spreading.cloud import Cloud

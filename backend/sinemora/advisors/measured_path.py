@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 
 from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.query import dispersion
 from sinemora.measurements.query.budget import REQUEST
 from sinemora.measurements.query.requests import SELECTIONS_MAX, DistributionRequest
 from sinemora.measurements.query.responses import DistributionItem, DistributionRead
+from sinemora.measurements.query.series import dispersion
 
 Delay = str
 """Statistic of a delay: `mean`, or a key of `dispersion.QUANTILES`."""

@@ -35,9 +35,9 @@ from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.llq16 import VALUE_OF_BIN
-from sinemora.measurements.query.matrix import MatrixResult, compute_matrix
-from sinemora.measurements.query.paths import path_ends
+from sinemora.measurements.query.matrix.compute import MatrixResult, compute_matrix
 from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.query.series.paths import path_ends
 from sinemora.measurements.schemas import STATE_NAMES, Span
 
 

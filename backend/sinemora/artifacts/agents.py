@@ -26,7 +26,7 @@ from sinemora.kit.encryption import secret_keys
 from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.signing import canonical, public_keys, sign_with_each
 from sinemora.measurements.aggregate.matrix import Metric
-from sinemora.measurements.query.matrix import compute_matrix
+from sinemora.measurements.query.matrix.compute import compute_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 
 _BUSY_S, _IDLE_S, _OFF_S = 1.0, 5.0, 30.0

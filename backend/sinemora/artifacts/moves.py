@@ -16,7 +16,7 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.kit.percent import percent
 from sinemora.measurements.aggregate.matrix import Metric
-from sinemora.measurements.query.matrix import compute_matrix
+from sinemora.measurements.query.matrix.compute import compute_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 
 

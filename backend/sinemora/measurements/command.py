@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api
-from sinemora.measurements import latency_budget_text
 from sinemora.measurements.aggregate.matrix import Metric
-from sinemora.measurements.delay_tables import text_of
 from sinemora.measurements.imports.readers import TraceKind
+from sinemora.measurements.latency_budget import text as latency_budget_text
 from sinemora.measurements.query.requests import REQUESTS
+from sinemora.measurements.query.series.delay_tables import text_of
 from sinemora.measurements.query.tables import Format
 from sinemora.measurements.schemas import TraceTimes
 

@@ -21,7 +21,8 @@ from sinemora.kit.http.server_time import time_headers
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.ingest.payload import JSON, PROTOBUF
 from sinemora.measurements.live.hub import LiveHub
-from sinemora.measurements.query import matrix, paths
+from sinemora.measurements.query.matrix.compute import worst_paths
+from sinemora.measurements.query.series import paths
 from sinemora.measurements.schemas import PathRead, Resolution, SeriesRead, WorstPaths
 
 agent_router = APIRouter(
@@ -100,7 +101,7 @@ def read_worst_paths(
     limit: Annotated[int, Query(ge=1, le=500)] = 20,
 ) -> WorstPaths:
     """List the paths with the highest current values."""
-    return matrix.worst_paths(session, mesh_id, metric, statistic, limit)
+    return worst_paths(session, mesh_id, metric, statistic, limit)
 
 
 @router.get("/paths/{source_vm_id}/{target_vm_id}")

@@ -16,8 +16,8 @@ import psycopg
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import FrameError
-from sinemora.measurements.sql_models import VALUES
 from sinemora.measurements.store import zone_minutes
+from sinemora.measurements.store.sql_models import VALUES
 from sinemora.operations.findings import Fault, Findings
 
 _ROWS_AT_ONCE = 256

@@ -14,7 +14,7 @@ from sinemora import grants
 from sinemora.access.tenants.models import AuditEntry, Tenant
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionMaker
-from sinemora.measurements.sql_models import SqlLogin
+from sinemora.measurements.store.sql_models import SqlLogin
 
 _ROLE = text(
     "SELECT rolcanlogin, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication,"

@@ -23,7 +23,7 @@ from sinemora.fleet.meshes.schemas import RosterZone
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import State, Statistic
-from sinemora.measurements.query.matrix import read_windows
+from sinemora.measurements.query.matrix.compute import read_windows
 from sinemora.overview import queries
 from sinemora.overview.figures import PathFigures, is_below, is_older, newest_version, path_figures, worst_first
 from sinemora.overview.queries import AgentRow, Evaluation

@@ -7,7 +7,7 @@ import numpy as np
 from sinemora.applications.schemas import Named
 from sinemora.kit.delays import delay
 from sinemora.kit.percent import percent
-from sinemora.measurements.query.history import History
+from sinemora.measurements.query.matrix.history import History
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import bringing, load_instance
 from sinemora.recommendations.alternatives import Known, alternatives

@@ -15,8 +15,8 @@ from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
-from sinemora.measurements.query import history
-from sinemora.measurements.query.history import History
+from sinemora.measurements.query.matrix import history
+from sinemora.measurements.query.matrix.history import History
 from sinemora.measurements.store.tiers import Tier
 from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand, Trips

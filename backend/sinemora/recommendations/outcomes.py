@@ -18,7 +18,7 @@ from sinemora.applications.performance import Indices, Links, Sensitivity, reach
 from sinemora.applications.reading import links_of
 from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.measurements.query.history import History
+from sinemora.measurements.query.matrix.history import History
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import load_instance, queries
 from sinemora.recommendations.core import verdict

@@ -276,7 +276,7 @@ def test_a_role_that_could_read_more_is_refused(
 
 
 def test_a_tenant_has_a_limit_of_logins(owner: Member, servers: Servers, monkeypatch: pytest.MonkeyPatch):
-    from sinemora.measurements.sql_models import SqlLogin
+    from sinemora.measurements.store.sql_models import SqlLogin
 
     monkeypatch.setattr(SqlLogin, "rows_max", 1)
     with role(servers) as first, role(servers) as second:

@@ -24,9 +24,9 @@ from sinemora.kit.csv_rows import CsvError
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW, jain_index, vm_shares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import read_matrix
-from sinemora.measurements.query.paths import path_now
+from sinemora.measurements.query.matrix.compute import read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.query.series.paths import path_now
 from sinemora.measurements.schemas import Span
 
 _SHARE = {

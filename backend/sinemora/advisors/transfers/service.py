@@ -24,7 +24,7 @@ from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric
-from sinemora.measurements.query.matrix import compute_matrix
+from sinemora.measurements.query.matrix.compute import compute_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.token_buckets.models import Direction
 from sinemora.recommendations.service import resolve_mesh

@@ -9,7 +9,7 @@ from sinemora.advisors.transfers.core.shape import shape_of
 from sinemora.advisors.transfers.schemas import VmTrafficShape
 from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.measurements.query.vm_traffic import WINDOW_S
+from sinemora.measurements.query.vms.traffic import WINDOW_S
 from sinemora.measurements.store import traffic
 
 

@@ -13,7 +13,7 @@ from sinemora.advisors.transport.schemas import EvidenceRead, FiredRead, Transpo
 from sinemora.applications.service import capacity_of
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.on_demand.probed_path import ProbedPath, newest_probes
-from sinemora.measurements.query.paths import path_now
+from sinemora.measurements.query.series.paths import path_now
 from sinemora.measurements.schemas import PathRead
 from sinemora.recommendations.service import resolve_mesh
 

@@ -20,7 +20,7 @@ from sinemora.kit.config import settings
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.fairness import flow_shares
 from sinemora.measurements.aggregate.matrix import Cells, Metric, Pairs, State, Statistic
-from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import Tier, TierRange

@@ -28,7 +28,7 @@ from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state, set_focus
 from sinemora.fleet.meshes.strategies.strategy import StrategyKind
 from sinemora.measurements.ingest import presence
-from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import utc
 
 log = structlog.get_logger(__name__)

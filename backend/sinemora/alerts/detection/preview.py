@@ -17,7 +17,7 @@ from sinemora.alerts.rules.load import condition_of
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.paths import series
+from sinemora.measurements.query.series.paths import series
 from sinemora.measurements.schemas import Resolution, SeriesRead
 from sinemora.measurements.store.tiers import floor
 

@@ -23,7 +23,7 @@ from sinemora.fleet.inventory.status import silent_after
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
-from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier
 from sinemora.measurements.token_buckets import service as token_buckets

@@ -16,7 +16,7 @@ from sinemora.alerts.evaluation.rule import Kind, Rule
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
 

@@ -20,8 +20,8 @@ from sinemora.measurements.aggregate.matrix import Cells, Statistic, Table
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, SENT
 from sinemora.measurements.codec.unpacking import DIRECTIONS
-from sinemora.measurements.query.baselines import baselines_of
-from sinemora.measurements.query.matrix import MeshWindows, read_windows
+from sinemora.measurements.query.matrix.baselines import baselines_of
+from sinemora.measurements.query.matrix.compute import MeshWindows, read_windows
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.schemas import BASIS_NAMES, SOURCE_NAMES, By
 from sinemora.measurements.store import spikes as spike_queries

@@ -27,8 +27,8 @@ from sinemora.alerts.silences.schedule import in_force
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
-from sinemora.measurements.query.paths import series
 from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.query.series.paths import series
 from sinemora.measurements.schemas import Resolution
 
 # Later times of a recurring incident are in its list of episodes, not in its timeline.

@@ -12,7 +12,7 @@ from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.core.variable import WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS, excess_us, under_variance
 from sinemora.applications.curves.schemas import CostRead, MeasuredCost, PerformanceRead, Waiting
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.query.distribution import RoundTrips, round_trips
+from sinemora.measurements.query.series.round_trips import RoundTrips, round_trips
 from sinemora.measurements.schemas import By, Span
 
 _WAITS = {Waiting.ROUNDS: WAITS_SYNCHRONOUS, Waiting.REQUESTS: WAITS_CLOSED_LOOP}

@@ -38,7 +38,7 @@ from sinemora.kit.db import locked
 from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.aggregate.matrix import Statistic
-from sinemora.measurements.query.paths import series
+from sinemora.measurements.query.series.paths import series
 from sinemora.measurements.schemas import Resolution
 
 HISTORY = timedelta(days=10)

@@ -16,11 +16,10 @@ from sqlalchemy.orm import Session
 
 from sinemora.fleet.inventory.models import Vm, Zone
 from sinemora.kit.tenant_bucket import TenantBucket
-from sinemora.measurements.bucket_exports import layout, queries, service
+from sinemora.measurements.bucket_exports import layout, queries, service, tier_tables
 from sinemora.measurements.bucket_exports.days import DueDay
 from sinemora.measurements.bucket_exports.layout import Part
 from sinemora.measurements.bucket_exports.models import BucketExport
-from sinemora.measurements.query import tier_tables
 from sinemora.measurements.query.tables import Batch, Format, ResultTable, write
 
 PART_ROWS = 1_000_000

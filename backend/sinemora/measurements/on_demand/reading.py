@@ -26,7 +26,7 @@ from sinemora.measurements.on_demand.schemas import (
     PathProbesRead,
 )
 from sinemora.measurements.on_demand.summary import Delays, Exchanges, Losses, summarise
-from sinemora.measurements.query.matrix import end_of
+from sinemora.measurements.query.axis import end_of
 from sinemora.measurements.schemas import PathEnd
 
 # From the end of the last second until it has arrived: the loss deadline, a wakeup, the way.

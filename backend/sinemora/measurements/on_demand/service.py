@@ -28,7 +28,7 @@ from sinemora.measurements.on_demand.schemas import (
     OnDemandSecond,
     OnDemandWindowCreate,
 )
-from sinemora.measurements.query.paths import path_ends
+from sinemora.measurements.query.series.paths import path_ends
 
 AT_ONCE = 4
 """Measurements of a tenant at a time; agents accept twice as many."""

@@ -24,7 +24,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.kit.http.routes import ForeignRoute
 from sinemora.measurements.prometheus import promql, samples
 from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, PromQlError, Selector, Vector
-from sinemora.measurements.query.zone_steps import Steps, steps_of
+from sinemora.measurements.query.matrix.zone_steps import Steps, steps_of
 
 # Prometheus documents these routes, so openapi.json does not contain them.
 

@@ -21,9 +21,9 @@ from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.prometheus.promql import NAME, Labels, Selector, Vector
-from sinemora.measurements.query import matrix as matrix_query
+from sinemora.measurements.query.matrix.compute import read_matrix
+from sinemora.measurements.query.matrix.zone_steps import Steps, ZoneSteps, read_zone_steps
 from sinemora.measurements.query.requests import MatrixRequest
-from sinemora.measurements.query.zone_steps import Steps, ZoneSteps, read_zone_steps
 from sinemora.measurements.schemas import By
 
 Floats = npt.NDArray[np.float64]
@@ -111,7 +111,7 @@ def queries_of(meshes: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
 def values(session: Session, query: SampleQuery, start: datetime | None, end: datetime | None) -> Vector:
     """Return the samples of one matrix: of the newest windows, or of those that begin in [`start`, `end`)."""
     statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
-    result = matrix_query.read_matrix(
+    result = read_matrix(
         session,
         query.mesh.id,
         MatrixRequest(by=By.ZONE, metric=query.family.metric, statistic=statistic, from_=start, to=end),

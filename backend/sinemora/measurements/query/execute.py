@@ -21,10 +21,11 @@ from sinemora.jobs.registry import JobKind, register
 from sinemora.jobs.responses import accepted
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.encoding import compress
-from sinemora.measurements.query import compare, dispersion, export, latency_budgets, spikes, time_series
 from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, Budget, OverBudget
+from sinemora.measurements.query.matrix import compare
 from sinemora.measurements.query.requests import REQUESTS, QueryRequest
 from sinemora.measurements.query.scan import QueryResponse, range_of
+from sinemora.measurements.query.series import dispersion, export, latency_budgets, spikes, time_series
 from sinemora.measurements.query.tables import MEDIA_TYPES, SUFFIXES, Format, write
 
 QueryFunction = Callable[[Session, MeshState, Any, Budget], QueryResponse]

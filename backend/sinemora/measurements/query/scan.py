@@ -13,8 +13,8 @@ from sinemora.measurements.aggregate import merge
 from sinemora.measurements.aggregate.group_by import DecodedWindows
 from sinemora.measurements.aggregate.matrix import NONE, positions_of
 from sinemora.measurements.codec.unpacking import DIRECTIONS
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import check_range, check_time, read_frames, tiers, utc
 from sinemora.measurements.query.requests import QueryRequest
 from sinemora.measurements.query.tables import ResultTable

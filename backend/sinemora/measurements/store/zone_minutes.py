@@ -10,7 +10,7 @@ from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, INBOUND, LOST, MAX, MIN, OUTBOUND, ROUND_TRIP, SENT
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.sql_models import VALUES
+from sinemora.measurements.store.sql_models import VALUES
 
 _PERCENTILES = 3
 """p50, p90 and p99, the first of `frame.QUANTILES`."""

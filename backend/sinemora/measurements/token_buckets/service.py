@@ -12,7 +12,7 @@ from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.models import MeshVm
 from sinemora.kit.errors import existing
 from sinemora.measurements.query.ranges import utc
-from sinemora.measurements.query.vm_traffic import WINDOW_S
+from sinemora.measurements.query.vms.traffic import WINDOW_S
 from sinemora.measurements.store import traffic
 from sinemora.measurements.token_buckets.models import Direction, Source, TokenBucket
 from sinemora.measurements.token_buckets.schemas import TokenBucketRead, TokenBucketWrite, TokenForecastRead

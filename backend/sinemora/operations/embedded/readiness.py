@@ -9,7 +9,7 @@ from sinemora.fleet.meshes.queries import mesh_named
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
-from sinemora.measurements.query.matrix import read_matrix
+from sinemora.measurements.query.matrix.compute import read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.operations.embedded.demo.machines import MESH
 from sinemora.operations.embedded.first_run import TENANT

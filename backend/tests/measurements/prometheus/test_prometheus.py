@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sinemora.kit.db import tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.matrix import json_of, read_matrix
+from sinemora.measurements.query.matrix.compute import json_of, read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import By
 from tests.callers import Caller

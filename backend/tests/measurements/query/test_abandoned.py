@@ -8,8 +8,9 @@ import pytest
 from starlette.types import Message
 
 from sinemora.kit.http import connection
-from sinemora.measurements.query import execute, time_series
+from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.series import time_series
 from tests.callers import MeshWorld
 from tests.measurements.reports import sent_together, window_start
 from tests.measurements.worlds import simple

@@ -8,8 +8,8 @@ import pytest
 
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
-from sinemora.measurements.query.baselines import MINUTES_MIN
 from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.query.matrix.baselines import MINUTES_MIN
 from sinemora.measurements.store.tiers import Tier, floor
 from tests.callers import MeshWorld
 from tests.measurements.reports import window_start

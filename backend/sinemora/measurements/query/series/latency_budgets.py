@@ -21,7 +21,10 @@ from sinemora.measurements.latency_budget import published, reference, split
 from sinemora.measurements.latency_budget.published import Place
 from sinemora.measurements.latency_budget.split import Bounded, Cause, Share
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.latency_budgets_read import (
+from sinemora.measurements.query.requests import LatencyBudgetsRequest
+from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of
+from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
+from sinemora.measurements.query.series.latency_budgets_read import (
     LatencyBudgetItem,
     LatencyBudgetsRead,
     PartsRead,
@@ -29,9 +32,6 @@ from sinemora.measurements.query.latency_budgets_read import (
     ReferenceRead,
     ShareRead,
 )
-from sinemora.measurements.query.requests import LatencyBudgetsRequest
-from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of
-from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
 from sinemora.measurements.query.tables import Column, ResultTable
 
 

@@ -11,9 +11,8 @@ from sinemora.measurements.aggregate import estimates, matrix
 from sinemora.measurements.aggregate.estimates import Estimates
 from sinemora.measurements.aggregate.matrix import Metric, State
 from sinemora.measurements.codec.flows import Flows
-from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query.caches.shared_cache import shared_cache
-from sinemora.measurements.query.matrix import MatrixResult
+from sinemora.measurements.query.matrix.compute import MatrixResult, compute_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import By, EstimateRead, EstimatesRead, PathEstimate
 
@@ -60,7 +59,7 @@ def json_of(known: Estimates) -> EstimatesRead:
 def of_path(session: Session, mesh: MeshState, source: int, target: int) -> PathEstimate | None:
     """Return the estimated one-way delays (p50) between two members, by their places; None if both are unknown."""
     request = MatrixRequest()
-    result = with_estimates(session, matrix_query.compute_matrix(session, mesh, request), request)
+    result = with_estimates(session, compute_matrix(session, mesh, request), request)
     assert result.estimates is not None
     outbound, inbound = (_read(result.estimates, at) for at in ((source, target), (target, source)))
     if outbound is None and inbound is None:

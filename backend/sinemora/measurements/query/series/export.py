@@ -13,8 +13,8 @@ from sinemora.measurements.aggregate.group_by import DecodedWindows
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, Table
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, SENT, Stats
 from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import read_frames, utc
 from sinemora.measurements.query.requests import WindowsRequest
 from sinemora.measurements.query.scan import QueryResponse, range_of

@@ -10,8 +10,8 @@ from sinemora.measurements.aggregate.corrections import Corrections
 from sinemora.measurements.aggregate.group_by import PathDistributions
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec.stored import StoredFrame
-from sinemora.measurements.query.export import distributions
 from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.query.series.export import distributions
 from sinemora.measurements.query.tables import Batch, Column
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import TierRange

@@ -25,8 +25,8 @@ from sinemora.measurements.query.responses import (
 )
 from sinemora.measurements.query.scan import QueryResponse, Range, check_budget, decode_windows, range_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
+from sinemora.measurements.query.series.time_series import by_step
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
-from sinemora.measurements.query.time_series import by_step
 
 QUANTILES = {
     "p1": 0.01,

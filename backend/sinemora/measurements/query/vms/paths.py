@@ -12,11 +12,11 @@ from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.aggregate.matrix import Flags, Matrix, Metric, State
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.query import deviations
-from sinemora.measurements.query import matrix as matrix_query
-from sinemora.measurements.query import unusual as unusual_paths
 from sinemora.measurements.query.budget import REQUEST
-from sinemora.measurements.query.deviations import DeviationResult
+from sinemora.measurements.query.matrix import deviations
+from sinemora.measurements.query.matrix import unusual as unusual_paths
+from sinemora.measurements.query.matrix.compute import compute_matrix
+from sinemora.measurements.query.matrix.deviations import DeviationResult
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.responses import VmDirection, VmMesh, VmPath, VmPathsRead
 from sinemora.measurements.schemas import DEVIATION, Axis, By
@@ -34,7 +34,7 @@ def vm_paths(session: Session, vm_id: UUID, limit: int) -> VmPathsRead:
 
 def _in_mesh(session: Session, mesh: MeshState, vm_id: UUID, limit: int) -> VmMesh:
     found = deviations.compute(session, mesh, MatrixRequest(metric=DEVIATION), REQUEST)
-    lost = matrix_query.compute_matrix(session, mesh, MatrixRequest(metric=Metric.LOSS), REQUEST).matrix
+    lost = compute_matrix(session, mesh, MatrixRequest(metric=Metric.LOSS), REQUEST).matrix
     place = next(at for at, member in enumerate(mesh.members) if member.id == vm_id)
     peers = np.flatnonzero(np.arange(len(mesh.members)) != place)
     own = np.full(peers.size, place)

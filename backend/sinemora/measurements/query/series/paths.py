@@ -18,10 +18,10 @@ from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, INBOUND, LOST, OUTBOUND, ROUND_TRIP, SENT, Stats
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.query import estimates as estimates_query
-from sinemora.measurements.query import no_service
-from sinemora.measurements.query.matrix import end_of
-from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
+from sinemora.measurements.query.axis import end_of
+from sinemora.measurements.query.matrix import estimates as estimates_query
+from sinemora.measurements.query.matrix import no_service
+from sinemora.measurements.query.matrix.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, check_time, tiers, utc
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,

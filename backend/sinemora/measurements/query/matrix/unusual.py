@@ -14,12 +14,12 @@ from sinemora.measurements.aggregate.matrix import Metric, State
 from sinemora.measurements.aggregate.runs import DeadBand, Step
 from sinemora.measurements.aggregate.spread import spread
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.query import deviations
-from sinemora.measurements.query import matrix as matrix_query
-from sinemora.measurements.query.baselines import axis_keys
 from sinemora.measurements.query.budget import REQUEST
-from sinemora.measurements.query.deviations import DeviationResult
-from sinemora.measurements.query.onsets import History, PairNow, histories
+from sinemora.measurements.query.matrix import deviations
+from sinemora.measurements.query.matrix.baselines import axis_keys
+from sinemora.measurements.query.matrix.compute import compute_matrix
+from sinemora.measurements.query.matrix.deviations import DeviationResult
+from sinemora.measurements.query.matrix.onsets import History, PairNow, histories
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.responses import DeviationsRead, LosingPath, StepsRead, UnusualRead, UnusualSince
@@ -74,7 +74,7 @@ def _zone_of(mesh: MeshState) -> Ints:
 
 def _losses(session: Session, mesh: MeshState, by: By) -> Floats:
     """Return the share of packets that each path lost in its current window, 0 where less than `LOSS_MIN`."""
-    lost = matrix_query.compute_matrix(session, mesh, MatrixRequest(by=by, metric=Metric.LOSS), REQUEST).matrix
+    lost = compute_matrix(session, mesh, MatrixRequest(by=by, metric=Metric.LOSS), REQUEST).matrix
     known = lost.valued & (lost.states == State.MEASURED)
     loss: Floats = np.where(lost.states == State.LOST, 1.0, np.where(known, lost.values, 0.0))
     return np.where(loss >= LOSS_MIN, loss, 0.0)

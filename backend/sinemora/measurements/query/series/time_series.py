@@ -11,8 +11,8 @@ from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDist
 from sinemora.measurements.aggregate.matrix import Flags, Metric, Statistic, Table
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, MIN, SENT, Columns
 from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.query.axis import unit_of
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.matrix import unit_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.requests import LossRequest, SeriesRequest
 from sinemora.measurements.query.responses import LossItem, LossRead, ManySeriesRead, SeriesItem

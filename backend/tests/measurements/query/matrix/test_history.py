@@ -12,12 +12,12 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import flows, frame, unpacking
 from sinemora.measurements.codec.frame import FrameError
-from sinemora.measurements.query import history
+from sinemora.measurements.query.matrix import history
 from tests.callers import Member, MeshWorld
 from tests.measurements.codec.test_native import frames, round_trips_of
 from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured
 
-GOLDEN = Path(__file__).parents[1] / "codec" / "golden"
+GOLDEN = Path(__file__).parents[2] / "codec" / "golden"
 TRIPS = {("a-1", "c-1"): 90.0, ("a-1", "b-1"): 700.0}
 
 

@@ -15,10 +15,10 @@ from sinemora.measurements.aggregate import baselines, matrix
 from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations
 from sinemora.measurements.aggregate.matrix import State
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.query import matrix as matrix_query
-from sinemora.measurements.query.baselines import baselines_of
 from sinemora.measurements.query.budget import REQUEST, Budget
-from sinemora.measurements.query.matrix import MatrixResult
+from sinemora.measurements.query.matrix import compute as matrix_query
+from sinemora.measurements.query.matrix.baselines import baselines_of
+from sinemora.measurements.query.matrix.compute import MatrixResult
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.responses import DeviationRead
 from sinemora.measurements.schemas import (

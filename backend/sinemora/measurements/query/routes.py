@@ -21,9 +21,9 @@ from sinemora.kit.http.upload import Upload, uploaded
 from sinemora.kit.names import Name
 from sinemora.measurements.imports import service
 from sinemora.measurements.imports.readers import TraceKind
-from sinemora.measurements.query import deviations, spikes
 from sinemora.measurements.query.execute import format_of, respond
-from sinemora.measurements.query.latency_budgets_read import LatencyBudgetsRead
+from sinemora.measurements.query.matrix import deviations
+from sinemora.measurements.query.matrix.unusual import most_unusual
 from sinemora.measurements.query.requests import (
     ComparisonRequest,
     DistributionRequest,
@@ -51,11 +51,12 @@ from sinemora.measurements.query.responses import (
     VmPathsRead,
     VmTrafficRead,
 )
+from sinemora.measurements.query.series import spikes
+from sinemora.measurements.query.series.latency_budgets_read import LatencyBudgetsRead
 from sinemora.measurements.query.tables import MEDIA_TYPES, Format
-from sinemora.measurements.query.unusual import most_unusual
-from sinemora.measurements.query.vm_clocks import vm_clocks
-from sinemora.measurements.query.vm_paths import vm_paths
-from sinemora.measurements.query.vm_traffic import vm_traffic
+from sinemora.measurements.query.vms.clocks import vm_clocks
+from sinemora.measurements.query.vms.paths import vm_paths
+from sinemora.measurements.query.vms.traffic import vm_traffic
 from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
 
 router = APIRouter(

@@ -16,8 +16,8 @@ from sinemora.measurements.aggregate.matrix import NONE, Cells, Flags, Metric, S
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
 from sinemora.measurements.codec.llq16 import Ints, Words
-from sinemora.measurements.query.matrix import read_windows
-from sinemora.measurements.query.paths import path_ends
+from sinemora.measurements.query.matrix.compute import read_windows
+from sinemora.measurements.query.series.paths import path_ends
 from sinemora.measurements.schemas import STATE_NAMES, Axis, By, StateName
 
 

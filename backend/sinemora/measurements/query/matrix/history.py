@@ -16,7 +16,7 @@ from sinemora.measurements.codec import unpacking
 from sinemora.measurements.codec.frame import QUANTILES, ROUND_TRIP, TARGETS_MAX
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
-from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import check_range, tiers, utc
 from sinemora.measurements.store import frames
 from sinemora.measurements.store.tiers import Tier, TierRange

@@ -20,8 +20,8 @@ from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.caches.shared_cache import shared_cache
-from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.schemas import By
 from sinemora.measurements.store import corrections
 from sinemora.measurements.store import frames as frame_queries

@@ -16,10 +16,12 @@ from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.frame import Codes
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.query import deviations, estimates, ranges
-from sinemora.measurements.query import matrix as matrix_query
+from sinemora.measurements.query import ranges
+from sinemora.measurements.query.axis import unit_of
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.matrix import MatrixResult, unit_of
+from sinemora.measurements.query.matrix import compute as matrix_query
+from sinemora.measurements.query.matrix import deviations, estimates
+from sinemora.measurements.query.matrix.compute import MatrixResult
 from sinemora.measurements.query.requests import ComparisonRequest, MatrixRequest, MoversRequest, Order
 from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversRead
 from sinemora.measurements.query.scan import QueryResponse, Range, range_of

@@ -4,14 +4,13 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
-from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, zones
@@ -19,12 +18,12 @@ from sinemora.measurements.aggregate.estimates import Estimates
 from sinemora.measurements.aggregate.matrix import Cells, Flags, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.codec.flows import Flows, slowest
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
-from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
-from sinemora.measurements.query import no_service
+from sinemora.measurements.query.axis import end_of, keys_of, unit_of
 from sinemora.measurements.query.budget import REQUEST, Budget
 from sinemora.measurements.query.caches import rollup_cache
-from sinemora.measurements.query.newest import earlier_of, newest_pairs, stale_windows
+from sinemora.measurements.query.matrix import no_service
+from sinemora.measurements.query.matrix.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import (
@@ -34,7 +33,6 @@ from sinemora.measurements.schemas import (
     Axis,
     By,
     MatrixRead,
-    PathEnd,
     Span,
     WorstPath,
     WorstPaths,
@@ -328,18 +326,3 @@ def _by_zone(mesh: MeshState, found: MeshWindows) -> tuple[Cells, list[Axis], Fl
     cells, flags = found.cells, found.no_service
     unserved = None if flags is None else matrix.of_zones(flags, cells.planned, zone_of, len(runs))
     return matrix.zone_cells(cells, zone_of, len(runs), found.sketches), axis, unserved
-
-
-def end_of(member: Member) -> PathEnd:
-    """Convert a member to one end of a path."""
-    return PathEnd(id=member.id, name=member.name, zone_name=member.zone_name)
-
-
-def keys_of(mesh: MeshState) -> Ints:
-    """Return the VM keys of the members, in the order of matrices."""
-    return np.array([member.key for member in mesh.members], np.int64)
-
-
-def unit_of(metric: Metric) -> Literal["ns", "ratio"]:
-    """Return the unit of a metric."""
-    return "ratio" if metric is Metric.LOSS else "ns"

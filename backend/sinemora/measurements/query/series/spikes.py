@@ -14,8 +14,8 @@ from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import NotFound, existing
 from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
 from sinemora.measurements.codec import frame
+from sinemora.measurements.query.axis import end_of
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.matrix import end_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.requests import SpikesRequest
 from sinemora.measurements.query.responses import SpikeEvidence, SpikeRead

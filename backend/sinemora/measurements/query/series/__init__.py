@@ -1,0 +1,1 @@
+"""Queries of chosen paths over time: series, distributions, spikes, windows as rows."""

@@ -1,0 +1,1 @@
+"""Queries of one VM: its paths, its clock errors, its traffic."""
