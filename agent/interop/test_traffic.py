@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 from sinemora.measurements.ingest.agent_pb2 import TrafficWindow
-from sinemora.measurements.token_buckets.tokens import Bucket, Forecast, Tracker, Use
+from sinemora.measurements.token_buckets.tokens import Bucket, TokenForecast, Tracker, Use
 
 from agents import Agent, Fleet
 from laboratory import Host, Lab, wait_until
@@ -137,7 +137,7 @@ def test_an_empty_bucket_is_empty_and_its_use_is_its_rate(scene: Scene) -> None:
     assert last.use == pytest.approx(RATE, rel=0.02)
 
 
-def _forecasts(scene: Scene) -> list[Forecast]:
+def _forecasts(scene: Scene) -> list[TokenForecast]:
     """Return the forecast after each window. The bucket is new, so it is full before the sender starts."""
     tracker = Tracker(Bucket(RATE, DEPTH))
     found = []

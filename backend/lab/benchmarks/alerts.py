@@ -29,7 +29,7 @@ from lab.incidents.weeks import Week, make_week
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.evaluation.tracking import Track, advance
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 SEED = int(os.environ.get("SEED") or 1)
@@ -51,7 +51,7 @@ class Large:
         self.planned = ~np.eye(VMS, dtype=bool)
         self.none = np.zeros(VMS, bool)
 
-    def window(self, number: int, dead: np.ndarray, silent: np.ndarray) -> Window:
+    def window(self, number: int, dead: np.ndarray, silent: np.ndarray) -> EvaluationWindow:
         """Return a window in which the VMs `dead` neither respond nor report."""
         touched = np.logical_or.outer(dead, dead)
         half = np.triu(np.ones((VMS, VMS), bool)) ^ (np.add.outer(np.arange(VMS), np.arange(VMS)) % 2 == 0)
@@ -67,7 +67,7 @@ class Large:
                 values[touched] = np.nan
             np.fill_diagonal(values, np.nan)
             known[series] = values
-        return Window(
+        return EvaluationWindow(
             number * 10, 10, np.arange(VMS), self.zone_of, self.planned, lambda *series: known[series], silent
         )
 

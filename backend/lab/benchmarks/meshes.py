@@ -13,7 +13,7 @@ from lab.benchmarks.figures import comment, finish, report
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import defaults
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.fleet.meshes.strategies.detection import detections_of
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.fleet.meshes.strategies.turns import Words, active, turns_of
@@ -88,7 +88,7 @@ def _play(
         def values(metric: Metric, statistic: Statistic, loss: np.ndarray = loss) -> np.ndarray:
             return loss if metric is Metric.LOSS else np.where(np.isnan(loss), np.nan, 1e5).astype(np.float32)
 
-        window = Window(
+        window = EvaluationWindow(
             (start + number + 1) * 10, 10, state.keys, zone_of, planned, values, silent, active=turn, period=PERIOD
         )
         for found in step(state, RULES, window).detections:

@@ -15,8 +15,8 @@ from sinemora.alerts.evaluation.engine import observe, step
 from sinemora.alerts.evaluation.root_cause import Culprit
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.settling import SETTLING_S
-from sinemora.alerts.evaluation.tracking import Change, Track, Transition, advance, quiet_s, returned
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.tracking import IncidentChange, Track, Transition, advance, quiet_s, returned
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 _LATE = 3
@@ -65,7 +65,7 @@ class _Followed:
         spell = _Spell(ended_at_s, track.culprit, tuple(detection.rules), notified, detection.cause.cells, track)
         self.spells.setdefault(track.id, []).append(spell)
 
-    def follow(self, change: Change, before: Track | None, ended_at_s: int) -> None:
+    def follow(self, change: IncidentChange, before: Track | None, ended_at_s: int) -> None:
         """Apply a change as `alerts/incidents/store.py` does."""
         track, detection = change.track, change.detection
         if change.transition is Transition.MERGED and change.into is not None:
@@ -191,8 +191,8 @@ class Course:
         return incidents, self.followed.log.sent(until_s)
 
 
-def _window(mesh: Mesh, windows: Windows, at: int, planned: Flags) -> Window:
-    return Window(
+def _window(mesh: Mesh, windows: Windows, at: int, planned: Flags) -> EvaluationWindow:
+    return EvaluationWindow(
         (at + 1) * mesh.window_s,
         mesh.window_s,
         np.arange(mesh.size),

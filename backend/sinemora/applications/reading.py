@@ -32,7 +32,7 @@ from sinemora.fleet.inventory.schemas import VmName
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
-from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import CellState, Metric, Statistic
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.llq16 import VALUE_OF_BIN
 from sinemora.measurements.query.matrix.compute import MatrixResult, compute_matrix
@@ -227,8 +227,8 @@ def _detail(application: Application, net: Network, at: Indices, reached_links: 
 
 def _state(net: Network, source: int, target: int) -> str:
     if source < 0 or target < 0:
-        return STATE_NAMES[State.NOT_PLANNED]
-    return STATE_NAMES[State.MEASURED if source == target else State(int(net.states[source, target]))]
+        return STATE_NAMES[CellState.NOT_PLANNED]
+    return STATE_NAMES[CellState.MEASURED if source == target else CellState(int(net.states[source, target]))]
 
 
 def capacity_read(carrier: Carrier) -> CapacityRead:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.artifacts import queries
 from sinemora.artifacts.core import access
-from sinemora.artifacts.core.nearest import Candidate, peers
+from sinemora.artifacts.core.nearest import NearbyPeer, peers
 from sinemora.artifacts.models import Artifact, ArtifactCopy, CopyState
 from sinemora.artifacts.schemas import (
     ArtifactExchange,
@@ -140,7 +140,7 @@ def _peers(
     holders = queries.holders(session, artifact_ids)
     expires_s = int(now.timestamp()) + access.TOKEN_S
     found: dict[int, PeerRead] = {}
-    candidates: dict[int, Candidate] = {}
+    candidates: dict[int, NearbyPeer] = {}
     for mesh_id in mesh_ids:
         serving = {peer.vm_id: peer for peer in queries.peers_of(session, mesh_id, now - SEEN_FOR)}
         mesh = mesh_state(session, mesh_id)
@@ -156,7 +156,7 @@ def _peers(
                 continue
             trip_s = float(trips.values[own, at]) / 1e9 if trips.valued[own, at] else None
             loss = float(losses.values[own, at]) if losses.valued[own, at] else None
-            candidates[member.key] = Candidate(member.key, trip_s, loss, any(held.values()))
+            candidates[member.key] = NearbyPeer(member.key, trip_s, loss, any(held.values()))
             key = access.serving_key(secret_keys()[0], peer.agent_id)
             found[member.key] = PeerRead(
                 vm_key=member.key,

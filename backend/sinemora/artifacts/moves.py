@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from sinemora.artifacts import queries
 from sinemora.artifacts.core import manifest as manifests
 from sinemora.artifacts.core.move_cost import MoveCost, achievable_rate, move_cost
-from sinemora.artifacts.core.nearest import Candidate, nearest
+from sinemora.artifacts.core.nearest import NearbyPeer, nearest
 from sinemora.artifacts.models import Artifact, CopyState
 from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.artifacts.service import BYTES_OF_MBIT, get_artifact, read_settings
@@ -49,10 +49,10 @@ def costs(
     trips = compute_matrix(session, mesh, MatrixRequest(metric=Metric.ROUND_TRIP)).matrix
     losses = compute_matrix(session, mesh, MatrixRequest(metric=Metric.LOSS)).matrix
 
-    def path(place: int, target: int) -> Candidate:
+    def path(place: int, target: int) -> NearbyPeer:
         trip_s = float(trips.values[place, target]) / 1e9 if trips.valued[place, target] else None
         loss = float(losses.values[place, target]) if losses.valued[place, target] else None
-        return Candidate(place, trip_s, loss)
+        return NearbyPeer(place, trip_s, loss)
 
     holders = [
         places[copy.vm_id]

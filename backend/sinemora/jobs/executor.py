@@ -69,7 +69,7 @@ def _run(job: Job) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """Outcome of one attempt; without `state` another worker holds the job. `again`: a new attempt may succeed."""
 
     state: JobState | None
@@ -87,12 +87,12 @@ def _work(job: Job, kind: JobKind) -> None:
             else:
                 outcome = _attempt(JobContext(job, heartbeat), kind.work)
     except JobCancelled:
-        outcome = Outcome(JobState.cancelled)
+        outcome = JobOutcome(JobState.cancelled)
     except JobLost:
-        outcome = Outcome(None)
+        outcome = JobOutcome(None)
     except ChildDied as death:
         log.warning("process of a job died", job=str(job.id), attempt=job.attempt, reason=death.reason)
-        outcome = Outcome(JobState.failed, error=_stored(_process_died(job, death)), again=True)
+        outcome = JobOutcome(JobState.failed, error=_stored(_process_died(job, death)), again=True)
     if outcome.state is None:
         log.warning("job lost", job=str(job.id), attempt=job.attempt)
     elif outcome.again and job.attempt < kind.attempts_max:
@@ -103,28 +103,28 @@ def _work(job: Job, kind: JobKind) -> None:
         _end(job, outcome.state, result=outcome.result)
 
 
-def _attempt(context: JobContext, work: JobFunction) -> Outcome:
+def _attempt(context: JobContext, work: JobFunction) -> JobOutcome:
     try:
-        return Outcome(JobState.succeeded, result=work(context))
+        return JobOutcome(JobState.succeeded, result=work(context))
     except JobCancelled:
-        return Outcome(JobState.cancelled)
+        return JobOutcome(JobState.cancelled)
     except JobLost:
-        return Outcome(None)
+        return JobOutcome(None)
     except ProductError as error:
-        return Outcome(JobState.failed, error=_stored(error))
+        return JobOutcome(JobState.failed, error=_stored(error))
     except exc.SQLAlchemyError as error:
         log.exception("job failed", job=str(context.job_id))
         mapped = database_error(error)
-        return Outcome(JobState.failed, error=_stored(mapped or _internal(context.job_id)), again=_is_busy(mapped))
+        return JobOutcome(JobState.failed, error=_stored(mapped or _internal(context.job_id)), again=_is_busy(mapped))
     except MemoryError:
         log.exception("job out of memory", job=str(context.job_id))
-        return Outcome(
+        return JobOutcome(
             JobState.failed,
             error=_stored(ProductError("memory_exhausted", 503, "Out of memory. Request less at once.")),
         )
     except Exception:
         log.exception("job failed", job=str(context.job_id))
-        return Outcome(JobState.failed, error=_stored(_internal(context.job_id)))
+        return JobOutcome(JobState.failed, error=_stored(_internal(context.job_id)))
 
 
 def _is_busy(error: ProductError | None) -> bool:

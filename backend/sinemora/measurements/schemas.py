@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sinemora.kit.schemas import Read
 from sinemora.measurements.aggregate.baselines import Basis
-from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import CellState, Metric, Statistic
 
 
 class By(StrEnum):
@@ -61,7 +61,7 @@ TimestampSource = Literal["user", "kernel", "hardware"]
 
 TIMESTAMP_SOURCES: tuple[TimestampSource, ...] = ("user", "kernel", "hardware")
 SOURCE_NAMES: tuple[AsymmetrySource, ...] = ("assumed", "mesh", "hardware")
-STATE_NAMES = {state: StateName(state.name.lower()) for state in State}
+STATE_NAMES = {state: StateName(state.name.lower()) for state in CellState}
 
 DeviationState = StateName | Literal["no_baseline"]
 """State of a deviation; `no_baseline`: measured, but too little is stored to say what is usual."""

@@ -7,7 +7,7 @@ import numpy as np
 from packaging.version import InvalidVersion, Version
 
 from sinemora.measurements.aggregate import matrix
-from sinemora.measurements.aggregate.matrix import Cells, Flags, Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import Cells, CellState, Flags, Metric, Statistic
 from sinemora.measurements.codec.frame import LOST, SENT
 from sinemora.measurements.codec.llq16 import Ints
 
@@ -16,7 +16,7 @@ from sinemora.measurements.codec.llq16 import Ints
 class PathFigures:
     """Figures of the paths of a mesh. `clock_errors_ns`: median of each VM's paths, -1 where none is current."""
 
-    states: dict[State, int]
+    states: dict[CellState, int]
     no_service: int
     loss: float | None
     clock_errors_ns: Ints
@@ -31,7 +31,7 @@ def path_figures(cells: Cells, no_service: Flags | None = None) -> PathFigures:
     shown = matrix.shown_states(delays.states, None, no_service)[cells.planned]
     counts = np.bincount(shown, minlength=matrix.NO_SERVICE + 1).tolist()
     return PathFigures(
-        {state: counts[state] for state in State},
+        {state: counts[state] for state in CellState},
         counts[matrix.NO_SERVICE],
         _loss(cells),
         _medians(delays.clock_error_ns, delays.valued & ~cells.stale),

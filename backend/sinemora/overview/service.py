@@ -22,7 +22,7 @@ from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.schemas import RosterZone
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.config import settings
-from sinemora.measurements.aggregate.matrix import State, Statistic
+from sinemora.measurements.aggregate.matrix import CellState, Statistic
 from sinemora.measurements.query.matrix.compute import read_windows
 from sinemora.overview import queries
 from sinemora.overview.figures import PathFigures, is_below, is_older, newest_version, path_figures, worst_first
@@ -120,10 +120,10 @@ class _MeshReader:
             ended_at=windows.ended_at,
             paths=PathCounts(
                 planned=int(windows.cells.planned.sum()),
-                measured=states[State.MEASURED],
-                lost=states[State.LOST],
-                stale=states[State.STALE],
-                no_data=states[State.NO_DATA],
+                measured=states[CellState.MEASURED],
+                lost=states[CellState.LOST],
+                stale=states[CellState.STALE],
+                no_data=states[CellState.NO_DATA],
                 no_service=figures.no_service,
             ),
             loss=figures.loss,

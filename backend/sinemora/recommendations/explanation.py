@@ -7,7 +7,7 @@ import numpy as np
 from sinemora.applications.schemas import Named
 from sinemora.kit.delays import delay
 from sinemora.kit.percent import percent
-from sinemora.measurements.query.matrix.history import History
+from sinemora.measurements.query.matrix.history import MatrixHistory
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import bringing, load_instance
 from sinemora.recommendations.alternatives import Known, alternatives
@@ -50,7 +50,7 @@ _COUNTED = {
 
 
 def build_result(
-    instance: Instance, history: History, request: RecommendationRequest, solution: Solution
+    instance: Instance, history: MatrixHistory, request: RecommendationRequest, solution: Solution
 ) -> RecommendationResult:
     """Return the result of a recommendation without its moves."""
     here = tuple(application.at for application in instance.applications)

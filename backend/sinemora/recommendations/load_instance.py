@@ -16,7 +16,7 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.matrix import history
-from sinemora.measurements.query.matrix.history import History
+from sinemora.measurements.query.matrix.history import MatrixHistory
 from sinemora.measurements.store.tiers import Tier
 from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand, Trips
@@ -35,7 +35,7 @@ STALE_AFTER = timedelta(minutes=15)
 """Greatest age of the newest window: older measurements say little about the next hour."""
 
 
-def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tuple[Instance, History]:
+def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tuple[Instance, MatrixHistory]:
     """Return the instance of a request and its history.
 
     ProductError `mesh_unknown`, `application_unknown`, `matrix_missing`.
@@ -78,13 +78,13 @@ def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tup
     return replace(instance, training_risk=next(models), holdout_risk=next(models)), recent
 
 
-def age(recent: History) -> timedelta:
+def age(recent: MatrixHistory) -> timedelta:
     """Return the time since the end of the newest window, at least 0."""
     span = recent.span
     return timedelta(0) if span is None else max(datetime.now(UTC) - span[1], timedelta(0))
 
 
-def require_fresh(recent: History) -> None:
+def require_fresh(recent: MatrixHistory) -> None:
     """Raise ProductError `measurements_stale` if the newest window is older than `STALE_AFTER`."""
     old = age(recent)
     if old > STALE_AFTER:
@@ -115,7 +115,9 @@ def with_windows(instance: Instance, round_trips_ns: Trips, blocks: Indices) -> 
     return replace(instance, training=round_trips_ns, training_blocks=blocks)
 
 
-def load_risk_model(session: Session, mesh: MeshState, recent: History, risk: Risk, roots: list[int]) -> RiskModel:
+def load_risk_model(
+    session: Session, mesh: MeshState, recent: MatrixHistory, risk: Risk, roots: list[int]
+) -> RiskModel:
     """Return the risk model of a history for the machines `roots`; negative entries are ignored."""
     sources = np.unique([root for root in roots if root >= 0]).astype(np.intp)
     return RiskModel(risk, history.values(session, mesh, recent, sources))
@@ -123,7 +125,7 @@ def load_risk_model(session: Session, mesh: MeshState, recent: History, risk: Ri
 
 def load_history(
     session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime, end: datetime | None = None
-) -> History:
+) -> MatrixHistory:
     """Return the windows of a mesh from `start` to `end` (default: now), sampled within the block budget."""
     blocks_max = BLOCKS_BUDGET if request.risk is None else BLOCKS_BUDGET_WHOLE
     return history.round_trips(session, mesh, start, end or datetime.now(UTC), Statistic(request.statistic), blocks_max)
@@ -131,7 +133,7 @@ def load_history(
 
 def load_long_history(
     session: Session, mesh: MeshState, request: RecommendationRequest, start: datetime, end: datetime
-) -> History:
+) -> MatrixHistory:
     """Return days of a mesh in quarters of an hour where they are merged, sampled within a larger block budget."""
     merged = (Tier.MINUTE, Tier.QUARTER)
     return history.round_trips(session, mesh, start, end, Statistic(request.statistic), BLOCKS_BUDGET_DAYS, merged)

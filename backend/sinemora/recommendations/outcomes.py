@@ -18,7 +18,7 @@ from sinemora.applications.performance import Indices, Links, Sensitivity, reach
 from sinemora.applications.reading import links_of
 from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.measurements.query.matrix.history import History
+from sinemora.measurements.query.matrix.history import MatrixHistory
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import load_instance, queries
 from sinemora.recommendations.core import verdict
@@ -78,7 +78,7 @@ class _Surroundings:
     mesh: MeshState
     request: RecommendationRequest
     applied_at: datetime
-    after: History
+    after: MatrixHistory
     of_application: dict[UUID, list[MetricSource]]
     others: list[Application]
     """Applications that stayed, on VMs that no move touched."""
@@ -216,7 +216,7 @@ def _logarithms(around: _Surroundings, source: MetricSource, at_s: np.ndarray) -
     return values
 
 
-def _old_path_us(moved: _Moved, history: History) -> Floats:
+def _old_path_us(moved: _Moved, history: MatrixHistory) -> Floats:
     """Return the mean round trip of the links of moved tasks at the old placement, in each window."""
     leaving = moved.old != moved.new
     concerned = leaving[moved.links.sources] | leaving[moved.links.targets]

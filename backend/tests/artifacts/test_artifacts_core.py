@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sinemora.artifacts.core import access
 from sinemora.artifacts.core.manifest import Block, decode, encode, root
 from sinemora.artifacts.core.move_cost import achievable_rate, move_cost, similarity
-from sinemora.artifacts.core.nearest import Candidate, nearest
+from sinemora.artifacts.core.nearest import NearbyPeer, nearest
 
 
 def blocks(*names: str, size: int = 100) -> list[Block]:
@@ -79,10 +79,10 @@ def test_the_rate_is_limited_by_cap_window_and_loss():
 
 def test_peers_are_chosen_by_delay_and_loss():
     near, lossy, far, unknown = (
-        Candidate(1, 0.001, 0.0),
-        Candidate(2, 0.001, 0.02),
-        Candidate(3, 0.08, 0.0),
-        Candidate(4, None, None),
+        NearbyPeer(1, 0.001, 0.0),
+        NearbyPeer(2, 0.001, 0.02),
+        NearbyPeer(3, 0.08, 0.0),
+        NearbyPeer(4, None, None),
     )
     assert [one.vm_key for one in nearest([unknown, far, lossy, near])] == [1, 2, 3, 4]
-    assert len(nearest([Candidate(n, 0.001, None) for n in range(40)])) == 16
+    assert len(nearest([NearbyPeer(n, 0.001, None) for n in range(40)])) == 16

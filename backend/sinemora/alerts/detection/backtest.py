@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants.access import Actor
-from sinemora.alerts.detection.replay import Span, in_steps, replay
+from sinemora.alerts.detection.replay import ReplaySpan, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completion
 from sinemora.alerts.detection.schemas import BackTestCreate
 from sinemora.alerts.evaluation.rule import Rule
@@ -62,7 +62,7 @@ def run(job: JobContext) -> dict[str, Any]:
             rule = in_steps(rule, step_s / mesh.window_s)
         last_s = int(end.timestamp()) // step_s * step_s
         first_s = int((end - timedelta(hours=request.hours)).timestamp()) // step_s * step_s
-        span = Span(tier, first_s + step_s, last_s, step_s)
+        span = ReplaySpan(tier, first_s + step_s, last_s, step_s)
         complete = Completion(session, mesh, [rule], span)
         for step in replay(session, mesh, [rule], EvaluationState(np.zeros(0, np.int64)), span, complete):
             tracks = step.tracks

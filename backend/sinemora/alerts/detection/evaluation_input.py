@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import Seasons, Values
-from sinemora.alerts.evaluation.window import BucketForecast, Window
+from sinemora.alerts.evaluation.window import BucketForecast, EvaluationWindow
 from sinemora.alerts.incidents.affected import newest
 from sinemora.applications import queries as applications
 from sinemora.fleet.inventory.status import AgentStatus, status_of
@@ -19,7 +19,7 @@ from sinemora.fleet.meshes.service import zone_runs
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.fairness import flow_shares
-from sinemora.measurements.aggregate.matrix import Cells, Metric, Pairs, State, Statistic
+from sinemora.measurements.aggregate.matrix import Cells, CellState, Metric, Pairs, Statistic
 from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
@@ -35,20 +35,20 @@ def zone_of(mesh: MeshState) -> Ints:
 
 def window(
     session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
-) -> Window:
+) -> EvaluationWindow:
     """Return one window from its stored frames."""
     pairs = pairs_of(session, mesh, TierRange(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
     return replace(window_of(mesh, pairs, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
 
 
-def window_of(mesh: MeshState, pairs: Pairs, ended_at_s: int, lasts_s: int, seasons: Seasons) -> Window:
+def window_of(mesh: MeshState, pairs: Pairs, ended_at_s: int, lasts_s: int, seasons: Seasons) -> EvaluationWindow:
     """Return a window of these pairs, without silent members."""
     cells = cells_of(mesh, pairs)
     silent = np.zeros(len(mesh.members), np.bool_)
     values = values_of(cells)
     # Merged steps of a tier are longer than a window: most paths have one in them, so all count.
     turns = mesh.strategy.rotates and lasts_s == mesh.window_s
-    return Window(
+    return EvaluationWindow(
         ended_at_s,
         lasts_s,
         keys_of(mesh),
@@ -88,7 +88,7 @@ def values_of(cells: Cells) -> Values:
             measured = matrix.measure(cells, metric, statistic)
             matrix_values = np.where(measured.valued, measured.values, np.nan).astype(np.float32)
             if metric is Metric.LOSS:
-                matrix_values[~measured.valued & (measured.states == State.LOST)] = 1.0
+                matrix_values[~measured.valued & (measured.states == CellState.LOST)] = 1.0
             cache[metric, statistic] = matrix_values
         return matrix_values
 

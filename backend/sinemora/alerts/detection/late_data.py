@@ -17,14 +17,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import queries
-from sinemora.alerts.detection.replay import Span, Step, in_steps, replay
+from sinemora.alerts.detection.replay import ReplaySpan, ReplayStep, in_steps, replay
 from sinemora.alerts.detection.replay_inputs import Completion, Predictions
 from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX
 from sinemora.alerts.evaluation.recurrence import ended
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.tracking import REOPENED_S, Track, same_cause
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.incidents.affected import affected, followed
@@ -136,7 +136,7 @@ def ranges_of(minutes_s: Sequence[int]) -> list[LateRange]:
     return ranges
 
 
-def _span(mesh: MeshState, present: AlertState, late: LateRange) -> Span:
+def _span(mesh: MeshState, present: AlertState, late: LateRange) -> ReplaySpan:
     """Return the span to replay for a range: some time before it, so that rule states settle, and after it."""
     assert present.evaluated_until is not None  # checked by the caller
     around_s = int(_AROUND.total_seconds())
@@ -145,7 +145,7 @@ def _span(mesh: MeshState, present: AlertState, late: LateRange) -> Span:
     by_windows = (end_s - late.first_s + around_s) // mesh.window_s * paths <= _BY_WINDOWS_MAX
     tier, step_s = (Tier.RAW, mesh.window_s) if by_windows else (Tier.MINUTE, Tier.MINUTE.step_s)
     first_s = (late.first_s - around_s) // step_s * step_s
-    return Span(tier, first_s + step_s, end_s // step_s * step_s, step_s)
+    return ReplaySpan(tier, first_s + step_s, end_s // step_s * step_s, step_s)
 
 
 def _replayed(
@@ -180,7 +180,7 @@ def _follow(
     mesh: MeshState,
     ruled: dict[str, Rule],
     state: EvaluationState,
-    step: Step,
+    step: ReplayStep,
     seen: dict[str, _PastIncident],
     predictions: Predictions,
 ) -> None:
@@ -208,7 +208,7 @@ def _follow(
             past.row.applications = followed(past.row.applications, now)
 
 
-def _any_known(window: Window, track: Track) -> bool:
+def _any_known(window: EvaluationWindow, track: Track) -> bool:
     """Return whether a window has data for the paths of an incident (of one without paths: for any)."""
     known = np.isfinite(window.values(Metric.LOSS, Statistic.MEAN)).reshape(-1)
     return bool((known[track.cells] if track.cells.size else known).any())

@@ -9,7 +9,15 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import seasons
 from sinemora.alerts.detection.schemas import RulePreview, RulePreviewCreate
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
-from sinemora.alerts.evaluation.breach import History, Season, breaches_of, least_spread, limit, magnitude, rise_of
+from sinemora.alerts.evaluation.breach import (
+    BreachHistory,
+    Season,
+    breaches_of,
+    least_spread,
+    limit,
+    magnitude,
+    rise_of,
+)
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.rule import PER_PATH, Condition, Kind, Rule, Timescale
@@ -134,7 +142,7 @@ def evaluated(
             sent = np.full((1, 1), packets, np.float32)
             lost = np.rint(sent * values(condition.metric, condition.statistic))
             counts.add(sent, lost, (at + 1) * window_s, condition.over_s)
-        history = History(baseline, usual[at], rises, counts)
+        history = BreachHistory(baseline, usual[at], rises, counts)
         shown[at] = magnitude(condition.metric, compared, values)[0] if counts is None else counts.ratio()[0, 0]
         limits[at] = limit(condition, values, history).flat[0]
         breaches = breaches_of(condition, values, history)

@@ -9,18 +9,18 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.detection import evaluation_input, seasons
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.evaluation.tracking import Change, Track, Transition, advance
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.tracking import IncidentChange, Track, Transition, advance
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange
 
-Complete = Callable[[Window], Window]
+Complete = Callable[[EvaluationWindow], EvaluationWindow]
 """Adds silent agents and applications below their objective to a window of frames."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ReplaySpan:
     """Windows, or steps of a tier, that end from `first_s` to `last_s` (Unix s), one every `step_s`."""
 
     tier: Tier
@@ -30,17 +30,22 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """One window and its changes; `tracks`: incidents so far by id, without those merged into others."""
 
-    window: Window
-    changes: list[Change]
+    window: EvaluationWindow
+    changes: list[IncidentChange]
     tracks: dict[str, Track]
 
 
 def replay(
-    session: Session, mesh: MeshState, rules: Sequence[Rule], state: EvaluationState, span: Span, complete: Complete
-) -> Iterator[Step]:
+    session: Session,
+    mesh: MeshState,
+    rules: Sequence[Rule],
+    state: EvaluationState,
+    span: ReplaySpan,
+    complete: Complete,
+) -> Iterator[ReplayStep]:
     """Evaluate windows in order; updates `state`, baselines learn from each window."""
     tracks: dict[str, Track] = {}
     hours = seasons.new_cache()
@@ -56,7 +61,7 @@ def replay(
             tracks[change.track.id] = change.track
             if change.transition is Transition.MERGED:
                 del tracks[change.track.id]
-        yield Step(window, changes, tracks)
+        yield ReplayStep(window, changes, tracks)
 
 
 def in_steps(rule: Rule, windows: float) -> Rule:

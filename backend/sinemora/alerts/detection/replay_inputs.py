@@ -10,10 +10,10 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import queries
-from sinemora.alerts.detection.replay import Span
+from sinemora.alerts.detection.replay import ReplaySpan
 from sinemora.alerts.evaluation.baseline import Flags
 from sinemora.alerts.evaluation.rule import Among, Kind, Rule
-from sinemora.alerts.evaluation.window import BucketForecast, Window
+from sinemora.alerts.evaluation.window import BucketForecast, EvaluationWindow
 from sinemora.alerts.incidents.affected import Predict
 from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
@@ -43,7 +43,7 @@ class ReportHistory:
     no silence: an outage of all agents and one of the backend look alike.
     """
 
-    def __init__(self, session: Session, mesh: MeshState, span: Span) -> None:
+    def __init__(self, session: Session, mesh: MeshState, span: ReplaySpan) -> None:
         self._session, self._mesh, self._span = session, mesh, span
         self._keys = keys_of(mesh)
         self._patience_s = silent_after(mesh.window_s, settings().stale_windows).total_seconds()
@@ -107,7 +107,7 @@ class Predictions:
         """Return the number of applications with an objective."""
         return sum(objective is not None for objective, *_ in self._known.values())
 
-    def at(self, window: Window) -> Predict:
+    def at(self, window: EvaluationWindow) -> Predict:
         """Return predictions for one window; None for an application that is unknown."""
 
         def predict(application: Application) -> Reached:
@@ -115,7 +115,7 @@ class Predictions:
 
         return predict
 
-    def completed(self, window: Window) -> Window:
+    def completed(self, window: EvaluationWindow) -> EvaluationWindow:
         """Return a window with the predicted performance of applications, and how far they are below objectives."""
         means = {name: self._reached(name, window).mean() for name in self._known}
         performances = {name: float("nan") if mean is None else mean for name, mean in means.items()}
@@ -123,7 +123,7 @@ class Predictions:
         below = {name: objective - performances[name] for name, objective in objectives.items()}
         return replace(window, performances=performances, below=below)
 
-    def _reached(self, name: str, window: Window) -> Reached:
+    def _reached(self, name: str, window: EvaluationWindow) -> Reached:
         _, links, at, sensitivity = self._known[name]
         trips = window.values(Metric.ROUND_TRIP, Statistic.P50).astype(np.float64)
         return reached(links, at, trips, sensitivity)
@@ -135,7 +135,7 @@ class BucketHistory:
     Windows must be requested in order. A bucket is unknown an hour before the range, and expected to be full then.
     """
 
-    def __init__(self, session: Session, mesh: MeshState, span: Span) -> None:
+    def __init__(self, session: Session, mesh: MeshState, span: ReplaySpan) -> None:
         start, end = utc(span.first_s) - timedelta(hours=1), utc(span.last_s)
         rows = token_buckets.of_mesh(session, mesh.id)
         self._trackers = {row.vm.key: Tracker(token_buckets.bucket_of(row)) for row in rows}
@@ -162,7 +162,7 @@ class BucketHistory:
 class Completion:
     """Adds the inputs that rules about silence, performance and token buckets need to replayed windows."""
 
-    def __init__(self, session: Session, mesh: MeshState, rules: Sequence[Rule], span: Span) -> None:
+    def __init__(self, session: Session, mesh: MeshState, rules: Sequence[Rule], span: ReplaySpan) -> None:
         kinds = {rule.condition.kind for rule in rules}
         self._mesh = mesh
         self._by_minutes = span.tier is not Tier.RAW
@@ -173,7 +173,7 @@ class Completion:
         self._predictions = Predictions(session, mesh) if of_applications else None
         self._buckets = BucketHistory(session, mesh, span) if Kind.TOKENS in kinds else None
 
-    def __call__(self, window: Window) -> Window:
+    def __call__(self, window: EvaluationWindow) -> EvaluationWindow:
         if self._reports is not None:
             window = replace(window, silent=self._reports.silent(window.ended_at_s))
         if self._predictions is not None:

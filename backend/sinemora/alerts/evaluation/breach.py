@@ -25,7 +25,7 @@ class Season:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class BreachHistory:
     """Earlier windows of the paths, as far as a condition needs them.
 
     `baseline` and `season` belong to the metric and statistic of a baseline condition, `rises` to the rises of spikes,
@@ -39,7 +39,7 @@ class History:
     zone_of: Ints | None = None
 
 
-NO_HISTORY = History()
+NO_HISTORY = BreachHistory()
 
 Seasons = Callable[[Metric, Statistic], Season | None]
 """The season of a metric and statistic now; None if no path has one."""
@@ -62,7 +62,7 @@ def least_spread(metric: Metric) -> float:
     return 2e-5 if metric is Metric.LOSS else 1.0
 
 
-def breaches_of(condition: Condition, values: Values, history: History = NO_HISTORY) -> Breaches:
+def breaches_of(condition: Condition, values: Values, history: BreachHistory = NO_HISTORY) -> Breaches:
     """Compare a window with a condition. Baselines have not learnt from the window yet; counts include it."""
     if condition.kind is Kind.BASELINE:
         if history.baseline is None:
@@ -97,7 +97,7 @@ def rise_of(condition: Condition, values: Values) -> Floats:
     return rise
 
 
-def limit(condition: Condition, values: Values, history: History = NO_HISTORY) -> Floats:
+def limit(condition: Condition, values: Values, history: BreachHistory = NO_HISTORY) -> Floats:
     """Return the limit above which a window of each path is a breach; NaN where it is still unknown."""
     compared = magnitude(condition.metric, condition.statistic, values)
     baseline, season = history.baseline, history.season
@@ -120,7 +120,7 @@ def limit(condition: Condition, values: Values, history: History = NO_HISTORY) -
     return limits
 
 
-def _least_rise(condition: Condition, values: Values, history: History) -> Floats:
+def _least_rise(condition: Condition, values: Values, history: BreachHistory) -> Floats:
     """Return the rise from which a window has a spike: absolute, and relative to the path and to its pair of zones.
 
     A rise that is large on a path of 0.1 ms is usual on one of 150 ms. A path that has learnt nothing yet has the limit

@@ -11,7 +11,7 @@ from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Among, Kind, Rule, Severity, Symptom, sources
 from sinemora.alerts.evaluation.settling import Learning
-from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, Observed, RuleView, Window
+from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, EvaluationWindow, Observed, RuleView
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 # From this share of silent VMs, the suspect is their zone (or the mesh).
@@ -50,7 +50,7 @@ class Evaluation:
     learning: Learning = field(default_factory=Learning)
 
 
-def conclude(state: EvaluationState, rules: Sequence[Rule], window: Window, observed: Observed) -> Evaluation:
+def conclude(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, observed: Observed) -> Evaluation:
     """Return the causes of what was observed in a window of one mesh. Rules fire that judge no path by itself."""
     views, gap = observed.views, observed.gap
     detections = _silent(state, [rule for rule in rules if rule.condition.kind is Kind.SILENT], window, views, gap)
@@ -66,7 +66,7 @@ def conclude(state: EvaluationState, rules: Sequence[Rule], window: Window, obse
 
 
 def _silent(
-    state: EvaluationState, rules: Sequence[Rule], window: Window, views: Sequence[RuleView], gap: int
+    state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, views: Sequence[RuleView], gap: int
 ) -> list[Detection]:
     """Return silent agents, or zones of them, as causes. Rules firing on their paths are consequences: removed."""
     detections: list[Detection] = []
@@ -111,7 +111,7 @@ def _silent_culprits(silent_mask: Flags, zone_of: Ints) -> list[tuple[Culprit, i
 
 
 def _grouped(
-    views: Sequence[RuleView], signed: Floats | None, window: Window, state: EvaluationState
+    views: Sequence[RuleView], signed: Floats | None, window: EvaluationWindow, state: EvaluationState
 ) -> tuple[list[Detection], int]:
     """Return causes of firing paths: of direction-aware rules first, then of what those leave unexplained.
 
@@ -169,7 +169,7 @@ def _grouped(
     return detections, alone
 
 
-def _has_data(views: Sequence[RuleView], window: Window) -> Flags:
+def _has_data(views: Sequence[RuleView], window: EvaluationWindow) -> Flags:
     """Return the paths with data in a window: of their loss, or of a series that a firing rule compares."""
     series = {(Metric.LOSS, Statistic.MEAN)}
     for condition in (view.rule.condition for view in views if view.firing.any()):
@@ -178,7 +178,9 @@ def _has_data(views: Sequence[RuleView], window: Window) -> Flags:
     return data
 
 
-def _sharp(views: Sequence[RuleView], evidence: PathEvidence, window: Window, state: EvaluationState) -> list[Cause]:
+def _sharp(
+    views: Sequence[RuleView], evidence: PathEvidence, window: EvaluationWindow, state: EvaluationState
+) -> list[Cause]:
     """Return the causes of paths far worse than others: under critical rules, or by much more delay or loss."""
     if not views[0].rule.condition.directed or views[0].is_spike:
         return []
@@ -226,7 +228,7 @@ def _seen_for(rule_state: RuleState, cells: Ints) -> int:
     return int(np.median(np.ceil(np.log2(hits.astype(np.float64) + 1)))) if hits.size else 1
 
 
-def _applications(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+def _applications(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, gap: int) -> list[Detection]:
     detections = []
     names = sorted(window.below)
     below = np.array([window.below[name] for name in names], np.float64)
@@ -246,7 +248,7 @@ def _applications(state: EvaluationState, rules: Sequence[Rule], window: Window,
     return detections
 
 
-def _buckets(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+def _buckets(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, gap: int) -> list[Detection]:
     """Return the token buckets that will be empty within the time of a rule, or are; one for each VM."""
     detections = []
     for at, key in enumerate(window.keys.tolist()):
@@ -270,7 +272,7 @@ def _buckets(state: EvaluationState, rules: Sequence[Rule], window: Window, gap:
     return detections
 
 
-def _uneven(state: EvaluationState, rules: Sequence[Rule], window: Window, gap: int) -> list[Detection]:
+def _uneven(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, gap: int) -> list[Detection]:
     """Return the kinds of members that share the mesh unevenly; of flows with the paths, in both directions."""
     firing: dict[Suspect, list[tuple[Rule, RuleState, Ints]]] = {}
     counted = window.planned & state.settled(window)

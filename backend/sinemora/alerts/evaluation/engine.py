@@ -12,16 +12,16 @@ from sinemora.alerts.evaluation.detections import Evaluation, conclude
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule import PER_PATH, Kind, Rule
 from sinemora.alerts.evaluation.settling import aged, learning, rested
-from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, Observed, RuleView, Window
+from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, EvaluationWindow, Observed, RuleView
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 
-def step(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Evaluation:
+def step(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> Evaluation:
     """Evaluate a window and update `state`. Windows come in order; a missed one counts as missing data."""
     return conclude(state, rules, window, observe(state, rules, window))
 
 
-def observe(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Observed:
+def observe(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> Observed:
     """Apply the path rules to a window and learn from it: the part of `step` that judges each path by itself.
 
     Meshes with the same axis and zones can be stacked: then `planned`, the values and the state have a leading axis.
@@ -46,7 +46,7 @@ def observe(state: EvaluationState, rules: Sequence[Rule], window: Window) -> Ob
     return Observed(gap, views, signed, learnt)
 
 
-def amend(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
+def amend(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> None:
     """Apply a late window at its place in time; it counts from the next `step` on."""
     if state.ended_at_s is None or not np.array_equal(state.keys, window.keys):
         return
@@ -88,7 +88,7 @@ def _rearrange(state: EvaluationState, keys: Ints) -> None:
     state.keys = keys.copy()
 
 
-def _prepare(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
+def _prepare(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> None:
     """Create what rules remember of earlier windows, and drop what no rule needs."""
     shape = window.planned.shape
     if state.ages.shape != shape:
@@ -107,7 +107,7 @@ def _prepare(state: EvaluationState, rules: Sequence[Rule], window: Window) -> N
     state.loss_counts = {over_s: one for over_s, one in state.loss_counts.items() if over_s in spans}
 
 
-def _count(state: EvaluationState, window: Window) -> None:
+def _count(state: EvaluationState, window: EvaluationWindow) -> None:
     """Add the packets of a window to those of earlier ones, except those of paths that still settle."""
     if window.packets is None or not state.loss_counts:
         return
@@ -119,13 +119,13 @@ def _count(state: EvaluationState, window: Window) -> None:
         counts.add(sent, lost, window.ended_at_s, over_s)
 
 
-def _rest(state: EvaluationState, window: Window, gap: int) -> None:
+def _rest(state: EvaluationState, window: EvaluationWindow, gap: int) -> None:
     """Make paths younger by the windows that were missed since the last one."""
     if window.settling:
         state.ages = rested(state.ages, window.settling, (gap - 1) // window.period)
 
 
-def _age(state: EvaluationState, window: Window) -> None:
+def _age(state: EvaluationState, window: EvaluationWindow) -> None:
     """Count this window for the age of each path. A window that lost every packet has data."""
     if window.settling:
         state.ages = aged(state.ages, np.isfinite(window.values(Metric.LOSS, Statistic.MEAN)), window.active)
@@ -137,7 +137,7 @@ def _short_baseline(state: EvaluationState) -> Baseline | None:
     return next(known, None)
 
 
-def _paths(state: EvaluationState, rule: Rule, window: Window, gap: int, counted: Flags) -> RuleView:
+def _paths(state: EvaluationState, rule: Rule, window: EvaluationWindow, gap: int, counted: Flags) -> RuleView:
     condition = rule.condition
     breaches = breaches_of(condition, window.values, state.history(condition, window))
     in_scope = window.planned if rule.scope is None else window.planned & rule.scope
@@ -177,7 +177,7 @@ def _late(known: Flags, expected: Flags) -> Flags:
     return late
 
 
-def _signed(state: EvaluationState, window: Window) -> Floats | None:
+def _signed(state: EvaluationState, window: EvaluationWindow) -> Floats | None:
     """Return signed deviations of one-way delays, by the first statistic with a baseline."""
     for metric, statistic in state.baselines:
         if metric is Metric.ONE_WAY_DELAY:
@@ -186,7 +186,7 @@ def _signed(state: EvaluationState, window: Window) -> Floats | None:
     return None
 
 
-def _learn(state: EvaluationState, rules: Sequence[Rule], window: Window) -> None:
+def _learn(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> None:
     learnt = dict.fromkeys(
         (rule.condition.metric, rule.condition.statistic) for rule in rules if rule.condition.kind is Kind.BASELINE
     )

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sinemora.alerts.evaluation.baseline import Flags
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Among, Rule
-from sinemora.alerts.evaluation.window import Window
+from sinemora.alerts.evaluation.window import EvaluationWindow
 from sinemora.measurements.aggregate.fairness import Shares, jain_index, vm_shares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
@@ -32,7 +32,7 @@ class Uneven:
     ends: tuple[int, int] | None = None
 
 
-def indices(rule: Rule, window: Window, counted: Flags) -> npt.NDArray[np.float64]:
+def indices(rule: Rule, window: EvaluationWindow, counted: Flags) -> npt.NDArray[np.float64]:
     """Return the index of a window, NaN below two members with a share: shape (1,); of flows by path [source][target].
 
     `counted`: paths that rules count.
@@ -52,7 +52,7 @@ def indices(rule: Rule, window: Window, counted: Flags) -> npt.NDArray[np.float6
     return by_path
 
 
-def uneven(rule: Rule, window: Window, cells: npt.NDArray[np.int64]) -> Uneven | None:
+def uneven(rule: Rule, window: EvaluationWindow, cells: npt.NDArray[np.int64]) -> Uneven | None:
     """Return the members that a rule compares in a window; of flows those of the least even path of `cells` (flat)."""
     among = rule.condition.among
     index = indices(rule, window, window.planned)
@@ -72,7 +72,7 @@ def uneven(rule: Rule, window: Window, cells: npt.NDArray[np.int64]) -> Uneven |
     return Uneven(among, float(index.flat[worst]), dict(enumerate(flows.of(pair).tolist())), (ends[0], ends[1]))
 
 
-def _members(rule: Rule, window: Window, counted: Flags) -> dict[int | str, float]:
+def _members(rule: Rule, window: EvaluationWindow, counted: Flags) -> dict[int | str, float]:
     """Return the shares of VMs by position, by their paths in the scope of the rule, or of applications by name."""
     if rule.condition.among is Among.APPLICATIONS:
         return {name: share for name, share in window.performances.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Floats, Ints
 from sinemora.alerts.evaluation.breach import limit, magnitude
 from sinemora.alerts.evaluation.rule import Condition, Kind
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
@@ -48,7 +48,7 @@ def statistic_of(condition: Condition) -> Statistic:
     return Statistic.MAX if condition.kind is Kind.SPIKE else condition.statistic
 
 
-def impact_of(cells: Ints, condition: Condition, state: EvaluationState, window: Window) -> Impact:
+def impact_of(cells: Ints, condition: Condition, state: EvaluationState, window: EvaluationWindow) -> Impact:
     """Return the values of affected paths against their usual values and limits."""
     history = state.history(condition, window)
     baseline = state.baselines.get((condition.metric, condition.statistic))
@@ -66,7 +66,7 @@ def impact_of(cells: Ints, condition: Condition, state: EvaluationState, window:
     return Impact(cells[order], values[order], usual[order], limits[order])
 
 
-def shift_of(cells: Ints, state: EvaluationState, window: Window) -> Shift | None:
+def shift_of(cells: Ints, state: EvaluationState, window: EvaluationWindow) -> Shift | None:
     """Return the change of affected paths and of their reverse; None where no baseline of both is known."""
     changes = changes_of(state, window)
     if changes is None:
@@ -80,7 +80,7 @@ def shift_of(cells: Ints, state: EvaluationState, window: Window) -> Shift | Non
     return Shift(out.size, int(np.count_nonzero(out > 0)), *medians)
 
 
-def changes_of(state: EvaluationState, window: Window) -> Floats | None:
+def changes_of(state: EvaluationState, window: EvaluationWindow) -> Floats | None:
     """Return by path the one-way delay minus its baseline, ns, NaN where unknown; None without any baseline."""
     for (metric, statistic), baseline in state.baselines.items():
         if metric is Metric.ONE_WAY_DELAY:

@@ -60,7 +60,7 @@ class Transition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class IncidentChange:
     """A transition of an incident, with its detection if any; `into`: the incident it was merged into."""
 
     transition: Transition
@@ -76,7 +76,7 @@ def advance(
     ended_at_s: int,
     window_s: int,
     new_id: Sequence[str] | None = None,
-) -> list[Change]:
+) -> list[IncidentChange]:
     """Return the changes that a window makes to incidents.
 
     `tracks`: oldest first, including those that ended within `REMEMBERED_S`. Ids of new incidents are taken from
@@ -88,7 +88,7 @@ def advance(
     matched: dict[int, list[Track]] = {at: [] for at in range(len(detections))}
     inside = [explains(detection.cause.culprit, zone_of).reshape(-1) for detection in detections]
     silent = [area for detection, area in zip(detections, inside, strict=True) if _many_silent(detection)]
-    changes: list[Change] = []
+    changes: list[IncidentChange] = []
     remainders: dict[str, list[Detection]] = {}
     for track in alive:
         likeness = [_likeness(detection, inside[at], track, ended_at_s) for at, detection in enumerate(detections)]
@@ -96,9 +96,9 @@ def advance(
         if best >= 0 and likeness[best] >= (_OVERLAP if track.ended_at_s is None else 1.0):
             matched[best].append(track)
         elif track.id in confirmed or _falls_silent(track, silent, zone_of):
-            changes.append(Change(Transition.SEEN, replace(track, seen_at_s=ended_at_s)))
+            changes.append(IncidentChange(Transition.SEEN, replace(track, seen_at_s=ended_at_s)))
         elif track.ended_at_s is None and ended_at_s - track.seen_at_s >= SETTLED_S:
-            changes.append(Change(Transition.ENDED, replace(track, ended_at_s=track.seen_at_s)))
+            changes.append(IncidentChange(Transition.ENDED, replace(track, ended_at_s=track.seen_at_s)))
     for at, detection in enumerate(detections):
         # An open incident is continued first, then the one that ended last.
         matches = sorted(
@@ -122,13 +122,13 @@ def advance(
                 detection.sharp,
                 detection.symptoms,
             )
-            changes.append(Change(Transition.OPENED, track, detection))
+            changes.append(IncidentChange(Transition.OPENED, track, detection))
             continue
         first, *others = matches
         transition = Transition.SEEN if first.ended_at_s is None else Transition.REOPENED
-        changes.append(Change(transition, _updated(first, detection, ended_at_s, window_s), detection))
+        changes.append(IncidentChange(transition, _updated(first, detection, ended_at_s, window_s), detection))
         changes += [
-            Change(Transition.MERGED, replace(track, ended_at_s=track.seen_at_s), None, first.id)
+            IncidentChange(Transition.MERGED, replace(track, ended_at_s=track.seen_at_s), None, first.id)
             for track in others
             if track.ended_at_s is None
         ]
@@ -176,13 +176,17 @@ def _parent_of(detection: Detection, tracks: Sequence[Track]) -> Track | None:
     return None
 
 
-def _keep_alive(changes: list[Change], remainders: dict[str, list[Detection]], ended_at_s: int) -> list[Change]:
+def _keep_alive(
+    changes: list[IncidentChange], remainders: dict[str, list[Detection]], ended_at_s: int
+) -> list[IncidentChange]:
     """Return the changes; incidents of which only a remainder is seen do not end."""
     result = []
     for change in changes:
         parts = remainders.pop(change.track.id, [])
         if parts and change.transition is Transition.ENDED:
-            change = Change(Transition.SEEN, replace(change.track, ended_at_s=None, seen_at_s=ended_at_s), parts[0])
+            change = IncidentChange(
+                Transition.SEEN, replace(change.track, ended_at_s=None, seen_at_s=ended_at_s), parts[0]
+            )
         result.append(change)
     return result
 

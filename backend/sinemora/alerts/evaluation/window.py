@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Baseline, Counts, Flags, Floats, Ints
-from sinemora.alerts.evaluation.breach import History, Seasons, Values
+from sinemora.alerts.evaluation.breach import BreachHistory, Seasons, Values
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
 from sinemora.alerts.evaluation.settling import Learning, settled
 from sinemora.measurements.aggregate.fairness import FlowShares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.token_buckets.tokens import Bucket, Forecast
+from sinemora.measurements.token_buckets.tokens import Bucket, TokenForecast
 
 CURRENT_SHARE = 0.5
 """A cause is current if this share of its paths has data in the window; the windows of a mesh are late below it."""
 
 Series = tuple[Metric, Statistic]
-BucketForecast = tuple[Bucket, Forecast]
+BucketForecast = tuple[Bucket, TokenForecast]
 PacketCounts = Callable[[], tuple[Floats, Floats]]
 """Packets sent and lost in a window, by path [source][target]; NaN where unknown."""
 
@@ -29,7 +29,7 @@ def _no_season(*_: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class EvaluationWindow:
     """One window of a mesh.
 
     `keys`: the VMs of its axis. `silent`: VMs whose agent should have reported and has not. `below`: distance of
@@ -75,7 +75,7 @@ class EvaluationState:
     loss_counts: dict[int, LossCounts] = field(default_factory=dict)
     ages: Counts = field(default_factory=lambda: np.zeros((0, 0), np.uint16))
 
-    def settled(self, window: Window) -> Flags:
+    def settled(self, window: EvaluationWindow) -> Flags:
         """Return the mask of paths that rules count in a window."""
         return np.ones(window.planned.shape, np.bool_) if not window.settling else settled(self.ages, window.settling)
 
@@ -84,11 +84,11 @@ class EvaluationState:
         baselines = {series: one.of(at) for series, one in self.baselines.items()}
         return EvaluationState(self.keys, baselines=baselines, ages=self.ages[at])
 
-    def history(self, condition: Condition, window: Window) -> History:
+    def history(self, condition: Condition, window: EvaluationWindow) -> BreachHistory:
         """Return the earlier windows that a condition compares this one with; of no path if none are known."""
         series = (condition.metric, condition.statistic)
         baseline = condition.kind is Kind.BASELINE
-        return History(
+        return BreachHistory(
             self.baselines.get(series) if baseline else None,
             window.seasons(*series) if baseline else None,
             self.rises.get(condition.metric),

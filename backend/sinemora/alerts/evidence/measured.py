@@ -16,7 +16,7 @@ from sinemora.alerts.evidence.schemas import (
 from sinemora.fleet.meshes.plan import MeshState, is_client
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.baselines import Basis
-from sinemora.measurements.aggregate.matrix import Cells, Statistic, Table
+from sinemora.measurements.aggregate.matrix import Cells, DistributionTable, Statistic
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, SENT
 from sinemora.measurements.codec.unpacking import DIRECTIONS
@@ -68,8 +68,8 @@ def statistics_of(cells: Cells, path: Path) -> EvidenceStatistics | None:
     )
 
 
-def _delay(table: Table, at: int, statistic: Statistic) -> int | None:
-    one = Table(table.columns[:, at : at + 1], table.quantiles[:, at : at + 1])
+def _delay(table: DistributionTable, at: int, statistic: Statistic) -> int | None:
+    one = DistributionTable(table.columns[:, at : at + 1], table.quantiles[:, at : at + 1])
     return int(matrix.statistic_of(one, statistic)[0]) if matrix.has_statistic(one, statistic)[0] else None
 
 

@@ -15,7 +15,7 @@ from sinemora.alerts.evaluation.recurrence import returns_of
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, WITHOUT_PLACE, Culprit, Hypothesis, Suspect
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Symptom
 from sinemora.alerts.evaluation.tracking import Track
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.alerts.incidents.subjects import bucket_json, fairness_json
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
@@ -144,7 +144,7 @@ def evidence_of(
     rules: Mapping[str, Rule],
     mesh: MeshState,
     state: EvaluationState,
-    window: Window,
+    window: EvaluationWindow,
 ) -> dict[str, Any]:
     """Return the evidence of a detection: its hypotheses, its paths against their usual values, and a small matrix of
     the paths around the culprit.
@@ -181,7 +181,7 @@ def evidence_of(
 
 
 def _impact_json(
-    cells: Ints, rule: Rule | None, mesh: MeshState, state: EvaluationState, window: Window
+    cells: Ints, rule: Rule | None, mesh: MeshState, state: EvaluationState, window: EvaluationWindow
 ) -> dict[str, Any] | None:
     """Return the values of the affected paths by the metric of the rule; None of rules without paths."""
     if rule is None or rule.condition.kind not in PER_PATH or not cells.size:
@@ -211,7 +211,7 @@ def _path_json(impact: Impact, at: int, mesh: MeshState, digits: int) -> dict[st
     }
 
 
-def _loss(cells: Ints, window: Window, impact: Mapping[str, Any] | None) -> float | None:
+def _loss(cells: Ints, window: EvaluationWindow, impact: Mapping[str, Any] | None) -> float | None:
     """Return the loss of the paths: that of the impact where a rule about loss fired, so that a page has one figure."""
     if impact is not None and impact["metric"] == Metric.LOSS.value and impact["value"] is not None:
         return float(impact["value"])
@@ -232,7 +232,7 @@ def _number(value: Any, digits: int) -> float | None:
     return round(float(value), digits) if digits else round(float(value))
 
 
-def _map_of(rule: Rule | None, cells: Ints, state: EvaluationState, window: Window) -> tuple[Floats, str]:
+def _map_of(rule: Rule | None, cells: Ints, state: EvaluationState, window: EvaluationWindow) -> tuple[Floats, str]:
     """Return what the small matrix shows, and its unit: what the rule is about, if it is known on the paths."""
     condition = None if rule is None else rule.condition
     if condition is not None and condition.kind is Kind.SPIKE:
@@ -246,14 +246,14 @@ def _map_of(rule: Rule | None, cells: Ints, state: EvaluationState, window: Wind
     return window.values(Metric.LOSS, Statistic.MEAN), "loss"
 
 
-def _deviations(state: EvaluationState, window: Window) -> Floats | None:
+def _deviations(state: EvaluationState, window: EvaluationWindow) -> Floats | None:
     for (metric, statistic), baseline in state.baselines.items():
         if metric is Metric.ONE_WAY_DELAY:
             return baseline.deviations(window.values(metric, statistic), SHORT)
     return None
 
 
-def _rise_ns(cells: Ints, state: EvaluationState, window: Window) -> int | None:
+def _rise_ns(cells: Ints, state: EvaluationState, window: EvaluationWindow) -> int | None:
     """Return the median rise of one-way delays of the paths above their baseline."""
     for (metric, statistic), baseline in state.baselines.items():
         if metric is Metric.ONE_WAY_DELAY and cells.size:

@@ -31,9 +31,9 @@ from sinemora.alerts.incidents.schemas import (
 )
 from sinemora.alerts.incidents.verdict import (
     AffectedApplication,
-    Facts,
+    IncidentFacts,
+    IncidentVerdict,
     OtherIncident,
-    Verdict,
     costs_performance,
     verdict_of,
 )
@@ -141,11 +141,11 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     )
 
 
-def verdict(session: Session, row: Incident) -> Verdict:
+def verdict(session: Session, row: Incident) -> IncidentVerdict:
     """Return the verdict on an incident."""
     evidence = row.evidence
     shift, impact = evidence.get("shift"), evidence.get("impact")
-    facts = Facts(
+    facts = IncidentFacts(
         suspect=Suspect(row.suspect),
         paths=int(evidence.get("paths", 0)),
         shift=None if shift is None else Shift(**shift),

@@ -13,8 +13,8 @@ from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.recurrence import ended, started
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
-from sinemora.alerts.evaluation.tracking import REOPENED_S, Change, Track, Transition, quiet_s
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.tracking import REOPENED_S, IncidentChange, Track, Transition, quiet_s
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.alerts.incidents import presentation, queries
 from sinemora.alerts.incidents.affected import Predict, affected, followed, newest, vms_of
 from sinemora.alerts.labels import labels_of
@@ -49,10 +49,10 @@ def apply(
     session: Session,
     mesh: MeshState,
     rules: Sequence[Rule],
-    changes: Sequence[Change],
+    changes: Sequence[IncidentChange],
     rows: Sequence[Incident],
     state: EvaluationState,
-    window: Window,
+    window: EvaluationWindow,
     now: datetime,
 ) -> list[UUID]:
     """Store changes and notify receivers (silences apply at the time now). Return ids of changed incidents."""
@@ -81,9 +81,9 @@ def _opened(
     session: Session,
     mesh: MeshState,
     rules_by_id: dict[str, Rule],
-    change: Change,
+    change: IncidentChange,
     state: EvaluationState,
-    window: Window,
+    window: EvaluationWindow,
     predict: Predict,
 ) -> Incident:
     row = new_incident(session, mesh, rules_by_id, change, state, window)
@@ -96,9 +96,9 @@ def new_incident(
     session: Session,
     mesh: MeshState,
     rules_by_id: dict[str, Rule],
-    change: Change,
+    change: IncidentChange,
     state: EvaluationState,
-    window: Window,
+    window: EvaluationWindow,
 ) -> Incident:
     """Return a new incident as a row that is not yet in the database, without affected applications."""
     detection, track = change.detection, change.track
@@ -152,7 +152,12 @@ def _add_agent_events(session: Session, row: Incident, mesh: MeshState, track: T
 
 
 def columns_of_change(
-    row: Incident, mesh: MeshState, rules_by_id: dict[str, Rule], change: Change, state: EvaluationState, window: Window
+    row: Incident,
+    mesh: MeshState,
+    rules_by_id: dict[str, Rule],
+    change: IncidentChange,
+    state: EvaluationState,
+    window: EvaluationWindow,
 ) -> dict[str, Any]:
     """Return the columns of a row that a change updates, except affected applications."""
     detection, track = change.detection, change.track
@@ -177,7 +182,7 @@ def columns_of_change(
     return columns
 
 
-def _is_return(row: Incident, change: Change, window: Window) -> bool:
+def _is_return(row: Incident, change: IncidentChange, window: EvaluationWindow) -> bool:
     """Return whether an incident is seen once more after a long pause."""
     if change.transition is not Transition.REOPENED or row.ended_at is None:
         return False
@@ -189,8 +194,8 @@ def _reopened(
     row: Incident,
     mesh: MeshState,
     rules_by_id: dict[str, Rule],
-    change: Change,
-    window: Window,
+    change: IncidentChange,
+    window: EvaluationWindow,
 ) -> dict[str, Any]:
     """Return the columns of an incident that is seen once more. After a long pause it begins again."""
     assert change.detection is not None  # a reopening change has a detection
@@ -210,9 +215,9 @@ def _seen(
     row: Incident,
     mesh: MeshState,
     rules_by_id: dict[str, Rule],
-    change: Change,
+    change: IncidentChange,
     state: EvaluationState,
-    window: Window,
+    window: EvaluationWindow,
     now: datetime,
     predict: Predict,
 ) -> bool:
@@ -243,7 +248,9 @@ def _seen(
     return announce or before != row.silenced_by
 
 
-def _ended(session: Session, row: Incident, mesh: MeshState, change: Change, at: datetime, now: datetime) -> None:
+def _ended(
+    session: Session, row: Incident, mesh: MeshState, change: IncidentChange, at: datetime, now: datetime
+) -> None:
     """Store the end of an incident. Receivers hear of it once it has been gone for long enough not to be back soon."""
     into = None if change.into is None else UUID(change.into)
     ended_at = utc(change.track.ended_at_s or change.track.seen_at_s)
@@ -291,7 +298,7 @@ def add_event(session: Session, incident_id: UUID, at: datetime, kind: str, text
     session.add(IncidentEvent(incident_id=incident_id, at=at, kind=kind, actor=actor, text=text))
 
 
-def _begins_minute(window: Window, mesh: MeshState) -> bool:
+def _begins_minute(window: EvaluationWindow, mesh: MeshState) -> bool:
     """Return whether a window is the first to end in its minute: costs follow the network once a minute."""
     return window.ended_at_s % 60 < mesh.window_s
 
@@ -302,7 +309,7 @@ def _onset(
     rules_by_id: dict[str, Rule],
     detection: Detection,
     track: Track,
-    window: Window,
+    window: EvaluationWindow,
 ) -> datetime:
     """Return the first window in breach.
 

@@ -9,13 +9,13 @@ from sinemora.alerts.evaluation.baseline import Ints
 from sinemora.alerts.evaluation.fairness import uneven
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Among, Kind, Rule
-from sinemora.alerts.evaluation.window import Window
+from sinemora.alerts.evaluation.window import EvaluationWindow
 from sinemora.fleet.meshes.plan import MeshState
 
 _MEMBERS_SHOWN = 12
 
 
-def bucket_json(culprit: Culprit, window: Window) -> dict[str, Any] | None:
+def bucket_json(culprit: Culprit, window: EvaluationWindow) -> dict[str, Any] | None:
     """Return the token bucket that an incident is about, in Mbit/s and 1,000 bytes; None of others."""
     if culprit.suspect is not Suspect.BUCKET:
         return None
@@ -29,7 +29,7 @@ def bucket_json(culprit: Culprit, window: Window) -> dict[str, Any] | None:
     }
 
 
-def fairness_json(cells: Ints, rule: Rule | None, mesh: MeshState, window: Window) -> dict[str, Any] | None:
+def fairness_json(cells: Ints, rule: Rule | None, mesh: MeshState, window: EvaluationWindow) -> dict[str, Any] | None:
     """Return the members that share the mesh unevenly, the least share first; None of other rules."""
     if rule is None or rule.condition.kind is not Kind.FAIRNESS or (found := uneven(rule, window, cells)) is None:
         return None

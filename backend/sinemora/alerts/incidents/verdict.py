@@ -92,7 +92,7 @@ class OtherIncident:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class IncidentFacts:
     """Facts about an incident. `loss`: median ratio of its paths. `clock_error`: only rules about clock errors fire.
 
     `silent`: only rules about silent agents fire. `others`: incidents that explain why an application misses its
@@ -111,7 +111,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class IncidentVerdict:
     """Verdict with its reasons, most important first, and the other incidents that explain it, costliest first."""
 
     kind: VerdictKind
@@ -119,16 +119,16 @@ class Verdict:
     others: tuple[OtherIncident, ...] = ()
 
 
-def verdict_of(facts: Facts) -> Verdict:
+def verdict_of(facts: IncidentFacts) -> IncidentVerdict:
     """Return the verdict on an incident."""
     kind, reasons = _fault(facts)
     if kind is VerdictKind.application and facts.others:
         others = tuple(sorted(facts.others, key=lambda other: -other.cost))
         reasons = [Reason(ReasonCode.other_incident), Reason(ReasonCode.objective_missed)]
-        return Verdict(VerdictKind.network, (*reasons, _applications(facts)), others)
+        return IncidentVerdict(VerdictKind.network, (*reasons, _applications(facts)), others)
     if facts.suspect in _ON_NO_PATH:
-        return Verdict(kind, tuple(reasons))
-    return Verdict(kind, (*reasons, _applications(facts)))
+        return IncidentVerdict(kind, tuple(reasons))
+    return IncidentVerdict(kind, (*reasons, _applications(facts)))
 
 
 def costs_performance(cost: float | None) -> bool:
@@ -136,7 +136,7 @@ def costs_performance(cost: float | None) -> bool:
     return cost is not None and cost >= _COST_MIN
 
 
-def _fault(facts: Facts) -> tuple[VerdictKind, list[Reason]]:
+def _fault(facts: IncidentFacts) -> tuple[VerdictKind, list[Reason]]:
     if facts.suspect is Suspect.AGENT or facts.silent:
         return VerdictKind.agent, [Reason(ReasonCode.silent)]
     if facts.suspect is Suspect.BUCKET:
@@ -163,7 +163,7 @@ def _fault(facts: Facts) -> tuple[VerdictKind, list[Reason]]:
     return VerdictKind.undecided, [Reason(ReasonCode.delays_usual), *reasons]
 
 
-def _without_usual(facts: Facts, lost: list[Reason]) -> tuple[VerdictKind, list[Reason]]:
+def _without_usual(facts: IncidentFacts, lost: list[Reason]) -> tuple[VerdictKind, list[Reason]]:
     """Return the verdict where no baseline is known, or nothing arrives."""
     if facts.suspect is Suspect.APPLICATION:
         return VerdictKind.application, [Reason(ReasonCode.objective_missed)]
@@ -196,7 +196,7 @@ def _round_trip_changed(shift: Shift) -> bool:
     return abs(shift.round_trip_change_ns) > _band_ns(shift)
 
 
-def _applications(facts: Facts) -> Reason:
+def _applications(facts: IncidentFacts) -> Reason:
     """Return what the curves of the applications on the paths predict."""
     if not facts.applications:
         return Reason(ReasonCode.no_applications)

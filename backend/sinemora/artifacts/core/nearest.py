@@ -10,7 +10,7 @@ UNMEASURED_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NearbyPeer:
     """Peer with its round trip, s, and its loss, 0 … 1; None where nothing is measured.
 
     `holds`: it holds blocks already.
@@ -28,12 +28,12 @@ class Candidate:
         return round_trip_s * (1 + 100 * math.sqrt(self.loss or 0.0))
 
 
-def nearest(candidates: Iterable[Candidate], most: int = PEERS_MAX) -> list[Candidate]:
+def nearest(candidates: Iterable[NearbyPeer], most: int = PEERS_MAX) -> list[NearbyPeer]:
     """Return the nearest candidates, at most `most`, nearest first; equals by VM key."""
     return sorted(candidates, key=lambda peer: (peer.distance, peer.vm_key))[:most]
 
 
-def peers(candidates: Iterable[Candidate], most: int = PEERS_MAX) -> list[Candidate]:
+def peers(candidates: Iterable[NearbyPeer], most: int = PEERS_MAX) -> list[NearbyPeer]:
     """Return at most `most` peers to fetch from, nearest first: holders of blocks before those that will hold some.
 
     Otherwise a file that one distant VM holds would not be found behind nearer VMs that wait for it themselves.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinemora.measurements.aggregate import matrix
-from sinemora.measurements.aggregate.matrix import Flags, Matrix, State
+from sinemora.measurements.aggregate.matrix import CellState, Flags, Matrix
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import Codes
 from sinemora.measurements.codec.llq16 import Ints
@@ -49,7 +49,7 @@ class Basis(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class BaselineEstimate:
     """Level and spread of each path from the steps of one basis, ns; NaN where too few `steps` are known."""
 
     level_ns: Floats
@@ -116,7 +116,7 @@ class Deviations:
         return matrix.binary_of(self.codes(), self.states, revision, ended_at_ms)
 
 
-def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> Estimate:
+def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> BaselineEstimate:
     """Estimate baselines from the p50 and p90 of k steps, shape (k, …), NaN where a step has none.
 
     A path with fewer than `least` known steps has no baseline.
@@ -130,14 +130,14 @@ def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> Estimate
     within = _median(p90_ns - p50_ns, steps) / SPREADS
     spread = np.maximum(np.maximum(spread, within), _RESOLUTION * np.abs(level))
     known = steps >= least
-    return Estimate(
+    return BaselineEstimate(
         np.where(known, level, np.nan).astype(np.float32),
         np.where(known, spread, np.nan).astype(np.float32),
         np.minimum(steps, 255).astype(np.uint8),
     )
 
 
-def best_of(estimates: Sequence[tuple[Basis, Estimate]], shape: tuple[int, ...]) -> Baselines:
+def best_of(estimates: Sequence[tuple[Basis, BaselineEstimate]], shape: tuple[int, ...]) -> Baselines:
     """Return for each path the first estimate, in the order given, that knows it."""
     level, spread = np.full(shape, np.nan, np.float32), np.full(shape, np.nan, np.float32)
     steps, basis = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
@@ -159,7 +159,7 @@ def deviations_of(now: Matrix, baselines: Baselines) -> Deviations:
     values = np.where(valued, now.values - np.rint(level), 0).astype(np.int64)
     band = np.maximum(np.maximum(now.clock_error_ns, DEAD_BAND_MIN_NS), np.rint(SPREADS * spread)).astype(np.int64)
     states = now.states.copy()
-    states[~valued & now.valued & (states == State.MEASURED)] = NO_BASELINE
+    states[~valued & now.valued & (states == CellState.MEASURED)] = NO_BASELINE
     return Deviations(now, baselines, values, band, states, valued)
 
 

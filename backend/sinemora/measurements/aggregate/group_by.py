@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sinemora.measurements.aggregate import rollup
-from sinemora.measurements.aggregate.matrix import NONE, Flags, Positions, Table
+from sinemora.measurements.aggregate.matrix import NONE, DistributionTable, Flags, Positions
 from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import ROUND_TRIP, Columns, Sketches, Stats
 from sinemora.measurements.codec.llq16 import Ints, Words
@@ -58,20 +58,20 @@ class GroupedDistributions:
     words: Words
     lengths: Ints
 
-    def table(self) -> Table:
+    def table(self) -> DistributionTable:
         """Columns with the quantiles of the sketches; without sketches there are none."""
         codes = np.zeros((len(frame.QUANTILES), self.keys.size), np.uint16)
         if self.words.size:
             codes = (llq16.summarise(self.words, self.lengths, frame.QUANTILES)[1] + 1).astype(np.uint16)
-        return Table(self.columns, codes)
+        return DistributionTable(self.columns, codes)
 
-    def spread(self, size: int) -> Table:
+    def spread(self, size: int) -> DistributionTable:
         """Return the table of all keys 0 … size-1; those without a distribution have count 0 and nothing known."""
         own, whole = self.table(), frame.nothing(size)
         columns, codes = whole.columns[:, 0], whole.quantiles[:, 0]
         columns[:, self.keys] = own.columns
         codes[:, self.keys] = own.quantiles
-        return Table(columns, codes)
+        return DistributionTable(columns, codes)
 
 
 def select_paths(windows: DecodedWindows, rows: Flags, columns: Flags, *, round_trip: bool) -> PathDistributions:

@@ -73,7 +73,7 @@ class Statistic(StrEnum):
         return _QUANTILE_OF.get(self)
 
 
-class State(IntEnum):
+class CellState(IntEnum):
     """Why a cell has a value or none.
 
     Readers see more: `baselines.NO_BASELINE`, `EARLIER`, `ESTIMATED` and `NO_SERVICE`.
@@ -110,7 +110,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DistributionTable:
     """Columns of k distributions, shape (8, k), and their quantile codes, shape (4, k)."""
 
     columns: Columns
@@ -125,8 +125,8 @@ class Cells:
     `sources` are the origins of its one-way delays (`frame.ASSUMED` …), the weakest one in a merged cell.
     """
 
-    one_way: Table
-    round_trip: Table
+    one_way: DistributionTable
+    round_trip: DistributionTable
     at: Positions
     round_at: Positions
     planned: Flags
@@ -271,10 +271,10 @@ def zone_step_cells(steps: int, zones: int, clients: Positions, targets: Positio
     )
 
 
-def _tables(stats: Stats) -> tuple[Table, Table]:
+def _tables(stats: Stats) -> tuple[DistributionTable, DistributionTable]:
     """Both directions of all pairs, outbound first, and their round trips (which follow in the first one too)."""
-    one_way = Table(stats.columns.reshape(8, -1), stats.quantiles.reshape(len(QUANTILES), -1))
-    return one_way, Table(stats.columns[:, ROUND_TRIP], stats.quantiles[:, ROUND_TRIP])
+    one_way = DistributionTable(stats.columns.reshape(8, -1), stats.quantiles.reshape(len(QUANTILES), -1))
+    return one_way, DistributionTable(stats.columns[:, ROUND_TRIP], stats.quantiles[:, ROUND_TRIP])
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
@@ -327,10 +327,10 @@ def _asymmetries(cells: Cells, plain: Matrix) -> Matrix:
     clock_error = plain.clock_error_ns + plain.clock_error_ns.swapaxes(-1, -2)
     states = worse(plain.states, plain.states.swapaxes(-1, -2))
     valued = plain.valued & plain.valued.swapaxes(-1, -2)
-    states[~valued & (states == State.MEASURED)] = State.NO_DATA
+    states[~valued & (states == CellState.MEASURED)] = CellState.NO_DATA
     # A zone against itself is symmetric by construction, not by measure.
     itself = np.arange(states.shape[-1])
-    states[..., itself, itself] = State.NOT_PLANNED
+    states[..., itself, itself] = CellState.NOT_PLANNED
     valued[..., itself, itself] = False
     return Matrix(plain.metric, values, clock_error, states, valued, np.where(valued, cells.sources, NONE))
 
@@ -353,8 +353,8 @@ def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     """Loss is measured wherever both counts are known; a path that lost everything has the value 1."""
     sent, lost, valued = packets(cells)
     states = states.copy()
-    states[valued & ~cells.stale] = State.MEASURED
-    states[~valued & (states == State.MEASURED)] = State.NO_DATA
+    states[valued & ~cells.stale] = CellState.MEASURED
+    states[~valued & (states == CellState.MEASURED)] = CellState.NO_DATA
     ratio = np.minimum(lost / np.maximum(sent, 1), 1.0)
     no_clock = np.zeros(states.shape, np.int64)
     return Matrix(Metric.LOSS, ratio, no_clock, states, valued, np.full(states.shape, NONE))
@@ -369,9 +369,9 @@ def shown_states(
     nothing since their newest window.
     """
     if earlier is not None:
-        states = np.where(earlier & (states == State.MEASURED), np.uint8(EARLIER), states)
+        states = np.where(earlier & (states == CellState.MEASURED), np.uint8(EARLIER), states)
     if no_service is not None:
-        silent = (states == State.NO_DATA) | (states == State.STALE)
+        silent = (states == CellState.NO_DATA) | (states == CellState.STALE)
         states = np.where(no_service & silent, np.uint8(NO_SERVICE), states)
     return states
 
@@ -390,7 +390,7 @@ def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArr
     return np.where(rank[one] >= rank[other], one, other)
 
 
-def statistic_of(table: Table, statistic: Statistic) -> Ints:
+def statistic_of(table: DistributionTable, statistic: Statistic) -> Ints:
     """Return the statistic of every distribution of a table in ns; meaningless where the count is 0.
 
     Quantiles are those of `llq16.values_within`.
@@ -407,7 +407,7 @@ def statistic_of(table: Table, statistic: Statistic) -> Ints:
     return llq16.values_within(codes, table.columns[MIN], table.columns[MAX])
 
 
-def has_statistic(table: Table, statistic: Statistic) -> Flags:
+def has_statistic(table: DistributionTable, statistic: Statistic) -> Flags:
     """Return flags of the distributions that have the statistic. Frames written before p99.9 was stored lack it."""
     found: Flags = table.columns[COUNT] > 0
     if statistic.quantile is not None:
@@ -436,12 +436,14 @@ def positions_of(axis: Ints, keys: Ints) -> Ints:
     return np.where(axis[nearest] == keys, nearest, NONE)
 
 
-def _merged(table: Table, at: Positions, groups: Positions, size: int, sketches: Sketches | None, first: int) -> Table:
+def _merged(
+    table: DistributionTable, at: Positions, groups: Positions, size: int, sketches: Sketches | None, first: int
+) -> DistributionTable:
     """Entries `at` of a table merged into `size` groups; `first` is the position of the table's first sketch."""
     columns = rollup.merge_columns(table.columns[:, at], groups, size)
     if sketches is None:
-        return Table(columns, np.zeros((len(QUANTILES), size), np.uint16))
+        return DistributionTable(columns, np.zeros((len(QUANTILES), size), np.uint16))
     owner = np.full(sketches.lengths.size, NONE, np.int64)
     owner[first + at] = groups
     merged = llq16.merge_groups(sketches.words, sketches.lengths.reshape(-1), owner, size, QUANTILES, words_too=False)
-    return Table(columns, (merged.bins + 1).astype(np.uint16))
+    return DistributionTable(columns, (merged.bins + 1).astype(np.uint16))

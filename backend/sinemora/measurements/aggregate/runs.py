@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Step(NamedTuple):
+class StoredStep(NamedTuple):
     """One stored step of a path: its start and end (Unix s), and its p50 in ns, None without one."""
 
     started_at_s: int
@@ -28,7 +28,7 @@ class DeadBand(NamedTuple):
         return abs(delay_ns - self.usual_ns) <= self.reach_ns
 
 
-class Run(NamedTuple):
+class UnusualRun(NamedTuple):
     """Last run of unusual steps, as places in their sequence.
 
     `first` is its first step; `before` the last usual step, None when all known steps are unusual.
@@ -38,7 +38,7 @@ class Run(NamedTuple):
     before: int | None
 
 
-def last_run(steps: Sequence[Step], band: DeadBand) -> Run | None:
+def last_run(steps: Sequence[StoredStep], band: DeadBand) -> UnusualRun | None:
     """Return the run that lasts until the end of `steps`, oldest first; None when the newest known step is usual."""
     first = None
     for at in range(len(steps) - 1, -1, -1):
@@ -46,14 +46,14 @@ def last_run(steps: Sequence[Step], band: DeadBand) -> Run | None:
         if delay_ns is None:
             continue
         if band.contains(delay_ns):
-            return None if first is None else Run(first, at)
+            return None if first is None else UnusualRun(first, at)
         first = at
-    return None if first is None else Run(first, None)
+    return None if first is None else UnusualRun(first, None)
 
 
-def replaced(steps: Sequence[Step], finer: Sequence[Step]) -> list[Step]:
+def replaced(steps: Sequence[StoredStep], finer: Sequence[StoredStep]) -> list[StoredStep]:
     """Return the steps with each replaced by the `finer` steps in it if one of those has a delay; all oldest first."""
-    merged: list[Step] = []
+    merged: list[StoredStep] = []
     starts = [one.started_at_s for one in finer]
     for step in steps:
         within = finer[bisect_left(starts, step.started_at_s) : bisect_left(starts, step.ended_at_s)]

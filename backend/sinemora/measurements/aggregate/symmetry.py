@@ -56,7 +56,7 @@ class OffsetEstimates:
 
 
 @dataclass(frozen=True, slots=True)
-class Corrections:
+class SymmetryCorrections:
     """Corrections of the delays of m pairs, ns.
 
     Where `decided`, `shift_ns` is to be added to the outbound delay and taken from the inbound one, and the error left
@@ -71,7 +71,7 @@ class Corrections:
     loops_ns: Floats
 
 
-def correct(pairs: OffsetEstimates) -> Corrections:
+def correct(pairs: OffsetEstimates) -> SymmetryCorrections:
     """Return corrections of all pairs of a mesh, from one window."""
     size = pairs.clients.size
     fit, decided_share, deviation = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -84,7 +84,7 @@ def correct(pairs: OffsetEstimates) -> Corrections:
     decided = (decided_share >= _DECIDED_MIN) & ~pairs.fixed
     shift = np.where(decided, shift, 0.0)
     bound = np.where(decided, np.minimum(_bounds(pairs, fit), pairs.bound_ns + np.abs(shift)), pairs.bound_ns)
-    return Corrections(decided, shift, bound, np.where(decided, deviation, 0.0), _loops(pairs))
+    return SymmetryCorrections(decided, shift, bound, np.where(decided, deviation, 0.0), _loops(pairs))
 
 
 def _components(pairs: OffsetEstimates) -> Ints:

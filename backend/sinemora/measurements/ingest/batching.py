@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BatchLimits:
     """Bounds of a batch, and the shortest time between the starts of two batches.
 
     Under load that pause lets batches grow: fewer, larger batches cost less for each report. Beyond `enough_bytes` they
@@ -57,7 +57,7 @@ class BatchQueue(Generic[T, R]):
         name: str,
         work: Callable[[Sequence[T]], Sequence[R | ProductError]],
         capacity: int,
-        limits: Limits,
+        limits: BatchLimits,
         waiting: Gauge,
         then: Callable[[Any, asyncio.Future[R]], None] | None = None,
     ) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import exc
 
 from sinemora.kit.errors import ProductError, database_error
 from sinemora.measurements import metrics
-from sinemora.measurements.ingest.batching import BatchQueue, Limits
+from sinemora.measurements.ingest.batching import BatchLimits, BatchQueue
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ class BatchWriter(Generic[T]):
 
     def __init__(self, store: Callable[[Sequence[T]], None], capacity: int, batch_ms: int) -> None:
         self._store = store
-        limits = Limits(BATCH_REPORTS_MAX, BATCH_BYTES_MAX, batch_ms / 1000)
+        limits = BatchLimits(BATCH_REPORTS_MAX, BATCH_BYTES_MAX, batch_ms / 1000)
         self._queue: BatchQueue[T, T | None] = BatchQueue(
             "ingest-writer", self._commit, capacity, limits, metrics.QUEUE
         )

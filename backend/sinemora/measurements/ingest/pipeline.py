@@ -22,7 +22,7 @@ from sinemora.kit.observability import tracing
 from sinemora.measurements import metrics
 from sinemora.measurements.ingest import admission, presence, validation
 from sinemora.measurements.ingest.admission import AdmittedReport
-from sinemora.measurements.ingest.batching import BatchQueue, Limits
+from sinemora.measurements.ingest.batching import BatchLimits, BatchQueue
 from sinemora.measurements.ingest.group_commit import BatchWriter
 from sinemora.measurements.ingest.key_cache import KeyCache
 from sinemora.measurements.ingest.payload import JSON
@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 
 # Reports are decoded together on a thread: the native module reads a batch while the event loop continues. A batch is
 # small, so that none of its reports waits long for the others.
-_BATCH = Limits(reports=64, size_bytes=2 << 20)
+_BATCH = BatchLimits(reports=64, size_bytes=2 << 20)
 # Larger bodies and JSON take long: separate threads decode them.
 _LARGE_BODY = 512 << 10
 _THREADS = 2

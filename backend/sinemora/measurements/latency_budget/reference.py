@@ -46,7 +46,7 @@ REFERENCES = (
 )
 
 
-class Verdict(StrEnum):
+class BudgetVerdict(StrEnum):
     """Place of a measured base delay relative to the sum of the reference."""
 
     BELOW = "below"
@@ -54,11 +54,11 @@ class Verdict(StrEnum):
     ABOVE = "above"
 
 
-def verdict(low_ns: int, high_ns: int, ways: int) -> Verdict:
+def verdict(low_ns: int, high_ns: int, ways: int) -> BudgetVerdict:
     """Return the verdict on a base delay, or its processing, with bounds; `ways` is 2 for round trips.
 
     It is below or above only if the whole interval is.
     """
     if high_ns < ways * sum(part.low_ns for part in REFERENCES):
-        return Verdict.BELOW
-    return Verdict.ABOVE if low_ns > ways * sum(part.high_ns for part in REFERENCES) else Verdict.WITHIN
+        return BudgetVerdict.BELOW
+    return BudgetVerdict.ABOVE if low_ns > ways * sum(part.high_ns for part in REFERENCES) else BudgetVerdict.WITHIN

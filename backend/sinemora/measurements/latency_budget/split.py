@@ -69,7 +69,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class LatencyBudget:
     """Latency budget. The shares of each percentile add up to it exactly; those of the base come first."""
 
     delays: Delays
@@ -115,7 +115,7 @@ def fibre_delay_ns(distance_km: float) -> int:
     return round(distance_km / FIBRE_KM_PER_S * 1e9)
 
 
-def split(delays: Delays, propagation_ns: int | None) -> Budget:
+def split(delays: Delays, propagation_ns: int | None) -> LatencyBudget:
     """Return the budget of delays, given the least propagation delay over their distance (None: not known).
 
     Fibre is rarely laid straight, so the distance gives the least propagation: its upper bound is the whole base delay,
@@ -123,7 +123,7 @@ def split(delays: Delays, propagation_ns: int | None) -> Budget:
     share is.
     """
     base, separation = _base(delays.minimum, propagation_ns)
-    return Budget(
+    return LatencyBudget(
         delays, separation, base, (*base, _queueing(delays, delays.p50)), (*base, _queueing(delays, delays.p99))
     )
 

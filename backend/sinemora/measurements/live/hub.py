@@ -31,9 +31,9 @@ from sinemora.measurements import metrics
 from sinemora.measurements.live.publisher import CHANNELS
 from sinemora.measurements.live.stream import (
     START,
-    Entry,
     Event,
     Position,
+    StreamEntry,
     each_window_once,
     entries_after,
     id_of,
@@ -62,7 +62,7 @@ _BACK_OFF_S = (0.2, 5.0)
 class _Waiting:
     """A window that agents still report: its newest entry, when the first arrived, and when it is sent."""
 
-    entry: Entry
+    entry: StreamEntry
     first_s: float
     timer: asyncio.TimerHandle
 
@@ -195,7 +195,7 @@ class LiveHub:
                             event_id, text = message["data"].decode().split(" ", 1)
                             mesh_id = message["channel"].decode().removeprefix(CHANNELS)
                             if position := position_of(event_id):
-                                self._receive(mesh_id, Entry(position, json.loads(text)))
+                                self._receive(mesh_id, StreamEntry(position, json.loads(text)))
             except (RedisError, OSError) as error:
                 log.info("live events wait for Redis", error=str(error))
             self._subscribed.clear()
@@ -213,7 +213,7 @@ class LiveHub:
             for entry in entries or ():
                 self._receive(mesh_id, entry)
 
-    def _receive(self, mesh_id: str, entry: Entry) -> None:
+    def _receive(self, mesh_id: str, entry: StreamEntry) -> None:
         """Announce a window to the listeners of its mesh when no agent has reported it for a moment."""
         if mesh_id not in self._listeners or entry.position <= self._received.get(mesh_id, START):
             return

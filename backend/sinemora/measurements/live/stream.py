@@ -20,7 +20,7 @@ START: Position = (0, 0)
 _ID = re.compile(r"(\d{1,20})-(\d{1,20})")
 
 
-class Entry(NamedTuple):
+class StreamEntry(NamedTuple):
     """An entry of a stream: its position and its content."""
 
     position: Position
@@ -60,10 +60,12 @@ def reset(position: Position | None) -> Event:
     return Event(position, "reset", {"detail": "Missed events are no longer stored: read all data again."})
 
 
-async def entries_after(client: Redis, mesh_id: str, after: Position) -> list[Entry] | None:
+async def entries_after(client: Redis, mesh_id: str, after: Position) -> list[StreamEntry] | None:
     """Return the entries after a position, oldest first; None if some of them are no longer stored."""
     rows: Any = await client.xrange(f"{STREAMS}{mesh_id}", id_of(after), "+", count=2 * KEPT_EVENTS)
-    entries = [Entry(position, json.loads(fields[b"data"])) for at, fields in rows if (position := position_of(at))]
+    entries = [
+        StreamEntry(position, json.loads(fields[b"data"])) for at, fields in rows if (position := position_of(at))
+    ]
     if after == START:  # nothing had been stored: no entry is missing unless the stream was cut since
         return entries if len(entries) < KEPT_EVENTS else None
     # An entry that has left the stream has perhaps taken its successors with it.
@@ -76,7 +78,7 @@ async def newest(client: Redis, mesh_id: str) -> Position:
     return (position_of(rows[0][0]) if rows else None) or START
 
 
-def each_window_once(entries: Sequence[Entry]) -> list[Event]:
+def each_window_once(entries: Sequence[StreamEntry]) -> list[Event]:
     """Return entries as events, in their order; of each window only the newest."""
     last = {entry.started_at_s: entry.position for entry in entries}
     return [

@@ -32,7 +32,7 @@ _QUANTILES = {"0.5": Statistic.P50, "0.9": Statistic.P90, "0.99": Statistic.P99}
 
 
 @dataclass(frozen=True)
-class Family:
+class MetricFamily:
     """Metric: name, help, and the metric of the matrix."""
 
     name: str
@@ -48,29 +48,29 @@ class Family:
 
 
 FAMILIES = (
-    Family(
+    MetricFamily(
         "sinemora_zone_delay_seconds",
         "One-way delay from source to target zone: quantile of the newest windows.",
         Metric.ONE_WAY_DELAY,
         1e-9,
         True,
     ),
-    Family(
+    MetricFamily(
         "sinemora_zone_round_trip_seconds",
         "Round trip between two zones: quantile of the newest windows.",
         Metric.ROUND_TRIP,
         1e-9,
         True,
     ),
-    Family(
+    MetricFamily(
         "sinemora_zone_asymmetry_seconds",
         "One-way delay of a zone pair minus that of its reverse: quantile of the newest windows.",
         Metric.ASYMMETRY,
         1e-9,
         True,
     ),
-    Family("sinemora_zone_loss_ratio", "Packets lost from source to target zone.", Metric.LOSS, 1.0, False),
-    Family(
+    MetricFamily("sinemora_zone_loss_ratio", "Packets lost from source to target zone.", Metric.LOSS, 1.0, False),
+    MetricFamily(
         "sinemora_zone_clock_error_seconds",
         "Bound of the clock error of one-way delays of a zone pair.",
         Metric.CLOCK_ERROR,
@@ -85,7 +85,7 @@ class SampleQuery(NamedTuple):
     """Query of one matrix: mesh, metric, and quantile if it has any."""
 
     mesh: Mesh
-    family: Family
+    family: MetricFamily
     quantile: str | None
 
 

@@ -21,7 +21,7 @@ class OverBudget(ProductError):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ReadBudget:
     """`frames_max` frames may be read; `report` receives the share read so far and may raise to stop the query."""
 
     frames_max: int
@@ -32,10 +32,10 @@ class Budget:
         if frames > self.frames_max:
             raise OverBudget(frames, self.frames_max)
 
-    def part(self, start: float, end: float) -> "Budget":
+    def part(self, start: float, end: float) -> "ReadBudget":
         """Return the budget of a part of the work, whose progress counts from `start` to `end`."""
-        return Budget(self.frames_max, lambda share: self.report(start + (end - start) * share))
+        return ReadBudget(self.frames_max, lambda share: self.report(start + (end - start) * share))
 
 
-REQUEST = Budget(200_000, lambda _: None)
+REQUEST = ReadBudget(200_000, lambda _: None)
 JOB_FRAMES_MAX = 5_000_000

@@ -21,14 +21,14 @@ from sinemora.jobs.registry import JobKind, register
 from sinemora.jobs.responses import accepted
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.encoding import compress
-from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, Budget, OverBudget
+from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, OverBudget, ReadBudget
 from sinemora.measurements.query.matrix import compare
 from sinemora.measurements.query.requests import REQUESTS, QueryRequest
 from sinemora.measurements.query.scan import QueryResponse, range_of
 from sinemora.measurements.query.series import dispersion, export, latency_budgets, spikes, time_series
 from sinemora.measurements.query.tables import MEDIA_TYPES, SUFFIXES, Format, write
 
-QueryFunction = Callable[[Session, MeshState, Any, Budget], QueryResponse]
+QueryFunction = Callable[[Session, MeshState, Any, ReadBudget], QueryResponse]
 _QUERIES: dict[str, QueryFunction] = {
     "matrix": compare.matrix_of,
     "comparison": compare.comparison,
@@ -69,7 +69,7 @@ def respond(
     form = format_of(kind, request, accept)
     if not respond_async:
         try:
-            budget = Budget(REQUEST.frames_max, lambda _: connected())
+            budget = ReadBudget(REQUEST.frames_max, lambda _: connected())
             return _response(_QUERIES[kind](session, mesh, request, budget), form, accept_encoding)
         except OverBudget:
             pass
@@ -142,7 +142,7 @@ def run_query(job: JobContext) -> dict[str, Any]:
     """Run a query as a job and store its response as a file."""
     kind, form = job.params["kind"], Format(job.params["format"])
     request = REQUESTS[kind].model_validate(job.params["request"])
-    budget = Budget(JOB_FRAMES_MAX, lambda share: job.progress(share, "reading"))
+    budget = ReadBudget(JOB_FRAMES_MAX, lambda share: job.progress(share, "reading"))
     with job.session() as session:
         mesh = mesh_state(session, UUID(job.params["mesh_id"]))
         found = _QUERIES[kind](session, mesh, request, budget)

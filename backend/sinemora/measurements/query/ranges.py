@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec.stored import StoredFrame
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.store import frames
 from sinemora.measurements.store.retention import kept_from_of, with_pins
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, cover
@@ -53,7 +53,7 @@ def read_frames(
     *,
     sketches: bool,
     vm_keys: Collection[int] | None,
-    budget: Budget,
+    budget: ReadBudget,
     by_client: bool = False,
     by_time: bool = False,
 ) -> Iterator[list[StoredFrame]]:

@@ -14,7 +14,7 @@ from sinemora.measurements.aggregate.group_by import DecodedWindows
 from sinemora.measurements.aggregate.matrix import NONE, positions_of
 from sinemora.measurements.codec.unpacking import DIRECTIONS
 from sinemora.measurements.query.axis import keys_of
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.ranges import check_range, check_time, read_frames, tiers, utc
 from sinemora.measurements.query.requests import QueryRequest
 from sinemora.measurements.query.tables import ResultTable
@@ -80,7 +80,7 @@ def step_of(window_s: int, asked: Range, points: int) -> int:
 
 
 def check_budget(
-    session: Session, mesh: MeshState, asked: Range, vm_keys: Sequence[int] | None, budget: Budget, step_s: int
+    session: Session, mesh: MeshState, asked: Range, vm_keys: Sequence[int] | None, budget: ReadBudget, step_s: int
 ) -> None:
     """Check the budget of a query that reads a range in several parts. ProductError `range_too_large`."""
     parts = _tiers_of(session, mesh, asked, step_s)
@@ -102,7 +102,7 @@ def decode_windows(
     *,
     sketches: bool,
     vm_keys: Sequence[int] | None,
-    budget: Budget,
+    budget: ReadBudget,
     step_s: int | None = None,
 ) -> Iterator[DecodedWindows]:
     """Yield all windows of a range, in pieces, from the coarsest tiers that serve.

@@ -16,7 +16,7 @@ from sinemora.measurements.query.vms.traffic import WINDOW_S
 from sinemora.measurements.store import traffic
 from sinemora.measurements.token_buckets.models import Direction, Source, TokenBucket
 from sinemora.measurements.token_buckets.schemas import TokenBucketRead, TokenBucketWrite, TokenForecastRead
-from sinemora.measurements.token_buckets.tokens import Bucket, Forecast, Use, forecast
+from sinemora.measurements.token_buckets.tokens import Bucket, TokenForecast, Use, forecast
 
 _MBIT = 1e6 / 8
 _KB = 1e3
@@ -87,7 +87,7 @@ def of_mesh(session: Session, mesh_id: UUID) -> list[TokenBucket]:
     return sorted(rows, key=lambda row: row.vm.name)
 
 
-def forecast_of(session: Session, row: TokenBucket, now: datetime) -> Forecast | None:
+def forecast_of(session: Session, row: TokenBucket, now: datetime) -> TokenForecast | None:
     """Return the forecast of a bucket by the traffic before `now`; None without windows in the last minutes.
 
     It reads as many hours as a refill may take, so that what the bucket held before does not matter: from the last ten
@@ -123,7 +123,7 @@ def _of_vm(session: Session, vm_id: UUID) -> TokenBucket | None:
     return session.scalars(select(TokenBucket).where(TokenBucket.vm_id == vm_id)).one_or_none()
 
 
-def _forecast(found: Forecast) -> TokenForecastRead:
+def _forecast(found: TokenForecast) -> TokenForecastRead:
     return TokenForecastRead(
         at=datetime.fromtimestamp(round(found.at_s), UTC),
         use_mbit=found.use / _MBIT,

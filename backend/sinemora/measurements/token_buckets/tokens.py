@@ -74,7 +74,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class TokenForecast:
     """Tokens now, the use of the last seconds (bytes/s), and what follows at this use.
 
     `empty_in_s`: seconds until the bucket is empty, None for never; `empty_in_least_s` and `empty_in_most_s` by the
@@ -176,7 +176,7 @@ class Tracker:
         may_be_empty = self.tokens.least <= _margin(self.bucket)
         return may_be_empty and abs(use.rate - self.bucket.rate) <= _HELD * self.bucket.rate
 
-    def forecast(self) -> Forecast | None:
+    def forecast(self) -> TokenForecast | None:
         """Return what follows at the use of the last seconds; None without windows."""
         if self.ended_at_s is None:
             return None
@@ -192,10 +192,10 @@ class Tracker:
             full_in_s = 0.0
         elif falls < 0:
             full_in_s = (self.bucket.depth - tokens.expected) / -falls
-        return Forecast(self.ended_at_s, tokens, use, level, empty, earliest, latest, full_in_s)
+        return TokenForecast(self.ended_at_s, tokens, use, level, empty, earliest, latest, full_in_s)
 
 
-def forecast(bucket: Bucket, uses: Iterable[Use]) -> Forecast | None:
+def forecast(bucket: Bucket, uses: Iterable[Use]) -> TokenForecast | None:
     """Return the tokens after some windows, oldest first, and what follows; None without windows."""
     tracker = Tracker(bucket)
     for use in uses:

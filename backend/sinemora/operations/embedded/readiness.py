@@ -8,7 +8,7 @@ from sinemora.alerts.models import AlertState
 from sinemora.fleet.meshes.queries import mesh_named
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import CellState, Metric, Statistic
 from sinemora.measurements.query.matrix.compute import read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.operations.embedded.demo.machines import MESH
@@ -42,12 +42,14 @@ def coverage() -> Coverage:
     states = result.matrix.states
     names = [member.name for member in result.axis]
     paths = [
-        (f"{source} → {target}", State(states[row, column]))
+        (f"{source} → {target}", CellState(states[row, column]))
         for row, source in enumerate(names)
         for column, target in enumerate(names)
-        if states[row, column] != State.NOT_PLANNED
+        if states[row, column] != CellState.NOT_PLANNED
     ]
-    missing = [f"{path}: {state.name.lower().replace('_', ' ')}" for path, state in paths if state != State.MEASURED]
+    missing = [
+        f"{path}: {state.name.lower().replace('_', ' ')}" for path, state in paths if state != CellState.MEASURED
+    ]
     return Coverage(len(names), len(paths), missing)
 
 

@@ -19,7 +19,7 @@ import structlog
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.ingest.batching import BatchQueue, Limits
+from sinemora.measurements.ingest.batching import BatchLimits, BatchQueue
 from sinemora.operations.gateway import metrics
 from sinemora.operations.gateway.options import GatewayError
 
@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS reports (
 CREATE INDEX IF NOT EXISTS reports_of_clients ON reports (client, id);
 """
 _VERSION = 1
-_BATCH = Limits(reports=512, size_bytes=16 << 20)
+_BATCH = BatchLimits(reports=512, size_bytes=16 << 20)
 _WAITING_MAX = 4000
 # A row's other columns and its share of the pages of the indexes.
 _ROW_BYTES = 512

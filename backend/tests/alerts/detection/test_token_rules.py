@@ -10,8 +10,8 @@ import pytest
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, defaults
-from sinemora.alerts.evaluation.window import EvaluationState, Window
-from sinemora.measurements.token_buckets.tokens import Bucket, Forecast, Level, Tokens
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
+from sinemora.measurements.token_buckets.tokens import Bucket, Level, TokenForecast, Tokens
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.detection.test_backtest import back_test
 from tests.measurements.reports import sent, traffic_of
@@ -20,16 +20,21 @@ SIZE = 3
 RULE = Rule("r", "Nearly empty", Condition(Kind.TOKENS, within_s=60))
 
 
-def window(number: int, empty_in_s: dict[int, float | None]) -> Window:
+def window(number: int, empty_in_s: dict[int, float | None]) -> EvaluationWindow:
     """A window of three VMs with keys 10, 20, 30; `empty_in_s` of the token buckets by VM key."""
     flat = np.zeros((SIZE, SIZE), np.float32)
     buckets = {
-        key: (Bucket(1e6, 1e8), Forecast(0.0, Tokens(0, 1e8, 5e7), 2e6, Level.DRAINING, left, None, None, None))
+        key: (
+            Bucket(1e6, 1e8),
+            TokenForecast(0.0, Tokens(0, 1e8, 5e7), 2e6, Level.DRAINING, left, None, None, None),
+        )
         for key, left in empty_in_s.items()
     }
     keys = np.array([10, 20, 30])
     planned, silent = ~np.eye(SIZE, dtype=bool), np.zeros(SIZE, bool)
-    return Window(10 * number, 10, keys, np.zeros(SIZE, np.int64), planned, lambda *_: flat, silent, buckets=buckets)
+    return EvaluationWindow(
+        10 * number, 10, keys, np.zeros(SIZE, np.int64), planned, lambda *_: flat, silent, buckets=buckets
+    )
 
 
 def fired(rules: list[Rule], windows: list[dict[int, float | None]]) -> list[list[tuple[int, tuple[str, ...]]]]:

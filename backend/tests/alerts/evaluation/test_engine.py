@@ -5,12 +5,12 @@ import pytest
 
 from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
-from sinemora.alerts.evaluation.breach import History, Season, breaches_of, limit
+from sinemora.alerts.evaluation.breach import BreachHistory, Season, breaches_of, limit
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import amend, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
@@ -38,12 +38,12 @@ def test_a_baseline_is_unknown_before_it_has_learnt():
     assert np.isnan(baseline.deviations(np.ones(1, np.float32), LONG)).all()
 
 
-def window(at: int, delay_ns: np.ndarray, keys: tuple[int, ...] = (1, 2, 3, 4)) -> Window:
+def window(at: int, delay_ns: np.ndarray, keys: tuple[int, ...] = (1, 2, 3, 4)) -> EvaluationWindow:
     size = len(keys)
     values = delay_ns.astype(np.float32)
     np.fill_diagonal(values, np.nan)
     loss = np.zeros((size, size), np.float32)
-    return Window(
+    return EvaluationWindow(
         at * 10,
         10,
         np.array(keys),
@@ -147,7 +147,7 @@ def test_a_weekly_event_is_no_breach(timescale: Timescale, weekly_ns: float | No
     condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=timescale)
     seen = np.full((2, 2), 400_000, np.float32)
     season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
-    breaches = breaches_of(condition, lambda *_: seen, History(learnt(200_000, LEARNT_LONG + 10), season))
+    breaches = breaches_of(condition, lambda *_: seen, BreachHistory(learnt(200_000, LEARNT_LONG + 10), season))
     assert breaches.breach.all() == breaches.breach.any() == breach
     assert breaches.known.all() == (timescale is not Timescale.WEEKLY or season is not None)
 
@@ -156,7 +156,7 @@ def test_a_missing_weekly_dip_is_a_breach():
     condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=Timescale.WEEKLY)
     season = Season(*np.full((2, 2, 2), 130_000, np.float32))
     breaches = breaches_of(
-        condition, lambda *_: np.full((2, 2), 200_000, np.float32), History(learnt(200_000, 2000), season)
+        condition, lambda *_: np.full((2, 2), 200_000, np.float32), BreachHistory(learnt(200_000, 2000), season)
     )
     assert breaches.breach.all()
 
@@ -168,12 +168,14 @@ def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: floa
     season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
     baseline = learnt(200_000, LEARNT_LONG + 10)
     none = np.zeros((2, 2), np.float32)
-    above = limit(condition, lambda *_: none, History(baseline, season))
+    above = limit(condition, lambda *_: none, BreachHistory(baseline, season))
     if timescale is Timescale.WEEKLY and season is None:
         assert np.isnan(above).all()
         return
     for share, breach in ((0.999, False), (1.001, True)):
-        breaches = breaches_of(condition, lambda *_, share=share: above * np.float32(share), History(baseline, season))
+        breaches = breaches_of(
+            condition, lambda *_, share=share: above * np.float32(share), BreachHistory(baseline, season)
+        )
         assert breaches.breach.all() == breaches.breach.any() == breach
 
 
@@ -202,7 +204,7 @@ def spiky(state: EvaluationState, number: int, rise_ns: np.ndarray, base_ns: flo
 
     planned, none = ~np.eye(size, dtype=bool), np.zeros(size, bool)
     zone_of = np.repeat(np.arange(2), size // 2)
-    seen = step(state, SPIKES, Window(number * 10, 10, np.arange(size), zone_of, planned, values, none))
+    seen = step(state, SPIKES, EvaluationWindow(number * 10, 10, np.arange(size), zone_of, planned, values, none))
     return sorted(rule for one in seen.detections for rule in one.rules)
 
 
@@ -244,7 +246,7 @@ def test_a_new_path_is_compared_with_its_pair_of_zones():
         def values(_: Metric, statistic: Statistic) -> np.ndarray:
             return np.full((6, 6), rise_ns if statistic is Statistic.MAX else 0, np.float32)
 
-        return bool(breaches_of(condition, values, History(rises=rises, zone_of=zone_of)).breach[0, 5])
+        return bool(breaches_of(condition, values, BreachHistory(rises=rises, zone_of=zone_of)).breach[0, 5])
 
     assert not breach(4e6)
     assert breach(4e7)
@@ -284,7 +286,9 @@ def test_rare_spikes_elsewhere_do_not_hide_a_lasting_rise():
                 return np.zeros((size, size), np.float32)
             return most.copy() if statistic is Statistic.MAX else median.copy()
 
-        seen = step(state, rules, Window(at * 10, 10, np.arange(size), zone_of, planned, values, np.zeros(size, bool)))
+        seen = step(
+            state, rules, EvaluationWindow(at * 10, 10, np.arange(size), zone_of, planned, values, np.zeros(size, bool))
+        )
     first, *others = seen.detections
     assert first.cause.culprit == Culprit(Suspect.ZONE_PAIR, 0, 1)
     assert "above" in first.rules

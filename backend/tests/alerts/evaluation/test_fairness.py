@@ -15,7 +15,7 @@ from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Among, Condition, Kind, Rule, Severity, defaults
 from sinemora.alerts.evaluation.tracking import Transition, advance
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.fairness import FlowShares, jain_index, vm_shares
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
@@ -41,7 +41,7 @@ def window(
     trips_ns: Floats | None = None,
     performances: Mapping[str, float] | None = None,
     flows: Mapping[tuple[int, int], list[float]] | None = None,
-) -> Window:
+) -> EvaluationWindow:
     """A window of four VMs in two zones with these round trips, performances, and shares of flows by pair."""
     trips = np.full((SIZE, SIZE), 200_000.0, np.float32) if trips_ns is None else trips_ns
 
@@ -49,11 +49,11 @@ def window(
         return trips if metric is Metric.ROUND_TRIP else np.zeros((SIZE, SIZE), np.float32)
 
     planned = ~np.eye(SIZE, dtype=bool)
-    base = Window(10 * number, 10, KEYS, np.array([0, 0, 1, 1]), planned, values, np.zeros(SIZE, bool))
+    base = EvaluationWindow(10 * number, 10, KEYS, np.array([0, 0, 1, 1]), planned, values, np.zeros(SIZE, bool))
     return replace(base, performances=performances or {}, flows=lambda: flows_of(flows or {}))
 
 
-def fired(rules: list[Rule], windows: list[Window]) -> list[list[Detection]]:
+def fired(rules: list[Rule], windows: list[EvaluationWindow]) -> list[list[Detection]]:
     state = EvaluationState(np.zeros(0, np.int64))
     return [step(state, rules, one).detections for one in windows]
 

@@ -5,7 +5,7 @@ import numpy as np
 from sinemora.alerts.evaluation.baseline import LEARNT, Baseline, Floats
 from sinemora.alerts.evaluation.impact import changes_of, impact_of, shift_of
 from sinemora.alerts.evaluation.rule import Condition, Kind
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 USUAL = 200_000.0
@@ -20,10 +20,10 @@ def learnt(windows: int = LEARNT) -> EvaluationState:
     return state
 
 
-def window(median_ns: Floats) -> Window:
+def window(median_ns: Floats) -> EvaluationWindow:
     """Return a window with these medians; the largest delays are 1 ms above them, and nothing is lost."""
     values = {Statistic.P50: median_ns, Statistic.MAX: median_ns + np.float32(1_000_000)}
-    return Window(
+    return EvaluationWindow(
         100,
         10,
         np.arange(3),

@@ -9,7 +9,7 @@ from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.loss_counts import LossCounts, tail
 from sinemora.alerts.evaluation.rule import Kind, defaults
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 (RULE,) = [rule for rule in defaults() if rule.condition.kind is Kind.LOSS]
@@ -34,11 +34,11 @@ def test_a_breach_begins_just_above_the_limit(sent: int):
     assert counts(most + 1).above(0.002)[0].all()
 
 
-def mesh_window(number: int, lost: np.ndarray, sent: int = 80) -> Window:
+def mesh_window(number: int, lost: np.ndarray, sent: int = 80) -> EvaluationWindow:
     packets = np.full((SIZE, SIZE), float(sent), np.float32)
     delay = np.full((SIZE, SIZE), 2e5, np.float32)
     ratio = (lost / sent).astype(np.float32)
-    return Window(
+    return EvaluationWindow(
         number * 10,
         10,
         np.arange(SIZE),

@@ -10,7 +10,7 @@ from sinemora.alerts.evaluation.engine import amend, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
 from sinemora.alerts.evaluation.tracking import SETTLED_S, Track, Transition, advance
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 ZONE_OF = np.repeat(np.arange(4), 6)
@@ -21,7 +21,7 @@ ONSET, GAP = 150, 160
 RULES = [rule for rule in defaults() if rule.condition.metric is not Metric.CLOCK_ERROR]
 
 
-def windows(until: int) -> Iterator[Window]:
+def windows(until: int) -> Iterator[EvaluationWindow]:
     """Yield windows of 60 s; from `ONSET` on, a VM is slow, a pair of zones slower, and another VM loses everything."""
     rng = np.random.default_rng(3)
     base = 2e5 * rng.uniform(0.9, 1.1, (SIZE, SIZE))
@@ -32,16 +32,16 @@ def windows(until: int) -> Iterator[Window]:
         yield _window(number, delay, np.where(down & ill, 1.0, 0.0))
 
 
-def _window(number: int, delay: np.ndarray, loss: np.ndarray) -> Window:
+def _window(number: int, delay: np.ndarray, loss: np.ndarray) -> EvaluationWindow:
     def values(metric: Metric, statistic: Statistic) -> np.ndarray:
         if metric is Metric.LOSS:
             return np.where(PLANNED, loss, np.nan).astype(np.float32)
         return np.where(PLANNED & (loss < 1), delay, np.nan).astype(np.float32)
 
-    return Window(number * 60, 60, np.arange(SIZE), ZONE_OF, PLANNED, values, np.zeros(SIZE, bool))
+    return EvaluationWindow(number * 60, 60, np.arange(SIZE), ZONE_OF, PLANNED, values, np.zeros(SIZE, bool))
 
 
-def only_from(window: Window, sources: Sequence[int]) -> Window:
+def only_from(window: EvaluationWindow, sources: Sequence[int]) -> EvaluationWindow:
     """Return a window of which only the reports of some VMs have arrived."""
     arrived = np.isin(np.arange(SIZE), sources)[:, None]
     values = window.values
@@ -55,7 +55,7 @@ class Trial:
         self.state, self.rules = EvaluationState(np.arange(SIZE)), rules
         self.tracks: dict[str, Track] = {}
 
-    def step(self, window: Window) -> list[Transition]:
+    def step(self, window: EvaluationWindow) -> list[Transition]:
         evaluation = step(self.state, self.rules, window)
         changes = advance(
             list(self.tracks.values()), evaluation.detections, ZONE_OF, window.ended_at_s, window.window_s
@@ -83,7 +83,7 @@ def test_windows_without_most_reports_do_not_change_what_incidents_blame(sources
 
 def test_causes_are_found_although_every_window_is_late():
     trial = Trial()
-    missing: list[Window] = []
+    missing: list[EvaluationWindow] = []
     for window in windows(GAP):
         for late in missing:
             amend(trial.state, trial.rules, late)

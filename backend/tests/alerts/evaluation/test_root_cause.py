@@ -31,7 +31,7 @@ from sinemora.alerts.evaluation.tracking import (
     advance,
     quiet_s,
 )
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 ZONES = np.repeat(np.arange(3), 4)
@@ -128,7 +128,7 @@ LARGE = np.repeat(np.arange(2), 12)
 """Two zones of 12 VMs: a pair of zones has more paths than a VM."""
 
 
-def sick_and_slow(sick_ns: float, slow_ns: float, lost: float = 0.0) -> Iterator[Window]:
+def sick_and_slow(sick_ns: float, slow_ns: float, lost: float = 0.0) -> Iterator[EvaluationWindow]:
     """Yield windows of two zones: at first usual, then the pair of zones slower by a little and VM 3 sick in it."""
     size, rng = LARGE.size, np.random.default_rng(11)
     base = 2e5 * rng.uniform(0.9, 1.1, (size, size))
@@ -147,7 +147,7 @@ def sick_and_slow(sick_ns: float, slow_ns: float, lost: float = 0.0) -> Iterator
             return np.where(ratio == 1, np.nan, delay).astype(np.float32)
 
         planned, none = ~np.eye(size, dtype=bool), np.zeros(size, bool)
-        yield Window(number * 10, 10, np.arange(size), LARGE, planned, values, none)
+        yield EvaluationWindow(number * 10, 10, np.arange(size), LARGE, planned, values, none)
 
 
 @pytest.mark.parametrize(("sick_ns", "lost"), [(2e6, 0.0), (0.0, 1.0), (0.0, 0.4)])

@@ -9,7 +9,7 @@ from sinemora.alerts.evaluation import focus, state_codec
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.fleet.meshes.strategies.turns import active, turns_of
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -22,7 +22,7 @@ SLOW = Rule("slow", "Slow", Condition(Kind.THRESHOLD, above=1e6), x=2, y=3, sour
 PATH = Rule("path", "Slow path", Condition(Kind.THRESHOLD, above=1e6), x=3, y=3, keep_firing_s=0)
 
 
-def window(number: int, bad: np.ndarray) -> Window:
+def window(number: int, bad: np.ndarray) -> EvaluationWindow:
     turn = active(TURNS, PERIOD, number * 10, 10)
     delays = np.where(turn, np.where(bad, 2e6, 1e5), np.nan).astype(np.float32)
 
@@ -30,7 +30,9 @@ def window(number: int, bad: np.ndarray) -> Window:
         return delays if metric is Metric.ONE_WAY_DELAY else np.where(turn, 0, np.nan).astype(np.float32)
 
     silent = np.zeros(SIZE, bool)
-    return Window((number + 1) * 10, 10, np.arange(SIZE), ZONE_OF, PLANNED, values, silent, active=turn, period=PERIOD)
+    return EvaluationWindow(
+        (number + 1) * 10, 10, np.arange(SIZE), ZONE_OF, PLANNED, values, silent, active=turn, period=PERIOD
+    )
 
 
 def play(culprit: Culprit, windows: int, start: int = 0, rules=(SLOW, PATH)):

@@ -10,7 +10,7 @@ from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, defaults
 from sinemora.alerts.evaluation.settling import SETTLING_S
-from sinemora.alerts.evaluation.window import EvaluationState, Window
+from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.kit.config import Settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
@@ -21,13 +21,13 @@ SLOW = Rule("slow", "Slow", Condition(Kind.THRESHOLD, above=1e6), x=1, y=1)
 LOST = Rule("lost", "All lost", Condition(Kind.THRESHOLD, Metric.LOSS, Statistic.MEAN, above=0.9), x=1, y=1)
 
 
-def window(number: int, delay_ns: float = 5e6, *, lost: float = 0.0, without: int | None = None) -> Window:
+def window(number: int, delay_ns: float = 5e6, *, lost: float = 0.0, without: int | None = None) -> EvaluationWindow:
     """Return a window in which every path has these values; of VM `without` nothing is known."""
     delays, losses = (np.where(PLANNED, one, np.nan).astype(np.float32) for one in (delay_ns, lost))
     if without is not None:
         for values in (delays, losses):
             values[without, :] = values[:, without] = np.nan
-    return Window(
+    return EvaluationWindow(
         number * 10,
         10,
         np.arange(SIZE),

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from sinemora.alerts.evaluation.window import Window
+from sinemora.alerts.evaluation.window import EvaluationWindow
 from sinemora.alerts.incidents import presentation
 from sinemora.alerts.models import Incident
 from sinemora.kit.config import settings
@@ -92,7 +92,7 @@ def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watch
 def test_an_incident_has_one_figure_of_its_loss(impact: dict[str, Any] | None, loss: float):
     losses = np.array([[np.nan, 0.1], [0.4, np.nan]], np.float32)
     pair = np.arange(2)
-    window = Window(10, 10, pair, pair, ~np.eye(2, dtype=bool), lambda *_: losses, np.zeros(2, bool))
+    window = EvaluationWindow(10, 10, pair, pair, ~np.eye(2, dtype=bool), lambda *_: losses, np.zeros(2, bool))
     assert presentation._loss(np.array([1, 2]), window, impact) == pytest.approx(loss)
 
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from sinemora.measurements.aggregate import baselines
 from sinemora.measurements.aggregate.baselines import DEAD_BAND_MIN_NS, NO_BASELINE, STEPS_MIN, Baselines, Basis
-from sinemora.measurements.aggregate.matrix import Matrix, Metric, State
+from sinemora.measurements.aggregate.matrix import CellState, Matrix, Metric
 from sinemora.measurements.codec import llq16
 
 STEPS = st.integers(1, 14)
@@ -24,10 +24,10 @@ def steps(draw, paths: int = 3):
     return p50, p50 * np.float32(draw(st.floats(1, 2)))
 
 
-def now(values: list[int], clock_error_ns: int = 0, state: State = State.MEASURED) -> Matrix:
+def now(values: list[int], clock_error_ns: int = 0, state: CellState = CellState.MEASURED) -> Matrix:
     row = np.array([values], np.int64)
     states = np.full(row.shape, state, np.uint8)
-    valued = np.full(row.shape, state in (State.MEASURED, State.STALE))
+    valued = np.full(row.shape, state in (CellState.MEASURED, CellState.STALE))
     return Matrix(Metric.ONE_WAY_DELAY, row, np.full(row.shape, clock_error_ns), states, valued, states.astype(int))
 
 
@@ -118,11 +118,11 @@ def test_codes_keep_the_sign_and_size_of_unusual_deviations(value, level, spread
         assert abs(deviation) <= max(DEAD_BAND_MIN_NS, round(3 * float(np.float32(spread))))
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("state", CellState)
 def test_states_are_kept_and_a_measured_path_without_baseline_has_its_own(state):
     unknown = baselines.deviations_of(now([200_000], 0, state), usual(0, 0, basis=Basis.NONE))
-    assert unknown.states.tolist() == [[NO_BASELINE if state is State.MEASURED else state]]
+    assert unknown.states.tolist() == [[NO_BASELINE if state is CellState.MEASURED else state]]
     assert unknown.codes().tolist() == [[0]]
     known = baselines.deviations_of(now([300_000], 0, state), usual(200_000, 10))
     assert known.states.tolist() == [[state]]
-    assert known.valued.tolist() == [[state in (State.MEASURED, State.STALE)]]
+    assert known.valued.tolist() == [[state in (CellState.MEASURED, CellState.STALE)]]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.measurements.aggregate import matrix
-from sinemora.measurements.aggregate.matrix import Metric, Pairs, State, Statistic
+from sinemora.measurements.aggregate.matrix import CellState, Metric, Pairs, Statistic
 from sinemora.measurements.codec import frame, llq16
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 
@@ -62,7 +62,7 @@ def number(values: list[int], statistic: Statistic) -> int:
 @given(st.lists(st.integers(-(10**6), frame.INT32_MAX) | st.integers(0, 5_000), min_size=1, max_size=60))
 def test_quantiles_lie_between_the_smallest_and_the_largest_delay_and_keep_their_bin(values):
     stats = frame_of(RawWindow(1, {2: Raw((values, [], []))})).stats
-    table = matrix.Table(stats.columns[:, 0], stats.quantiles[:, 0])
+    table = matrix.DistributionTable(stats.columns[:, 0], stats.quantiles[:, 0])
     result = {item: matrix.statistic_of(table, item).item() for item in Statistic}
     assert (result[Statistic.MIN], result[Statistic.MAX]) == (min(values), max(values))
     quantiles = [result[item] for item in (Statistic.P50, Statistic.P90, Statistic.P99)]
@@ -93,26 +93,26 @@ def test_vm_matrix_is_the_naive_one(windows, metric, statistic):
     for i, source in enumerate(AXIS.tolist()):
         for j, target in enumerate(AXIS.tolist()):
             state, value = naive_cell(known, source, target, metric, statistic)
-            assert State(int(measured.states[i, j])) is state, (source, target)
+            assert CellState(int(measured.states[i, j])) is state, (source, target)
             assert (measured.values[i, j] if measured.valued[i, j] else None) == pytest.approx(value, abs=1)
 
 
 def naive_cell(known, source, target, metric, statistic):
     if source == target:
-        return State.NOT_PLANNED, None
+        return CellState.NOT_PLANNED, None
     if (source, target) not in known:
-        return State.NO_DATA, None
+        return CellState.NO_DATA, None
     end, raw, direction = known[source, target]
     stale = NOW - end > 30
     delays = raw.delays_ns[2 if metric is Metric.ROUND_TRIP else direction]
     if metric is Metric.LOSS:
         sent, lost = raw.sent[direction], raw.lost[direction]
         if sent > 0 and lost >= 0:
-            return (State.STALE if stale else State.MEASURED), lost / sent
-        return (State.STALE if stale else State.LOST), None
+            return (CellState.STALE if stale else CellState.MEASURED), lost / sent
+        return (CellState.STALE if stale else CellState.LOST), None
     if not delays:
-        return (State.STALE if stale else State.LOST), None
-    state = State.STALE if stale else State.MEASURED
+        return (CellState.STALE if stale else CellState.LOST), None
+    state = CellState.STALE if stale else CellState.MEASURED
     if metric is Metric.CLOCK_ERROR:
         return state, raw.clock_error_ns
     if metric is Metric.ASYMMETRY:
@@ -148,13 +148,13 @@ def test_zone_matrix_merges_all_values_of_its_paths(windows, metric, statistic):
                 close = 2e-5 if statistic is Statistic.SD else 0
                 assert measured.values[a, b] == pytest.approx(value, abs=2, rel=close)
             if not used:
-                assert measured.states[a, b] == State.NO_DATA
+                assert measured.states[a, b] == CellState.NO_DATA
             elif not fresh:
-                assert measured.states[a, b] == State.STALE
+                assert measured.states[a, b] == CellState.STALE
             elif value is not None:
-                assert measured.states[a, b] == State.MEASURED
+                assert measured.states[a, b] == CellState.MEASURED
             else:
-                assert measured.states[a, b] == State.LOST
+                assert measured.states[a, b] == CellState.LOST
 
 
 def test_a_zone_of_one_vm_has_no_path_inside():
@@ -163,7 +163,10 @@ def test_a_zone_of_one_vm_has_no_path_inside():
     measured = matrix.measure(
         matrix.zone_cells(vms, np.array([0, 1]), 2, sketches), Metric.ONE_WAY_DELAY, Statistic.P50
     )
-    assert measured.states.tolist() == [[State.NOT_PLANNED, State.MEASURED], [State.MEASURED, State.NOT_PLANNED]]
+    assert measured.states.tolist() == [
+        [CellState.NOT_PLANNED, CellState.MEASURED],
+        [CellState.MEASURED, CellState.NOT_PLANNED],
+    ]
 
 
 def test_the_newest_window_of_a_path_wins_whoever_was_client():
@@ -184,11 +187,11 @@ def test_a_blackout_is_lost_in_both_directions():
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: silent()}))])
     cells = vm_cells(np.array([10, 20]), pairs)
     delays = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50)
-    assert delays.states[0, 1] == delays.states[1, 0] == State.LOST
+    assert delays.states[0, 1] == delays.states[1, 0] == CellState.LOST
     assert not delays.codes().any()
     loss = matrix.measure(cells, Metric.LOSS, Statistic.P50)
-    assert (loss.values[0, 1], loss.states[0, 1], loss.codes()[0, 1]) == (1.0, State.MEASURED, 10_001)
-    assert (loss.states[1, 0], loss.codes()[1, 0]) == (State.LOST, 0)
+    assert (loss.values[0, 1], loss.states[0, 1], loss.codes()[0, 1]) == (1.0, CellState.MEASURED, 10_001)
+    assert (loss.states[1, 0], loss.codes()[1, 0]) == (CellState.LOST, 0)
 
 
 def test_negative_delays_keep_their_sign_and_share_the_first_code():
@@ -211,7 +214,7 @@ def test_binary_layout():
     assert struct.unpack_from("<4sIIIq", blob) == (b"SNM1", 2, 2, 7, NOW * 1000)
     codes = struct.unpack_from("<4H", blob, 24)
     assert codes == (0, 1 + llq16.bins_of(50_070), 1 + llq16.bins_of(90_070), 0)
-    assert blob[32:] == bytes([State.NOT_PLANNED, State.MEASURED, State.MEASURED, State.NOT_PLANNED])
+    assert blob[32:] == bytes([CellState.NOT_PLANNED, CellState.MEASURED, CellState.MEASURED, CellState.NOT_PLANNED])
 
 
 def test_an_empty_mesh_has_an_empty_matrix():

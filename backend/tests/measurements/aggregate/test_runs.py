@@ -2,36 +2,36 @@
 
 import pytest
 
-from sinemora.measurements.aggregate.runs import DeadBand, Run, Step, last_run, replaced
+from sinemora.measurements.aggregate.runs import DeadBand, StoredStep, UnusualRun, last_run, replaced
 
 BAND = DeadBand(100, 10)
 DELAYS = {".": 100, "+": 200, "-": 20, " ": None}
 
 
-def steps_of(story: str, step_s: int = 60, first: int = 0) -> list[Step]:
+def steps_of(story: str, step_s: int = 60, first: int = 0) -> list[StoredStep]:
     """Return a step a character: `.` usual, `+` slower, `-` faster, a blank without a value."""
     starts = range(first, first + len(story) * step_s, step_s)
-    return [Step(at, at + step_s, DELAYS[kind]) for at, kind in zip(starts, story, strict=True)]
+    return [StoredStep(at, at + step_s, DELAYS[kind]) for at, kind in zip(starts, story, strict=True)]
 
 
 @pytest.mark.parametrize(
     ("story", "run"),
     [
-        ("..++", Run(2, 1)),
-        ("...+", Run(3, 2)),
-        ("+.+-+", Run(2, 1)),
-        (". ++", Run(2, 0)),
-        (".+ +", Run(1, 0)),
-        (".+  ", Run(1, 0)),
-        ("++++", Run(0, None)),
-        ("  ++", Run(2, None)),
+        ("..++", UnusualRun(2, 1)),
+        ("...+", UnusualRun(3, 2)),
+        ("+.+-+", UnusualRun(2, 1)),
+        (". ++", UnusualRun(2, 0)),
+        (".+ +", UnusualRun(1, 0)),
+        (".+  ", UnusualRun(1, 0)),
+        ("++++", UnusualRun(0, None)),
+        ("  ++", UnusualRun(2, None)),
         ("++..", None),
         (".+. ", None),
         ("    ", None),
         ("", None),
     ],
 )
-def test_the_last_run_begins_after_the_last_usual_step(story: str, run: Run | None):
+def test_the_last_run_begins_after_the_last_usual_step(story: str, run: UnusualRun | None):
     assert last_run(steps_of(story), BAND) == run
 
 

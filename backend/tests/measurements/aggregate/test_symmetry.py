@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sinemora.measurements.aggregate.symmetry import Corrections, Floats, OffsetEstimates, correct
+from sinemora.measurements.aggregate.symmetry import Floats, OffsetEstimates, SymmetryCorrections, correct
 
 US = 1e3
 
@@ -144,6 +144,6 @@ def test_hardware_clocks_are_not_corrected_and_help_the_others() -> None:
         pairs.vms, pairs.clients, pairs.targets, offset, pairs.error_ns, pairs.bound_ns,
         np.where(fixed, world.forth, pairs.outbound_min_ns), np.where(fixed, world.back, pairs.inbound_min_ns), fixed,
     )  # fmt: skip
-    corrected: Corrections = correct(pairs)
+    corrected: SymmetryCorrections = correct(pairs)
     assert not corrected.decided[fixed].any()
     assert rms(world.errors(corrected.shift_ns)[~fixed]) < 1 * US

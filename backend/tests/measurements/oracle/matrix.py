@@ -8,14 +8,14 @@ from sinemora.measurements.aggregate.matrix import (
     LOSS_STEPS,
     NONE,
     Cells,
+    CellState,
+    DistributionTable,
     Flags,
     Matrix,
     Metric,
     Pairs,
     Positions,
-    State,
     Statistic,
-    Table,
     has_statistic,
     positions_of,
     statistic_of,
@@ -67,10 +67,10 @@ def newest(rows: Positions, columns: Positions, ended_at_s: Ints, size: int) -> 
     return at
 
 
-def _tables(stats: Stats) -> tuple[Table, Table]:
+def _tables(stats: Stats) -> tuple[DistributionTable, DistributionTable]:
     """Both directions of all pairs, outbound first, and their round trips (which follow in the first one too)."""
-    one_way = Table(stats.columns.reshape(8, -1), stats.quantiles.reshape(len(QUANTILES), -1))
-    return one_way, Table(stats.columns[:, ROUND_TRIP], stats.quantiles[:, ROUND_TRIP])
+    one_way = DistributionTable(stats.columns.reshape(8, -1), stats.quantiles.reshape(len(QUANTILES), -1))
+    return one_way, DistributionTable(stats.columns[:, ROUND_TRIP], stats.quantiles[:, ROUND_TRIP])
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
@@ -78,7 +78,7 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
     table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
     count = _gather(table.columns[COUNT], at)
     states = _states(cells, count, _unanswered(cells))
-    valued = ((states == State.MEASURED) | (states == State.STALE)) & (count > 0)
+    valued = ((states == CellState.MEASURED) | (states == CellState.STALE)) & (count > 0)
     clock_error = _gather(table.columns[CLOCK_ERROR], at)
     if metric is Metric.LOSS:
         return _losses(cells, states)
@@ -91,9 +91,9 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
     if metric is Metric.ASYMMETRY:
         values, clock_error = values - values.T, clock_error + clock_error.T
         states, valued = worse(states, states.T), valued & valued.T
-        states[~valued & (states == State.MEASURED)] = State.NO_DATA
+        states[~valued & (states == CellState.MEASURED)] = CellState.NO_DATA
         np.fill_diagonal(
-            states, State.NOT_PLANNED
+            states, CellState.NOT_PLANNED
         )  # a zone against itself is symmetric by construction, not by measure
         np.fill_diagonal(valued, False)
     timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
@@ -105,19 +105,19 @@ def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
     valued = (cells.at != NONE) & (sent > 0) & (lost >= 0) & cells.planned
     states = states.copy()
-    states[valued & ~cells.stale] = State.MEASURED
-    states[~valued & (states == State.MEASURED)] = State.NO_DATA
+    states[valued & ~cells.stale] = CellState.MEASURED
+    states[~valued & (states == CellState.MEASURED)] = CellState.NO_DATA
     ratio = np.minimum(lost / np.maximum(sent, 1), 1.0)
     no_clock = np.zeros(states.shape, np.int64)
     return Matrix(Metric.LOSS, ratio, no_clock, states, valued, np.full(states.shape, NONE))
 
 
 def _states(cells: Cells, count: Ints, unanswered: Flags) -> npt.NDArray[np.uint8]:
-    states = np.full(cells.at.shape, State.NO_DATA, np.uint8)
-    states[unanswered] = State.LOST
-    states[count > 0] = State.MEASURED
-    states[cells.stale] = State.STALE
-    states[~cells.planned] = State.NOT_PLANNED
+    states = np.full(cells.at.shape, CellState.NO_DATA, np.uint8)
+    states[unanswered] = CellState.LOST
+    states[count > 0] = CellState.MEASURED
+    states[cells.stale] = CellState.STALE
+    states[~cells.planned] = CellState.NOT_PLANNED
     return states
 
 

@@ -9,7 +9,7 @@ from starlette.types import Message
 
 from sinemora.kit.http import connection
 from sinemora.measurements.query import execute
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.series import time_series
 from tests.callers import MeshWorld
 from tests.measurements.reports import sent_together, window_start
@@ -83,7 +83,7 @@ def test_a_query_stops_when_its_caller_has_gone(mesh, hours, monkeypatch):
 
 
 def test_the_parts_of_a_long_range_share_one_budget(mesh, hours, monkeypatch):
-    monkeypatch.setattr(execute, "REQUEST", Budget(12, lambda _: None))
+    monkeypatch.setattr(execute, "REQUEST", ReadBudget(12, lambda _: None))
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/variability", params=hours)
     assert answer.status_code == 202, answer.text  # 24 frames: more than a request may read, 4 in each hour
 

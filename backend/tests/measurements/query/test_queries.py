@@ -19,7 +19,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import group_by
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.query import execute
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from tests.callers import MeshWorld
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
@@ -341,7 +341,7 @@ def test_what_takes_too_long_becomes_a_job_with_the_same_answer(truth, mesh, que
     urls = {route: f"/v1/meshes/{mesh.id}/{route}" for route in ROUTES}
     params = {**truth.range(), "format": "csv"}
     at_once = {route: mesh.owner.get(url, params=params).content for route, url in urls.items()}
-    monkeypatch.setattr(execute, "REQUEST", Budget(3, lambda _: None))
+    monkeypatch.setattr(execute, "REQUEST", ReadBudget(3, lambda _: None))
     for number, (route, url) in enumerate(urls.items(), 1):
         headers = {"Prefer": "respond-async"} if route == "spikes" else {}
         answer = mesh.owner.get(url, params=params, headers=headers)
@@ -359,7 +359,7 @@ def test_what_takes_too_long_becomes_a_job_with_the_same_answer(truth, mesh, que
 
 
 def test_a_range_too_large_even_for_a_job(truth, mesh, queued, monkeypatch):
-    monkeypatch.setattr(execute, "REQUEST", Budget(3, lambda _: None))
+    monkeypatch.setattr(execute, "REQUEST", ReadBudget(3, lambda _: None))
     monkeypatch.setattr(execute, "JOB_FRAMES_MAX", 4)
     job = mesh.owner.get(f"/v1/meshes/{mesh.id}/distribution", params=truth.range()).json()
     executor.run(mesh.owner.tenant_id, UUID(job["id"]))

@@ -36,7 +36,7 @@ class Probing:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class ProbeTraffic:
     """Traffic of probing by where it goes; bytes are those of all packets of a day."""
 
     same_zone_bytes_per_day: int
@@ -57,7 +57,7 @@ class Cost:
     agent_packets_per_s_max: float
     packets_per_s: float
     bytes_per_day: int
-    traffic: Traffic
+    traffic: ProbeTraffic
     usd_per_day: float | None
 
 
@@ -88,7 +88,7 @@ def cost_of(
     pairs = float(share.sum() / 2)
     bytes_per_day = blocks * per_pair * size * _DAY_S
     kinds = np.array([[_kind(one, other) for other in places] for one in places]).reshape(zones, zones)
-    traffic = Traffic(*(round(float(bytes_per_day[kinds == kind].sum())) for kind in range(4)))
+    traffic = ProbeTraffic(*(round(float(bytes_per_day[kinds == kind].sum())) for kind in range(4)))
     usd = 0.0
     for kind, field in ((1, "between_zones"), (2, "between_regions")):
         for row, place in enumerate(places):

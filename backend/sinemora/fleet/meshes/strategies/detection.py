@@ -16,7 +16,7 @@ _GROUP_PATHS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
+class DetectionTime:
     """Windows until a fault is detected, over all subjects and starts. None: of no subject.
 
     `never`: share of subjects whose fault is not detected.
@@ -31,9 +31,9 @@ class Detection:
 class Detections:
     """Detection of a fault of one path, of one VM, and between two zones."""
 
-    path: Detection
-    vm: Detection
-    zone_pair: Detection
+    path: DetectionTime
+    vm: DetectionTime
+    zone_pair: DetectionTime
 
 
 def detections_of(turns: Words, period: int, zone_of: Ints, planned: Flags) -> Detections:
@@ -56,7 +56,7 @@ def detections_of(turns: Words, period: int, zone_of: Ints, planned: Flags) -> D
     )
 
 
-def _of_groups(measured: np.ndarray, period: int) -> Detection:
+def _of_groups(measured: np.ndarray, period: int) -> DetectionTime:
     """Return the detection of groups, given the number of their measured paths by turn [period, groups]."""
     bits = np.uint64(1) << np.arange(period, dtype=np.uint64)
     words = ((measured >= _GROUP_PATHS) * bits[:, None]).sum(axis=0).astype(np.uint64)
@@ -64,17 +64,17 @@ def _of_groups(measured: np.ndarray, period: int) -> Detection:
     return _detection(known.tolist(), counts.tolist(), period, GROUP_WINDOWS)
 
 
-def _detection(words: Sequence[int], counts: Sequence[int], period: int, needed: int) -> Detection:
+def _detection(words: Sequence[int], counts: Sequence[int], period: int, needed: int) -> DetectionTime:
     total = sum(counts)
     seen = [(word, count) for word, count in zip(words, counts, strict=True) if word]
     if not seen:
-        return Detection(None, None, 1.0 if total else 0.0)
+        return DetectionTime(None, None, 1.0 if total else 0.0)
     windows = np.concatenate([np.fromiter(waits(word, period, needed), np.int64) for word, _ in seen])
     weights = np.repeat([count for _, count in seen], period)
     order = np.argsort(windows, kind="stable")
     reached = np.cumsum(weights[order]) / weights.sum()
     p90 = windows[order][np.searchsorted(reached, 0.9 - 1e-9)]
-    return Detection(int(p90), int(windows.max()), 1.0 - sum(count for _, count in seen) / total)
+    return DetectionTime(int(p90), int(windows.max()), 1.0 - sum(count for _, count in seen) / total)
 
 
 def waits(word: int, period: int, needed: int) -> Iterable[int]:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.measurements.aggregate import merge
 from sinemora.measurements.aggregate.merge import Piece
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.frames import RowVersion
@@ -38,7 +38,7 @@ def pieces(
     *,
     directions: Collection[int],
     zones: bool = False,
-    budget: Budget,
+    budget: ReadBudget,
 ) -> list[Piece] | None:
     """Return the merged pairs of these tier ranges, with sketches of `directions`, if any.
 

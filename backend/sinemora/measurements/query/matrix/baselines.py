@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import zone_runs
 from sinemora.measurements.aggregate import baselines, merge
-from sinemora.measurements.aggregate.baselines import STEPS_MIN, Baselines, Basis, Estimate, Floats
+from sinemora.measurements.aggregate.baselines import STEPS_MIN, BaselineEstimate, Baselines, Basis, Floats
 from sinemora.measurements.aggregate.corrections import Corrections
 from sinemora.measurements.aggregate.matrix import NONE, Flags, positions_of
 from sinemora.measurements.codec import llq16
@@ -57,7 +57,7 @@ def baselines_of(session: Session, mesh: MeshState, by: By, at: datetime, measur
     Worse ones are read only while a `measured` path has no better one.
     """
     axis = axis_keys(session, mesh, by)
-    found: list[tuple[Basis, Estimate]] = []
+    found: list[tuple[Basis, BaselineEstimate]] = []
     missing = measured.copy()
     for steps in _bases(session, mesh, at):
         if not missing.any():
@@ -98,7 +98,7 @@ def _starts(session: Session, mesh: MeshState, stretch: TierRange) -> list[datet
     return cached
 
 
-def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _Steps) -> Estimate | None:
+def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _Steps) -> BaselineEstimate | None:
     """Return the estimate from some steps, cached; None with too few steps."""
     least = MINUTES_MIN if steps.tier is Tier.MINUTE else STEPS_MIN
     if len(steps.starts) < least:
@@ -107,7 +107,7 @@ def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _St
     # The same share of fewer steps.
     least = max(STEPS_MIN, ceil(least * len(starts) / len(steps.starts)))
     key = ("baseline", session.info["tenant_key"], mesh.key, mesh.revision, by, steps.tier, starts, least)
-    cached: Estimate | None = shared_cache().get(key)
+    cached: BaselineEstimate | None = shared_cache().get(key)
     if cached is None:
         cached = baselines.estimate(*_read(session, mesh, by, axis, steps.tier, starts), least)
         shared_cache().put(key, cached, cached.nbytes)

@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix
-from sinemora.measurements.aggregate.matrix import Flags, Matrix, Metric, State
+from sinemora.measurements.aggregate.matrix import CellState, Flags, Matrix, Metric
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.codec.frame import Codes
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import ranges
 from sinemora.measurements.query.axis import unit_of
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.matrix import compute as matrix_query
 from sinemora.measurements.query.matrix import deviations, estimates
 from sinemora.measurements.query.matrix.compute import MatrixResult
@@ -51,7 +51,7 @@ def difference_of(now: Matrix, base: Matrix) -> Difference:
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = np.where(known & (base.values != 0), 100.0 * values / np.abs(base.values), np.nan)
     states = matrix.worse(now.states, base.states)
-    states[~known & (states == State.MEASURED)] = State.NO_DATA
+    states[~known & (states == CellState.MEASURED)] = CellState.NO_DATA
     return Difference(now, base, values, percent, now.clock_error_ns + base.clock_error_ns, known, states)
 
 
@@ -68,7 +68,7 @@ def codes_of(difference: Difference, metric: Metric, order: Order) -> Codes:
     return np.where(known, codes, 0).astype(np.uint16)
 
 
-def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
+def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget: ReadBudget) -> QueryResponse:
     """Return the response with a matrix.
 
     ProductError `range_invalid`, `range_too_large`, `flows_unsupported`, `statistic_unsupported`,
@@ -92,7 +92,7 @@ def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget:
     return QueryResponse(read, lambda: _table(result, request), result.binary)
 
 
-def _deviations(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
+def _deviations(session: Session, mesh: MeshState, request: MatrixRequest, budget: ReadBudget) -> QueryResponse:
     """Return the response with deviations from baselines."""
     if request.estimates:
         raise ProductError("estimates_unsupported", 422, "Unsupported: deviations are not estimated.")
@@ -157,7 +157,7 @@ def _table(result: MatrixResult, request: MatrixRequest) -> ResultTable:
     return ResultTable("matrix", columns, in_batches(values))
 
 
-def comparison(session: Session, mesh: MeshState, request: ComparisonRequest, budget: Budget) -> QueryResponse:
+def comparison(session: Session, mesh: MeshState, request: ComparisonRequest, budget: ReadBudget) -> QueryResponse:
     """Compare all paths between two ranges. ProductError `range_invalid`, `range_too_large`."""
     now, base, difference = _compare(session, mesh, request, budget)
     bounded = difference.known if request.metric not in _UNBOUNDED else np.zeros(difference.known.shape, bool)
@@ -203,7 +203,7 @@ def comparison(session: Session, mesh: MeshState, request: ComparisonRequest, bu
     return QueryResponse(read, table, binary)
 
 
-def movers(session: Session, mesh: MeshState, request: MoversRequest, budget: Budget) -> QueryResponse:
+def movers(session: Session, mesh: MeshState, request: MoversRequest, budget: ReadBudget) -> QueryResponse:
     """Return the paths that changed most, first. ProductError `range_invalid`, `range_too_large`."""
     now, base, difference = _compare(session, mesh, request, budget)
     order = ranked(difference, request.order, request.limit)
@@ -256,7 +256,7 @@ def _mover(difference: Difference, axis: Sequence[Axis], row: int, column: int, 
 
 
 def _compare(
-    session: Session, mesh: MeshState, request: ComparisonRequest, budget: Budget
+    session: Session, mesh: MeshState, request: ComparisonRequest, budget: ReadBudget
 ) -> tuple[MatrixResult, MatrixResult, Difference]:
     time_range = range_of(request)
     base = base_of(request, time_range)

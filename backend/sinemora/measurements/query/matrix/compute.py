@@ -15,12 +15,12 @@ from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import matrix, merge, zones
 from sinemora.measurements.aggregate.estimates import Estimates
-from sinemora.measurements.aggregate.matrix import Cells, Flags, Matrix, Metric, Pairs, State, Statistic
+from sinemora.measurements.aggregate.matrix import Cells, CellState, Flags, Matrix, Metric, Pairs, Statistic
 from sinemora.measurements.codec.flows import Flows, slowest
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
 from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.query.axis import end_of, keys_of, unit_of
-from sinemora.measurements.query.budget import REQUEST, Budget
+from sinemora.measurements.query.budget import REQUEST, ReadBudget
 from sinemora.measurements.query.caches import rollup_cache
 from sinemora.measurements.query.matrix import no_service
 from sinemora.measurements.query.matrix.newest import earlier_of, newest_pairs, stale_windows
@@ -101,12 +101,14 @@ class MeshWindows:
     no_service: Flags | None = None
 
 
-def read_matrix(session: Session, mesh_id: UUID, request: MatrixRequest, budget: Budget = REQUEST) -> MatrixResult:
+def read_matrix(session: Session, mesh_id: UUID, request: MatrixRequest, budget: ReadBudget = REQUEST) -> MatrixResult:
     """Read a matrix. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
     return compute_matrix(session, mesh_state(session, mesh_id), request, budget)
 
 
-def compute_matrix(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget = REQUEST) -> MatrixResult:
+def compute_matrix(
+    session: Session, mesh: MeshState, request: MatrixRequest, budget: ReadBudget = REQUEST
+) -> MatrixResult:
     """Compute a matrix of a mesh that is loaded already.
 
     ProductError `range_invalid`, `range_too_large`, `flows_unsupported`.
@@ -144,7 +146,7 @@ def read_windows(
     quantiles_of: Collection[int] = (),
     vm_keys: Collection[int] | None = None,
     flows: Flows = Flows.ALL,
-    budget: Budget = REQUEST,
+    budget: ReadBudget = REQUEST,
 ) -> MeshWindows:
     """Return the newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end`
     merged.
@@ -216,7 +218,7 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
                 target=end_of(members[column]),
                 value=found.matrix.values[row, column].item(),
                 clock_error_ns=None if metric in _UNBOUNDED else int(found.matrix.clock_error_ns[row, column]),
-                state=STATE_NAMES[State(int(found.matrix.states[row, column]))],
+                state=STATE_NAMES[CellState(int(found.matrix.states[row, column]))],
             )
         )
     return WorstPaths(
@@ -258,7 +260,7 @@ def _range(
     start: datetime,
     end: datetime,
     vm_keys: Collection[int] | None,
-    budget: Budget,
+    budget: ReadBudget,
     sketches_of: Collection[int],
     quantiles_of: Collection[int],
 ) -> tuple[datetime, datetime, Pairs, Sketches | None]:
@@ -283,7 +285,7 @@ def _range(
 
 
 def _zone_range(
-    session: Session, mesh: MeshState, request: MatrixRequest, start: datetime, end: datetime, budget: Budget
+    session: Session, mesh: MeshState, request: MatrixRequest, start: datetime, end: datetime, budget: ReadBudget
 ) -> MatrixResult:
     """Zones over a range, from frames of zones; what is not merged yet is merged here."""
     check_range(start, end)

@@ -13,9 +13,9 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import baselines, matrix
 from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations
-from sinemora.measurements.aggregate.matrix import State
+from sinemora.measurements.aggregate.matrix import CellState
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.query.budget import REQUEST, Budget
+from sinemora.measurements.query.budget import REQUEST, ReadBudget
 from sinemora.measurements.query.matrix import compute as matrix_query
 from sinemora.measurements.query.matrix.baselines import baselines_of
 from sinemora.measurements.query.matrix.compute import MatrixResult
@@ -53,14 +53,14 @@ class DeviationResult:
         )
 
 
-def compute(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> DeviationResult:
+def compute(session: Session, mesh: MeshState, request: MatrixRequest, budget: ReadBudget) -> DeviationResult:
     """Compute the deviations of the newest windows or of a range. ProductError `range_invalid`, `range_too_large`.
 
     The baselines are those at the start of the newest window, or of the range: it is no part of them.
     """
     result = matrix_query.compute_matrix(session, mesh, request, budget)
     now = result.matrix
-    current = now.valued & (now.states == State.MEASURED)
+    current = now.valued & (now.states == CellState.MEASURED)
     if result.started_at is None:
         known = baselines.best_of([], now.valued.shape)
     else:

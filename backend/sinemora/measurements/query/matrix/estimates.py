@@ -9,7 +9,7 @@ from sinemora.fleet.meshes.plan import MeshState, planned
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate import estimates, matrix
 from sinemora.measurements.aggregate.estimates import Estimates
-from sinemora.measurements.aggregate.matrix import Metric, State
+from sinemora.measurements.aggregate.matrix import CellState, Metric
 from sinemora.measurements.codec.flows import Flows
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.matrix.compute import MatrixResult, compute_matrix
@@ -37,8 +37,8 @@ def with_estimates(session: Session, result: MatrixResult, request: MatrixReques
     )
     known: Estimates | None = shared_cache().get(key)
     if known is None:
-        unmeasured = np.isin(found.states, (State.NOT_PLANNED, State.NO_DATA)) & ~found.valued
-        measured = found.valued & (found.states == State.MEASURED)
+        unmeasured = np.isin(found.states, (CellState.NOT_PLANNED, CellState.NO_DATA)) & ~found.valued
+        measured = found.valued & (found.states == CellState.MEASURED)
         values = np.where(measured, found.values, np.nan)
         known = estimates.estimate(values, _zones(mesh), unmeasured & planned(mesh.members))
         shared_cache().put(key, known, 3 * known.values_ns.nbytes)

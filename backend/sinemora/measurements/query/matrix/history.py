@@ -27,7 +27,7 @@ _SHORTEST = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class History:
+class MatrixHistory:
     """Round trips of a mesh in each window: ns, NaN where a pair has none, shape (windows, VMs, VMs), symmetric.
 
     A pair with several source ports has the round trip of the slowest (`flows.slowest`).
@@ -57,7 +57,7 @@ def round_trips(
     statistic: Statistic,
     blocks_max: int,
     merged: Sequence[Tier] = (Tier.MINUTE,),
-) -> History:
+) -> MatrixHistory:
     """Return the windows that begin in [`start`, `end`), longer steps where they are merged.
 
     ProductError `range_invalid`. `merged` lists the tiers of longer steps, finest first; by default minutes.
@@ -92,10 +92,10 @@ def round_trips(
                 filled = filling.submit(_fill, values, axis, rows, chunk, quantile)
         if filled is not None:
             filled.result()
-    return History(starts, lengths, values, tuple(parts))
+    return MatrixHistory(starts, lengths, values, tuple(parts))
 
 
-def values(session: Session, mesh: MeshState, seen: History, sources: Positions) -> Values:
+def values(session: Session, mesh: MeshState, seen: MatrixHistory, sources: Positions) -> Values:
     """Return the round trips of a history's windows between `sources` (positions of members) and all VMs."""
     axis, starts = keys_of(mesh), seen.started_at_s
     place = np.full(axis.size, NONE, np.int64)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate import corrections as clock_corrections
-from sinemora.measurements.aggregate.runs import DeadBand, Run, Step, last_run, replaced
+from sinemora.measurements.aggregate.runs import DeadBand, StoredStep, UnusualRun, last_run, replaced
 from sinemora.measurements.codec import llq16, unpacking
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND
 from sinemora.measurements.query.ranges import utc
@@ -40,19 +40,19 @@ class PairNow:
     source: int
     target: int
     band: DeadBand
-    now: Step
+    now: StoredStep
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class UnusualHistory:
     """Start of the run of unusual steps (Unix s), which is longer if not `is_onset_known`, and the last hour."""
 
     onset_at_s: int
     is_onset_known: bool
-    last_hour: tuple[Step, ...]
+    last_hour: tuple[StoredStep, ...]
 
 
-def histories(session: Session, mesh: MeshState, by: By, pairs: Sequence[PairNow]) -> list[History]:
+def histories(session: Session, mesh: MeshState, by: By, pairs: Sequence[PairNow]) -> list[UnusualHistory]:
     """Return the history of each pair."""
     if not pairs:
         return []
@@ -75,17 +75,17 @@ def histories(session: Session, mesh: MeshState, by: By, pairs: Sequence[PairNow
     ]
 
 
-def _run(steps: Sequence[Step], pair: PairNow) -> Run:
+def _run(steps: Sequence[StoredStep], pair: PairNow) -> UnusualRun:
     run = last_run(steps, pair.band)
     assert run is not None, "the newest step is unusual"
     return run
 
 
-def _history(run: Run, steps: Sequence[Step], last_hour: tuple[Step, ...]) -> History:
-    return History(steps[run.first].started_at_s, run.before is not None, last_hour)
+def _history(run: UnusualRun, steps: Sequence[StoredStep], last_hour: tuple[StoredStep, ...]) -> UnusualHistory:
+    return UnusualHistory(steps[run.first].started_at_s, run.before is not None, last_hour)
 
 
-def _ending(steps: Sequence[Step], now: Step) -> list[Step]:
+def _ending(steps: Sequence[StoredStep], now: StoredStep) -> list[StoredStep]:
     """Return the steps up to the newest window, which comes last."""
     return [*(step for step in steps if step.started_at_s < now.started_at_s), now]
 
@@ -124,7 +124,7 @@ class _Reader:
         starts = range(round(start.timestamp()), round(end.timestamp()), step_s)
         return [_Slot(tier, at, at + step_s) for at in starts]
 
-    def around(self, steps: Sequence[Step], run: Run, tier: Tier) -> list[_Slot]:
+    def around(self, steps: Sequence[StoredStep], run: UnusualRun, tier: Tier) -> list[_Slot]:
         """Return the steps of a finer tier in the first step of a run and in the usual step before it."""
         slots: list[_Slot] = []
         for at in (run.before, run.first):
@@ -135,7 +135,7 @@ class _Reader:
                 slots += self._slots(tier, utc(step.started_at_s), utc(step.ended_at_s))
         return slots
 
-    def read(self, wanted: Sequence[tuple[PairNow, Sequence[_Slot]]]) -> list[list[Step]]:
+    def read(self, wanted: Sequence[tuple[PairNow, Sequence[_Slot]]]) -> list[list[StoredStep]]:
         """Return the steps of each pair; those that are not stored have no delay."""
         asked: dict[Tier, set[PairStep]] = {}
         for pair, slots in wanted:
@@ -144,7 +144,7 @@ class _Reader:
         found = {tier: self._delays(tier, steps) for tier, steps in asked.items()}
         return [
             [
-                Step(
+                StoredStep(
                     slot.started_at_s,
                     slot.ended_at_s,
                     found[slot.tier].get(PairStep(slot.started_at_s, pair.source, pair.target)),

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
-from sinemora.measurements.aggregate.matrix import Metric, State
-from sinemora.measurements.aggregate.runs import DeadBand, Step
+from sinemora.measurements.aggregate.matrix import CellState, Metric
+from sinemora.measurements.aggregate.runs import DeadBand, StoredStep
 from sinemora.measurements.aggregate.spread import spread
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.budget import REQUEST
@@ -19,7 +19,7 @@ from sinemora.measurements.query.matrix import deviations
 from sinemora.measurements.query.matrix.baselines import axis_keys
 from sinemora.measurements.query.matrix.compute import compute_matrix
 from sinemora.measurements.query.matrix.deviations import DeviationResult
-from sinemora.measurements.query.matrix.onsets import History, PairNow, histories
+from sinemora.measurements.query.matrix.onsets import PairNow, UnusualHistory, histories
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.responses import DeviationsRead, LosingPath, StepsRead, UnusualRead, UnusualSince
@@ -39,7 +39,7 @@ def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> Deviati
     mesh = mesh_state(session, mesh_id)
     found = deviations.compute(session, mesh, MatrixRequest(by=by, metric=DEVIATION), REQUEST)
     deviated, axis = found.deviations, found.result.axis
-    current = deviated.states == State.MEASURED
+    current = deviated.states == CellState.MEASURED
     unusual = deviated.unusual & current
     zone_of = _zone_of(mesh) if by is By.VM else None
     places = spread(np.where(unusual, deviated.severity, 0.0), limit, zone_of)
@@ -75,8 +75,8 @@ def _zone_of(mesh: MeshState) -> Ints:
 def _losses(session: Session, mesh: MeshState, by: By) -> Floats:
     """Return the share of packets that each path lost in its current window, 0 where less than `LOSS_MIN`."""
     lost = compute_matrix(session, mesh, MatrixRequest(by=by, metric=Metric.LOSS), REQUEST).matrix
-    known = lost.valued & (lost.states == State.MEASURED)
-    loss: Floats = np.where(lost.states == State.LOST, 1.0, np.where(known, lost.values, 0.0))
+    known = lost.valued & (lost.states == CellState.MEASURED)
+    loss: Floats = np.where(lost.states == CellState.LOST, 1.0, np.where(known, lost.values, 0.0))
     return np.where(loss >= LOSS_MIN, loss, 0.0)
 
 
@@ -94,11 +94,11 @@ def since(
         delay_ns = int(found.deviations.now.values[row, column])
         usual_ns = delay_ns - int(found.deviations.values[row, column])
         band = DeadBand(usual_ns, int(found.deviations.dead_band_ns[row, column]))
-        pairs.append(PairNow(int(keys[row]), int(keys[column]), band, Step(*span, delay_ns)))
+        pairs.append(PairNow(int(keys[row]), int(keys[column]), band, StoredStep(*span, delay_ns)))
     return [_read(history) for history in histories(session, mesh, by, pairs)]
 
 
-def _read(history: History) -> UnusualSince:
+def _read(history: UnusualHistory) -> UnusualSince:
     return UnusualSince(
         onset_at=utc(history.onset_at_s),
         is_onset_known=history.is_onset_known,

@@ -16,7 +16,7 @@ from sinemora.measurements.aggregate.matrix import NONE, Cells, positions_of
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.unpacking import DIRECTIONS
-from sinemora.measurements.query.budget import REQUEST, Budget
+from sinemora.measurements.query.budget import REQUEST, ReadBudget
 from sinemora.measurements.query.ranges import read_frames, tiers, utc
 from sinemora.measurements.schemas import Axis
 from sinemora.measurements.store import corrections, frames
@@ -77,7 +77,7 @@ def steps_of(points_s: npt.NDArray[np.float64], step_s: float, zones_count: int,
     return Steps(ends, tier.step_s, tier)
 
 
-def read_zone_steps(session: Session, mesh: MeshState, steps: Steps, budget: Budget = REQUEST) -> ZoneSteps:
+def read_zone_steps(session: Session, mesh: MeshState, steps: Steps, budget: ReadBudget = REQUEST) -> ZoneSteps:
     """Read the cells of zones of every step. ProductError `range_too_large`."""
     runs = zone_runs(mesh)
     axis = [Axis(id=run.id, name=run.name) for run in runs]
@@ -110,7 +110,7 @@ def read_zone_steps(session: Session, mesh: MeshState, steps: Steps, budget: Bud
 
 
 def _merged(
-    session: Session, mesh: MeshState, part: TierRange, steps: Steps, budget: Budget, *, sketches: bool
+    session: Session, mesh: MeshState, part: TierRange, steps: Steps, budget: ReadBudget, *, sketches: bool
 ) -> Iterator[tuple[Piece, Ints]]:
     """Yield pairs of zones of a merged tier, each with its step."""
     for chunk in frames.zone_frames(session, mesh.key, part, sketches=sketches):
@@ -121,7 +121,7 @@ def _merged(
 
 
 def _reported(
-    session: Session, mesh: MeshState, part: TierRange, steps: Steps, budget: Budget, *, sketches: bool
+    session: Session, mesh: MeshState, part: TierRange, steps: Steps, budget: ReadBudget, *, sketches: bool
 ) -> Iterator[tuple[Piece, Ints]]:
     """Yield pairs of zones of reported windows that are not merged yet, step by step."""
     vms = frames.zones_of_vms(session, session.info["tenant_key"])

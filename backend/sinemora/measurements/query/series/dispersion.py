@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate import group_by, matrix
 from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
-from sinemora.measurements.aggregate.matrix import Metric, Statistic, Table
+from sinemora.measurements.aggregate.matrix import DistributionTable, Metric, Statistic
 from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, M2, MAX, MIN, Columns
 from sinemora.measurements.codec.llq16 import Ints, Words
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.requests import DistributionRequest, Interval, VariabilityRequest
 from sinemora.measurements.query.responses import (
     BinsRead,
@@ -45,7 +45,7 @@ QUANTILES = {
 _PARTS = 100
 
 
-def distribution(session: Session, mesh: MeshState, request: DistributionRequest, budget: Budget) -> QueryResponse:
+def distribution(session: Session, mesh: MeshState, request: DistributionRequest, budget: ReadBudget) -> QueryResponse:
     """Return a distribution per selection. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
     selected = paths_of(mesh, request.selections)
     time_range = range_of(request)
@@ -84,7 +84,7 @@ def _distribution(paths: SelectedPaths, merged: GroupedDistributions, key: int, 
 
 
 def _numbers(column: Columns) -> dict[str, int]:
-    table = Table(column, np.zeros((len(frame.QUANTILES), 1), np.uint16))
+    table = DistributionTable(column, np.zeros((len(frame.QUANTILES), 1), np.uint16))
     return {
         statistic: int(matrix.statistic_of(table, statistic)[0])
         for statistic in (Statistic.MIN, Statistic.MEAN, Statistic.MAX, Statistic.SD)
@@ -111,7 +111,7 @@ def _bins(words: Words) -> BinsRead:
     )
 
 
-def variability(session: Session, mesh: MeshState, request: VariabilityRequest, budget: Budget) -> QueryResponse:
+def variability(session: Session, mesh: MeshState, request: VariabilityRequest, budget: ReadBudget) -> QueryResponse:
     """Return the distributions of the standard deviations of paths within intervals.
 
     ProductError `range_invalid`, `range_too_large`, `selection_invalid` …

@@ -10,11 +10,11 @@ from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate import group_by, matrix, merge
 from sinemora.measurements.aggregate.group_by import DecodedWindows
-from sinemora.measurements.aggregate.matrix import Metric, Statistic, Table
+from sinemora.measurements.aggregate.matrix import DistributionTable, Metric, Statistic
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, SENT, Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.axis import keys_of
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.ranges import read_frames, utc
 from sinemora.measurements.query.requests import WindowsRequest
 from sinemora.measurements.query.scan import QueryResponse, range_of
@@ -37,7 +37,7 @@ _COLUMNS = [
 ]
 
 
-def windows(session: Session, mesh: MeshState, request: WindowsRequest, budget: Budget) -> QueryResponse:
+def windows(session: Session, mesh: MeshState, request: WindowsRequest, budget: ReadBudget) -> QueryResponse:
     """Return windows or minutes of paths as rows, oldest first; a separate transaction reads them while they are sent.
 
     ProductError `range_invalid`, `range_too_large`, `selection_invalid`, `path_unknown`.
@@ -98,7 +98,9 @@ def distributions(stats: Stats, at: Ints, *, round_trip: bool = False) -> list[l
 
     `at` counts outbound, inbound and round trip of all pairs, as in `PathDistributions`.
     """
-    table = Table(stats.columns.reshape(8, -1)[:, at], stats.quantiles.reshape(len(stats.quantiles), -1)[:, at])
+    table = DistributionTable(
+        stats.columns.reshape(8, -1)[:, at], stats.quantiles.reshape(len(stats.quantiles), -1)[:, at]
+    )
     measured = table.columns[COUNT] > 0
     error = table.columns[CLOCK_ERROR]
     return [

@@ -20,7 +20,7 @@ from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.latency_budget import published, reference, split
 from sinemora.measurements.latency_budget.published import Place
 from sinemora.measurements.latency_budget.split import Bounded, Cause, Share
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.requests import LatencyBudgetsRequest
 from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
@@ -35,7 +35,9 @@ from sinemora.measurements.query.series.latency_budgets_read import (
 from sinemora.measurements.query.tables import Column, ResultTable
 
 
-def latency_budgets(session: Session, mesh: MeshState, request: LatencyBudgetsRequest, budget: Budget) -> QueryResponse:
+def latency_budgets(
+    session: Session, mesh: MeshState, request: LatencyBudgetsRequest, budget: ReadBudget
+) -> QueryResponse:
     """Return a latency budget per selection. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
     selected = paths_of(mesh, request.selections)
     time_range = range_of(request)
@@ -145,7 +147,7 @@ def _place(zone: Zone) -> Place:
     return Place(zone.provider, zone.region, str(zone.id))
 
 
-def _figures(found: split.Budget, ways: int) -> dict[str, object]:
+def _figures(found: split.LatencyBudget, ways: int) -> dict[str, object]:
     # Without a known distance the base still holds propagation: it may then be above the reference for that reason.
     minimum = found.delays.minimum
     propagation_ns = sum(share.delay.delay_ns for share in found.base if share.cause is Cause.PROPAGATION)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sinemora.kit.schemas import Read
 from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.latency_budget.published import PathClass
-from sinemora.measurements.latency_budget.reference import Component, Verdict
+from sinemora.measurements.latency_budget.reference import BudgetVerdict, Component
 from sinemora.measurements.latency_budget.split import Cause, Separation
 from sinemora.measurements.schemas import Span
 
@@ -71,7 +71,7 @@ class LatencyBudgetItem(Read):
     base: PartsRead | None
     p50: PartsRead | None
     p99: PartsRead | None
-    base_verdict: Verdict | None
+    base_verdict: BudgetVerdict | None
     provider: str | None
     path_class: PathClass | None
     published: list[PublishedTrace]

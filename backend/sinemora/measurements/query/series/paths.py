@@ -14,7 +14,7 @@ from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.aggregate import matrix, merge
-from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import CellState, Metric, Statistic
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, INBOUND, LOST, OUTBOUND, ROUND_TRIP, SENT, Stats
 from sinemora.measurements.codec.llq16 import Ints
@@ -109,7 +109,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
 
 
 def _state_name(code: int) -> StateName:
-    return StateName.earlier if code == matrix.EARLIER else STATE_NAMES[State(code)]
+    return StateName.earlier if code == matrix.EARLIER else STATE_NAMES[CellState(code)]
 
 
 def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]:
@@ -243,7 +243,7 @@ def _one_way_series(steps: Stats, direction: int, statistic: Statistic) -> OneWa
 
 
 def _delays(steps: Stats, direction: int, statistic: Statistic) -> list[int | None]:
-    table = matrix.Table(steps.columns[:, direction], steps.quantiles[:, direction])
+    table = matrix.DistributionTable(steps.columns[:, direction], steps.quantiles[:, direction])
     return matrix.nullable(matrix.statistic_of(table, statistic), matrix.has_statistic(table, statistic))
 
 
@@ -262,7 +262,9 @@ def _one_way(stats: Stats, direction: int, at: int, state: int) -> OneWayRead:
 def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any]:
     column = stats.columns[:, direction, at].tolist()
     count = column[COUNT]
-    alone = matrix.Table(stats.columns[:, direction, at : at + 1], stats.quantiles[:, direction, at : at + 1])
+    alone = matrix.DistributionTable(
+        stats.columns[:, direction, at : at + 1], stats.quantiles[:, direction, at : at + 1]
+    )
     delays = {
         f"{statistic}_ns": matrix.statistic_of(alone, statistic).item()
         if matrix.has_statistic(alone, statistic).item()

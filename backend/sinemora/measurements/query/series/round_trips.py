@@ -12,7 +12,7 @@ from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import ZoneRun, mesh_state, zone_runs
 from sinemora.kit.errors import NotFound
 from sinemora.measurements.aggregate import matrix
-from sinemora.measurements.aggregate.matrix import NONE, Cells, Flags, Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import NONE, Cells, CellState, Flags, Metric, Statistic
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
 from sinemora.measurements.codec.llq16 import Ints, Words
@@ -70,7 +70,7 @@ def round_trips(
     paths = (rows[:, None] & columns) | (columns[:, None] & rows)
     state = _state(result.cells, paths)
     words = np.empty(0, np.uint16)
-    if state in (State.MEASURED, State.STALE) and result.sketches is not None:
+    if state in (CellState.MEASURED, CellState.STALE) and result.sketches is not None:
         words = _words(result.cells, paths, result.sketches)
     count = int(llq16.COUNT_OF_CODE[words & 31].sum())
     return RoundTrips(by, source, target, STATE_NAMES[state], result.started_at, result.ended_at, count, words)
@@ -83,13 +83,13 @@ def _zones(mesh: MeshState, source_id: UUID, target_id: UUID) -> tuple[ZoneRun, 
     return runs[source_id], runs[target_id]
 
 
-def _state(cells: Cells, paths: Flags) -> State:
+def _state(cells: Cells, paths: Flags) -> CellState:
     """Return the best state of any of the paths."""
     states = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states[paths]
-    for state in (State.MEASURED, State.STALE, State.LOST, State.NO_DATA):
+    for state in (CellState.MEASURED, CellState.STALE, CellState.LOST, CellState.NO_DATA):
         if (states == state).any():
             return state
-    return State.NOT_PLANNED
+    return CellState.NOT_PLANNED
 
 
 def _words(cells: Cells, paths: Flags, sketches: Sketches) -> Words:

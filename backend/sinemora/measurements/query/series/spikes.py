@@ -15,7 +15,7 @@ from sinemora.kit.errors import NotFound, existing
 from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
 from sinemora.measurements.codec import frame
 from sinemora.measurements.query.axis import end_of
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.requests import SpikesRequest
 from sinemora.measurements.query.responses import SpikeEvidence, SpikeRead
@@ -54,7 +54,7 @@ def evidence(session: Session, mesh_id: UUID, spike_id: str) -> SpikeEvidence:
     return SpikeEvidence(**_read(row, members), at_ns=at, outbound_ns=outbound, inbound_ns=inbound)
 
 
-def export(session: Session, mesh: MeshState, request: SpikesRequest, budget: Budget) -> QueryResponse:
+def export(session: Session, mesh: MeshState, request: SpikesRequest, budget: ReadBudget) -> QueryResponse:
     """Return all spikes of a range as a streamed table."""
     time_range, tenant_id = _range(request), session.info["tenant_id"]
     _ends(mesh, request)

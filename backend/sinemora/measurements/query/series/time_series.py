@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate import group_by, matrix
 from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
-from sinemora.measurements.aggregate.matrix import Flags, Metric, Statistic, Table
+from sinemora.measurements.aggregate.matrix import DistributionTable, Flags, Metric, Statistic
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, MIN, SENT, Columns
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.axis import unit_of
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.requests import LossRequest, SeriesRequest
 from sinemora.measurements.query.responses import LossItem, LossRead, ManySeriesRead, SeriesItem
@@ -23,7 +23,7 @@ from sinemora.measurements.query.tables import Batch, Column, ResultTable, in_ba
 _PPM = 1_000_000
 
 
-def series(session: Session, mesh: MeshState, request: SeriesRequest, budget: Budget) -> QueryResponse:
+def series(session: Session, mesh: MeshState, request: SeriesRequest, budget: ReadBudget) -> QueryResponse:
     """Return time series of selections. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
     selected = paths_of(mesh, request.selections)
     time_range = range_of(request)
@@ -76,12 +76,14 @@ def by_step(
                 yield group_by.with_keys(window, selected, number * size + selected.started_at_s // step_s - first)
 
 
-def _part(table: Table, first: int, size: int) -> Table:
+def _part(table: DistributionTable, first: int, size: int) -> DistributionTable:
     part = slice(first, first + size)
-    return Table(table.columns[:, part], table.quantiles[:, part])
+    return DistributionTable(table.columns[:, part], table.quantiles[:, part])
 
 
-def _item(paths: SelectedPaths, request: SeriesRequest, table: Table, reverse: Table | None) -> SeriesItem:
+def _item(
+    paths: SelectedPaths, request: SeriesRequest, table: DistributionTable, reverse: DistributionTable | None
+) -> SeriesItem:
     count = table.columns[COUNT]
     measured = count > 0
     error = table.columns[CLOCK_ERROR].astype(np.int64)
@@ -99,7 +101,9 @@ def _item(paths: SelectedPaths, request: SeriesRequest, table: Table, reverse: T
     )
 
 
-def _values(metric: Metric, statistic: Statistic, table: Table, reverse: Table | None) -> list[int | float | None]:
+def _values(
+    metric: Metric, statistic: Statistic, table: DistributionTable, reverse: DistributionTable | None
+) -> list[int | float | None]:
     if metric is Metric.LOSS:
         return matrix.nullable(*ratios(table.columns))
     if metric is Metric.CLOCK_ERROR:
@@ -148,7 +152,7 @@ def _series_table(read: ManySeriesRead, request: SeriesRequest) -> ResultTable:
     return ResultTable("series", columns, batches())
 
 
-def losses(session: Session, mesh: MeshState, request: LossRequest, budget: Budget) -> QueryResponse:
+def losses(session: Session, mesh: MeshState, request: LossRequest, budget: ReadBudget) -> QueryResponse:
     """Return packets sent and lost by interval. ProductError `range_invalid`, `range_too_large` …"""
     selected = paths_of(mesh, request.selections)
     step_s = request.interval.seconds

@@ -10,7 +10,7 @@ from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.models import Mesh, MeshVm
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.measurements.aggregate.matrix import Flags, Matrix, Metric, State
+from sinemora.measurements.aggregate.matrix import CellState, Flags, Matrix, Metric
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.budget import REQUEST
 from sinemora.measurements.query.matrix import deviations
@@ -56,18 +56,18 @@ def _direction(
     """Return the paths from each of `rows` to the same place of `columns`, most unusual first, then slowest first."""
     at = (rows, columns)
     now, deviated = found.deviations.now, found.deviations
-    current, has_loss = _current(now)[at], (lost.valued & (lost.states == State.MEASURED))[at]
+    current, has_loss = _current(now)[at], (lost.valued & (lost.states == CellState.MEASURED))[at]
     values, unusual = now.values[at], deviated.unusual[at] & current
     severity = np.where(unusual, deviated.severity[at], 0.0)
     # A path that loses everything has no delay, and is worse than any.
-    is_lost = now.states[at] == State.LOST
+    is_lost = now.states[at] == CellState.LOST
     order = np.lexsort((-np.where(current, values, 0), -severity, ~is_lost))
     worst = order[(current | is_lost)[order]][:limit]
     losses = lost.values[at]
     changed = [(int(rows[one]), int(columns[one])) for one in worst.tolist() if unusual[one]]
     since = dict(zip(changed, unusual_paths.since(session, mesh, By.VM, found, changed), strict=True))
     return VmDirection(
-        paths=int((now.states[at] != State.NOT_PLANNED).sum()),
+        paths=int((now.states[at] != CellState.NOT_PLANNED).sum()),
         measured=int(current.sum()),
         lost=int(is_lost.sum()),
         unusual=int(unusual.sum()),
@@ -85,5 +85,5 @@ def _direction(
 
 
 def _current(now: Matrix) -> Flags:
-    mask: Flags = now.valued & (now.states == State.MEASURED)
+    mask: Flags = now.valued & (now.states == CellState.MEASURED)
     return mask

@@ -53,7 +53,7 @@ class MeshOfTenant:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class AgedRange:
     """Rows of a table that began in [start, end)."""
 
     table: AgedTable
@@ -97,16 +97,16 @@ def age_mesh(mesh: MeshOfTenant, after_days: int, now: datetime, written: Writte
             at = found.end
 
 
-def unit_of(table: AgedTable, at: datetime) -> Range:
+def unit_of(table: AgedTable, at: datetime) -> AgedRange:
     """Return the day or month (UTC) of a time, which is written at once."""
     day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if table.tier not in _BY_MONTH:
-        return Range(table, day, day + timedelta(days=1))
+        return AgedRange(table, day, day + timedelta(days=1))
     first = day.replace(day=1)
-    return Range(table, first, (first + timedelta(days=32)).replace(day=1))
+    return AgedRange(table, first, (first + timedelta(days=32)).replace(day=1))
 
 
-def _next(mesh: MeshOfTenant, table: AgedTable, after: datetime, oldest: datetime) -> Range | None:
+def _next(mesh: MeshOfTenant, table: AgedTable, after: datetime, oldest: datetime) -> AgedRange | None:
     """Return the next unit from `after` on that has rows, is older than `oldest` and not held; None without."""
     keys: dict[str, Any] = {"tenant_key": mesh.tenant_key, "mesh_key": mesh.mesh_key}
     with system_session() as session:
@@ -134,7 +134,7 @@ def _next(mesh: MeshOfTenant, table: AgedTable, after: datetime, oldest: datetim
             after = found.end
 
 
-def _parts(mesh: MeshOfTenant, unit: Range) -> list[Range]:
+def _parts(mesh: MeshOfTenant, unit: AgedRange) -> list[AgedRange]:
     """Cut a unit into equal parts of whole steps so that each is one object of about `OBJECT_BYTES`."""
     with system_session() as session:
         size = session.scalar(
@@ -155,10 +155,10 @@ def _parts(mesh: MeshOfTenant, unit: Range) -> list[Range]:
     bounds = [
         unit.start + timedelta(seconds=place * steps // count * unit.table.tier.step_s) for place in range(count + 1)
     ]
-    return [Range(unit.table, *part) for part in pairwise(bounds)]
+    return [AgedRange(unit.table, *part) for part in pairwise(bounds)]
 
 
-def write_range(mesh: MeshOfTenant, one: Range, written: Written) -> None:
+def write_range(mesh: MeshOfTenant, one: AgedRange, written: Written) -> None:
     """Write a range, read it back, record it and delete its rows; nothing for a range without rows.
 
     StorageError, AgingError.
@@ -181,7 +181,7 @@ def write_range(mesh: MeshOfTenant, one: Range, written: Written) -> None:
         log.info("range aged", object=key, rows=rows.count, bytes=len(content))
 
 
-def object_key(mesh: MeshOfTenant, one: Range, id: UUID) -> str:
+def object_key(mesh: MeshOfTenant, one: AgedRange, id: UUID) -> str:
     """Return the name of an object: by tenant, mesh, tier and month, then its range."""
     span = f"{one.start:%Y%m%dT%H%MZ}-{one.end:%Y%m%dT%H%MZ}-{id.hex[:8]}"
     return (
@@ -220,7 +220,7 @@ def read_whole(content: bytes) -> AgedRows:
     return parquet.joined(parquet.read_groups(fetch_ranges, footer, range(footer.rows.size), (STATS, SKETCH)))
 
 
-def _stored(mesh: MeshOfTenant, one: Range) -> tuple[AgedRows, Fingerprint]:
+def _stored(mesh: MeshOfTenant, one: AgedRange) -> tuple[AgedRows, Fingerprint]:
     """Return the rows of a range, and what identifies them."""
     window = "window_s::int" if one.table.name == Tier.MINUTE.table else str(one.table.tier.step_s)
     with system_session() as session:
@@ -242,7 +242,7 @@ def _stored(mesh: MeshOfTenant, one: Range) -> tuple[AgedRows, Fingerprint]:
     return rows, Fingerprint(rows.count, int(rows.n.sum()), sum(record[len(NUMBERS)] for record in records))
 
 
-def _begin(mesh: MeshOfTenant, one: Range, id: UUID, key: str) -> None:
+def _begin(mesh: MeshOfTenant, one: AgedRange, id: UUID, key: str) -> None:
     """Record that an object is being written, so that a sweep finds it if nothing else does."""
     with system_session() as session:
         session.execute(
@@ -262,7 +262,7 @@ def _begin(mesh: MeshOfTenant, one: Range, id: UUID, key: str) -> None:
         )
 
 
-def _finish(mesh: MeshOfTenant, one: Range, id: UUID, known: Fingerprint, content: bytes) -> bool:
+def _finish(mesh: MeshOfTenant, one: AgedRange, id: UUID, known: Fingerprint, content: bytes) -> bool:
     """Make an object current and delete its rows in one transaction. Return False when the rows have changed."""
     keys = {"tenant_key": mesh.tenant_key, "mesh_key": mesh.mesh_key, "start": one.start, "end": one.end}
     with system_session() as session:

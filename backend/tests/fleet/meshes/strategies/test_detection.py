@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sinemora.fleet.meshes.strategies.detection import Detection, detections_of, waits
+from sinemora.fleet.meshes.strategies.detection import DetectionTime, detections_of, waits
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.fleet.meshes.strategies.turns import active, turns_of
 
@@ -31,14 +31,14 @@ def test_windows_until_a_path_has_been_measured_so_often(word, period, needed, e
 
 def test_a_full_mesh_detects_at_the_number_of_windows_of_its_rules():
     found, _ = detections(StrategyKind.FULL, [4, 4], 10)
-    assert found.path == Detection(3, 3, 0.0)
-    assert found.vm == found.zone_pair == Detection(2, 2, 0.0)
+    assert found.path == DetectionTime(3, 3, 0.0)
+    assert found.vm == found.zone_pair == DetectionTime(2, 2, 0.0)
 
 
 def test_a_sparse_mesh_detects_a_vm_as_fast_and_a_path_within_three_periods():
     found, _ = detections(StrategyKind.SPARSE, [60, 60], 10)
-    assert found.vm == found.zone_pair == Detection(2, 2, 0.0)
-    assert found.path == Detection(29, 30, 0.0)
+    assert found.vm == found.zone_pair == DetectionTime(2, 2, 0.0)
+    assert found.path == DetectionTime(29, 30, 0.0)
 
 
 def test_paths_that_are_never_measured_count_as_never_detected():

@@ -54,7 +54,7 @@ def state_of(mesh: MeshWorld) -> MeshState:
         return mesh_state(session, mesh.id)
 
 
-def seen(mesh: MeshWorld, blocks_max: int) -> history.History:
+def seen(mesh: MeshWorld, blocks_max: int) -> history.MatrixHistory:
     now = datetime.now(UTC)
     with tenant_session(mesh.owner.tenant_id) as session:
         return history.round_trips(

@@ -12,7 +12,7 @@ import pytest
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.measurements.query import execute
-from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.budget import ReadBudget
 from tests.callers import MeshWorld
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
@@ -217,7 +217,7 @@ def test_a_long_range_becomes_a_job_with_the_same_answer(truth, monkeypatch):
     for task in TASKS.values():
         monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: sent.append(kwargs))
     at_once = truth.ask(["mesh"], distance_km=3)
-    monkeypatch.setattr(execute, "REQUEST", Budget(0, lambda _: None))
+    monkeypatch.setattr(execute, "REQUEST", ReadBudget(0, lambda _: None))
     answer = truth.mesh.owner.get(
         f"/v1/meshes/{truth.mesh.id}/latency-budgets",
         params={"from": iso(truth.start), "to": iso(truth.start + 60), "distance_km": 3},
