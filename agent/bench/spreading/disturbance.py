@@ -12,9 +12,8 @@ from lab.benchmarks import figures
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.matrix.compute import compute_matrix
-from sinemora.measurements.schemas import By
+from sinemora.measurements.query.requests import MatrixRequest
 
 from spreading.cloud import Cloud
 
