@@ -25,11 +25,11 @@ from sinemora.measurements.query.requests import LatencyBudgetsRequest
 from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
 from sinemora.measurements.query.series.latency_budgets_read import (
+    BudgetReferenceRead,
     LatencyBudgetItem,
     LatencyBudgetsRead,
     PartsRead,
     PublishedTrace,
-    ReferenceRead,
     ShareRead,
 )
 from sinemora.measurements.query.tables import Column, ResultTable
@@ -70,7 +70,7 @@ def latency_budgets(
         window=time_range.span,
         distance_km=request.distance_km,
         reference=[
-            ReferenceRead(**asdict(replace(part, low_ns=ways * part.low_ns, high_ns=ways * part.high_ns)))
+            BudgetReferenceRead(**asdict(replace(part, low_ns=ways * part.low_ns, high_ns=ways * part.high_ns)))
             for part in reference.REFERENCES
         ],
         reference_source=reference.SOURCE,

@@ -31,7 +31,7 @@ class PartsRead(BoundedDelay):
     shares: list[ShareRead]
 
 
-class ReferenceRead(Read):
+class BudgetReferenceRead(Read):
     """Published contribution of a component, for the ways of the metric. It was not measured here."""
 
     component: Component
@@ -84,7 +84,7 @@ class LatencyBudgetsRead(Read):
     metric: Metric
     window: Span
     distance_km: float | None
-    reference: list[ReferenceRead]
+    reference: list[BudgetReferenceRead]
     reference_source: str
     published_source: str
     items: list[LatencyBudgetItem]
