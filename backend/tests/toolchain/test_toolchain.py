@@ -331,12 +331,6 @@ def test_users_need_the_device_of_tap_interfaces(
     assert tally.not_run == [f"cargo-test: {tally.skipped} tests {suites.NO_TAPS}"]
 
 
-def test_cycles_are_found(scripts: None) -> None:
-    size = importlib.import_module("size")
-    edges = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": set()}
-    assert size.cycles(edges) == [{"a", "b", "c"}]
-
-
 def test_make_alone_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     shown = subprocess.run(["make", "-C", ROOT], capture_output=True, text=True, check=True).stdout
