@@ -36,7 +36,7 @@ from sinemora.labs.profiler.machine import awake
 from sinemora.labs.profiler.network import open_network
 from sinemora.labs.profiler.profile import Profile, Settings, make
 from sinemora.labs.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
-from sinemora.labs.profiler.sweep import Plan, latencies
+from sinemora.labs.profiler.sweep import SweepPlan, latencies
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
 CASES, OTHER_CASES, THRESHOLD_CASES, RANDOM_INPUTS, CLASS_CASES = 600, 90, 300, 10_000, 120
@@ -321,7 +321,7 @@ def comment(text: str) -> None:
 
 def swept(recipe: Recipe, seed: int) -> Profile:
     """Return a short profile: 10 latencies to 1 ms, 3 runs of a second each."""
-    plan = Plan(latencies(1000, 10), (4,), repeats_min=3, repeats_max=3, seed=seed)
+    plan = SweepPlan(latencies(1000, 10), (4,), repeats_min=3, repeats_max=3, seed=seed)
     between = open_network("auto", None)
     try:
         with tempfile.TemporaryDirectory() as folder, awake():

@@ -10,7 +10,7 @@ import time
 from lab.benchmarks.figures import comment, report
 from sinemora.labs.tail_lab.core.fabric import Fabric, draw_fabric_flows, simulate_fabric
 from sinemora.labs.tail_lab.core.policies import NATURAL, POLICIES_OF, PacketPolicy, TailTopology
-from sinemora.labs.tail_lab.core.study import Question, Study, run
+from sinemora.labs.tail_lab.core.study import Study, StudyRequest, run
 from sinemora.labs.tail_lab.core.summary import TailFigure, gain_percent
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS
 
@@ -47,11 +47,11 @@ def speed(seed: int) -> None:
 
 
 def _study(key: str, policy: PacketPolicy, objective: TailFigure, seed: int) -> Study:
-    question = Question(
+    request = StudyRequest(
         WORKLOADS[key], flows=FLOWS[key], seed=seed, policies=(policy,), objective=objective,
         mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS, fabric=Fabric(),
     )  # fmt: skip
-    return run(question)
+    return run(request)
 
 
 def _gains(study: Study, policy: PacketPolicy) -> dict[str, float]:

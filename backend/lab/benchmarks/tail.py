@@ -18,8 +18,8 @@ from lab.benchmarks.figures import comment, finish, report, selected
 from lab.benchmarks.queueing import served, simulated
 from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
 from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, PacketPolicy, TailTopology
-from sinemora.labs.tail_lab.core.search import Evaluation
-from sinemora.labs.tail_lab.core.study import Question, Study, run
+from sinemora.labs.tail_lab.core.search import AlphaEvaluation
+from sinemora.labs.tail_lab.core.study import Study, StudyRequest, run
 from sinemora.labs.tail_lab.core.summary import TailFigure, gain_percent
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS
 
@@ -72,17 +72,17 @@ def gain(study: Study, policy: PacketPolicy, against: PacketPolicy, figure: Tail
     return gain_percent(baseline.summary.figures.of(figure), outcome.summary.figures.of(figure))
 
 
-def _found(best: Evaluation) -> dict[str, float]:
+def _found(best: AlphaEvaluation) -> dict[str, float]:
     return {"alpha": round(best.alpha, 3), "gain_of_search": round(best.gain, 1)}
 
 
 def blind_gain(seed: int) -> None:
     """Report the tail mean of W5 against LAS, where the mean may rise by 3 % at most."""
-    question = Question(
+    request = StudyRequest(
         WORKLOADS["w5"], flows=30_000, seed=seed, policies=(PacketPolicy.D_TAIL_BLIND,), objective=TailFigure.TAIL_MEAN,
         mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS,
     )  # fmt: skip
-    study = run(question, lambda share, note: None)
+    study = run(request, lambda share, note: None)
     of = PacketPolicy.D_TAIL_BLIND, PacketPolicy.LAS
     report(
         "tail_w5_blind_tail_mean_gain_percent", gain(study, *of, TailFigure.TAIL_MEAN),
@@ -94,11 +94,11 @@ def sharing_gain(seed: int) -> None:
     """Report p99 against processor sharing on W4 and W5, the worse of both."""
     gains, detail = [], {}
     for key, flows in (("w4", 100_000), ("w5", 30_000)):
-        question = Question(
+        request = StudyRequest(
             WORKLOADS[key], flows=flows, seed=seed, policies=(PacketPolicy.D_TAIL_AWARE, PacketPolicy.SRPT),
             objective=TailFigure.P99, against=PacketPolicy.PS, mean_loss_max=MEAN_LOSS_MAX, evaluations=EVALUATIONS,
         )  # fmt: skip
-        study = run(question)
+        study = run(request)
         gains.append(gain(study, PacketPolicy.D_TAIL_AWARE, PacketPolicy.PS, TailFigure.P99))
         srpt = gain(study, PacketPolicy.SRPT, PacketPolicy.PS, TailFigure.P99)
         detail[key] = {"gain": round(gains[-1], 1), "srpt": round(srpt, 1), **_found(study.searches[0].best)}

@@ -20,7 +20,7 @@ from sinemora.recommendations.core.verdict import (
     Interval,
     MetricHistory,
     Missing,
-    Verdict,
+    MoveVerdict,
     by_delays,
     by_metric,
     decide,
@@ -97,7 +97,7 @@ def course(world: World, rng: np.random.Generator) -> Course:
     return Course(at_s, old_us, new_us, (follows + demand + noise[0])[None], demand + noise[1:], curve)
 
 
-def judged(seen: Course, by: str) -> Verdict:
+def judged(seen: Course, by: str) -> MoveVerdict:
     """Return the verdict of the product."""
     since_s = _MOVED_AT_S + _SETTLED_S
     moved, stayed = seen.performance(seen.new_us), seen.performance(seen.old_us)
@@ -108,13 +108,13 @@ def judged(seen: Course, by: str) -> Verdict:
         observed = by_metric(history, _MOVED_AT_S, since_s, float(stayed[before].mean()))
     else:
         observed = by_delays(seen.at_s, moved, stayed, since_s)
-    return Verdict.CANNOT_TELL if isinstance(observed, Missing) else decide(observed, seen.promise()).verdict
+    return MoveVerdict.CANNOT_TELL if isinstance(observed, Missing) else decide(observed, seen.promise()).verdict
 
 
 def main(seed: int, worlds: int = WORLDS) -> None:
     """Print the share of false and of true verdicts that hold."""
     rng = np.random.default_rng(seed)
-    counts: dict[tuple[World, str], Counter[Verdict]] = {}
+    counts: dict[tuple[World, str], Counter[MoveVerdict]] = {}
     for world in World:
         for by in ("metric", "delays"):
             # By delays a wrong curve goes unnoticed; the product says so.
@@ -123,7 +123,8 @@ def main(seed: int, worlds: int = WORLDS) -> None:
     null = [count for (world, _), count in counts.items() if world is not World.GAIN]
     gained = [count for (world, _), count in counts.items() if world is World.GAIN]
     detail = {
-        f"{world}_{by}": {str(verdict): count[verdict] for verdict in Verdict} for (world, by), count in counts.items()
+        f"{world}_{by}": {str(verdict): count[verdict] for verdict in MoveVerdict}
+        for (world, by), count in counts.items()
     }
     report(
         "recommendations_false_held_percent",
@@ -139,8 +140,8 @@ def main(seed: int, worlds: int = WORLDS) -> None:
     )
 
 
-def _held(counts: list[Counter[Verdict]]) -> float:
-    return 100 * sum(count[Verdict.HELD] for count in counts) / sum(count.total() for count in counts)
+def _held(counts: list[Counter[MoveVerdict]]) -> float:
+    return 100 * sum(count[MoveVerdict.HELD] for count in counts) / sum(count.total() for count in counts)
 
 
 def _wandering(rng: np.random.Generator, rows: int, minutes: int, memory_min: float, spread: float) -> Floats:

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.applications.curves import catalogue, queries, service
-from sinemora.applications.curves.catalogue import Entry
+from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.curves.core import library
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Sensitivity
@@ -13,7 +13,7 @@ from sinemora.applications.queries import curve_of_version
 from sinemora.kit.errors import ProductError
 
 
-def by_reference(session: Session, name: str, number: int | None) -> Entry:
+def by_reference(session: Session, name: str, number: int | None) -> CatalogueEntry:
     """Return a curve by published key, or the tenant's own by id or name. ProductError `curve_unknown`, …"""
     if not any(curve.key == name for curve in library.LIBRARY):
         own = queries.curve_named(session, name)
@@ -29,7 +29,7 @@ def by_reference(session: Session, name: str, number: int | None) -> Entry:
         ) from None
 
 
-def entries(session: Session, applications: list[Application]) -> dict[UUID, Entry]:
+def entries(session: Session, applications: list[Application]) -> dict[UUID, CatalogueEntry]:
     """Return the curve version of each application, by application id."""
     stored = curve_of_version(
         session, [application.curve_version_id for application in applications if application.curve_version_id]
@@ -43,7 +43,7 @@ def entries(session: Session, applications: list[Application]) -> dict[UUID, Ent
     return entries_by_id
 
 
-def sensitivity(application: Application, entry: Entry) -> Sensitivity:
+def sensitivity(application: Application, entry: CatalogueEntry) -> Sensitivity:
     """Return the latency sensitivity of an application."""
     reference_us = entry.reference_us if application.reference_us is None else application.reference_us
     return Sensitivity(entry.curve, entry.band, reference_us)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.applications import attach, queries
 from sinemora.applications.curves import queries as curve_queries
-from sinemora.applications.curves.catalogue import Entry
+from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.schemas import Origin
 from sinemora.applications.models import Application
@@ -42,7 +42,7 @@ from sinemora.measurements.schemas import STATE_NAMES, Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Network:
+class MeasuredPaths:
     """Newest round trips of a mesh in ns, NaN where unknown, [source][target] by `machine_of` (VM id → index).
 
     For paths with several source ports, percentiles are those of the slowest: an application cannot choose its route.
@@ -57,17 +57,17 @@ class Network:
         return self.result.matrix.states
 
 
-def network(session: Session, mesh_id: UUID, statistic: Statistic) -> Network:
+def network(session: Session, mesh_id: UUID, statistic: Statistic) -> MeasuredPaths:
     """Return the newest round trips of a mesh. ProductError `mesh_unknown`."""
     return newest_round_trips(session, mesh_state(session, mesh_id), statistic)
 
 
-def newest_round_trips(session: Session, mesh: MeshState, statistic: Statistic) -> Network:
+def newest_round_trips(session: Session, mesh: MeshState, statistic: Statistic) -> MeasuredPaths:
     """Return the newest round trips of a mesh that is loaded already."""
     flows = Flows.ALL if statistic.quantile is None else Flows.SLOWEST
     matrix = compute_matrix(session, mesh, MatrixRequest(metric=Metric.ROUND_TRIP, statistic=statistic, flows=flows))
     trips = np.where(matrix.matrix.valued, matrix.matrix.values, np.nan).astype(np.float64)
-    return Network(matrix, {axis.id: at for at, axis in enumerate(matrix.axis)}, trips)
+    return MeasuredPaths(matrix, {axis.id: at for at, axis in enumerate(matrix.axis)}, trips)
 
 
 def links_of(application: Application) -> Links:
@@ -81,7 +81,7 @@ def links_of(application: Application) -> Links:
     return star(root, len(application.tasks))
 
 
-def machines_of(application: Application, net: Network) -> Indices:
+def machines_of(application: Application, net: MeasuredPaths) -> Indices:
     """Return the machine of each task in the network; -1 where unknown."""
     machines = [-1 if task.vm_id is None else net.machine_of.get(task.vm_id, -1) for task in application.tasks]
     return np.array(machines, np.intp)
@@ -95,7 +95,7 @@ def shown(session: Session, applications: list[Application]) -> list[Application
     return [_read(application, entries[application.id], newest) for application in applications]
 
 
-def _read(application: Application, curve: Entry, newest: dict[UUID, int]) -> ApplicationRead:
+def _read(application: Application, curve: CatalogueEntry, newest: dict[UUID, int]) -> ApplicationRead:
     names = {task.id: task.name for task in application.tasks}
     fields = ("id", "name", "description", "reference_us", "objective", "moves_max", "move_cost")
     limits = ("per_vm_max", "per_host_max", "per_zone_max", "version", "created_at")
@@ -122,7 +122,7 @@ def _read(application: Application, curve: Entry, newest: dict[UUID, int]) -> Ap
     )
 
 
-def predict(application: Application, net: Network, curve: Entry) -> Reached:
+def predict(application: Application, net: MeasuredPaths, curve: CatalogueEntry) -> Reached:
     """Return the performance of each link of an application in a network."""
     sensitivity = attach.sensitivity(application, curve)
     return reached(links_of(application), machines_of(application, net), net.round_trips_ns, sensitivity)
@@ -183,7 +183,7 @@ def on_path(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -
     return PathApplications(window=Span(from_=net.result.started_at, to=net.result.ended_at), items=items[::-1])
 
 
-def _on_path(application: Application, net: Network, curve: Entry, ends: set[int]) -> PathApplication:
+def _on_path(application: Application, net: MeasuredPaths, curve: CatalogueEntry, ends: set[int]) -> PathApplication:
     reached_links, at = predict(application, net, curve), machines_of(application, net)
     links, mean, objective = reached_links.links, reached_links.mean(), application.objective
     sources, targets = at[links.sources].tolist(), at[links.targets].tolist()
@@ -200,7 +200,7 @@ def _on_path(application: Application, net: Network, curve: Entry, ends: set[int
     )
 
 
-def _detail(application: Application, net: Network, at: Indices, reached_links: Reached) -> list[LinkPerformance]:
+def _detail(application: Application, net: MeasuredPaths, at: Indices, reached_links: Reached) -> list[LinkPerformance]:
     names = [task.name for task in application.tasks]
     sources, targets = at[reached_links.links.sources], at[reached_links.links.targets]
     rows = zip(reached_links.links.sources.tolist(), reached_links.links.targets.tolist(), strict=True)
@@ -225,7 +225,7 @@ def _detail(application: Application, net: Network, at: Indices, reached_links: 
     return detail
 
 
-def _state(net: Network, source: int, target: int) -> str:
+def _state(net: MeasuredPaths, source: int, target: int) -> str:
     if source < 0 or target < 0:
         return STATE_NAMES[CellState.NOT_PLANNED]
     return STATE_NAMES[CellState.MEASURED if source == target else CellState(int(net.states[source, target]))]

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.applications import attach, contradictions, queries
-from sinemora.applications.curves.catalogue import Entry
+from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.models import Application, ApplicationZone, Edge, Separation, Task
 from sinemora.applications.schemas import ApplicationCreate, ApplicationUpdate, CapacityUpdate, EdgeWrite, TaskWrite
 from sinemora.fleet.inventory.models import Vm
@@ -123,7 +123,7 @@ def capacity_of(session: Session, vm_id: UUID) -> queries.Carrier:
     return existing(queries.carrier(session, vm_id), "vm")
 
 
-def _attach(application: Application, entry: Entry) -> None:
+def _attach(application: Application, entry: CatalogueEntry) -> None:
     if entry.stored is None:
         application.curve_key, application.curve_version_id = entry.id, None
     else:

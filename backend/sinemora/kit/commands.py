@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any, Concatenate, ParamSpec
 
+from sinemora_client.models import JobRead
 from typer import Exit, Option
 
 from sinemora.kit import yaml_text
 from sinemora.kit.config import settings
 from sinemora.kit.percent import percent
 from sinemora_client import Client, SinemoraError
-from sinemora_client.models import JobRead
 from sinemora_client.profiles import KEY, Profile, ProfileError, key_of_environment, load
 
 P = ParamSpec("P")

@@ -22,7 +22,7 @@ from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Group, Solution
 from sinemora.recommendations.flow_network import solved_arcs
 from sinemora.recommendations.placement.costs import Objective
-from sinemora.recommendations.placement.move_sequence import Step, TaskMove
+from sinemora.recommendations.placement.move_sequence import MoveStep, TaskMove
 from sinemora.recommendations.placement.problem import Risk
 from sinemora.recommendations.schemas import (
     ApplicationGain,
@@ -285,7 +285,7 @@ def _explanation(
     return " ".join(words)
 
 
-def _rollback(instance: Instance, step: Step) -> str:
+def _rollback(instance: Instance, step: MoveStep) -> str:
     move = step.move
     name = instance.applications[move.task[0]].tasks[move.task[1]].name
     if move.starts:

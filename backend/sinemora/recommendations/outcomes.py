@@ -25,7 +25,7 @@ from sinemora.recommendations.core import verdict
 from sinemora.recommendations.core.holdout import performance_series
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING
 from sinemora.recommendations.core.tail_risk import RiskModel
-from sinemora.recommendations.core.verdict import Interval, MetricHistory, Missing, Verdict
+from sinemora.recommendations.core.verdict import Interval, MetricHistory, Missing, MoveVerdict
 from sinemora.recommendations.models import Recommendation
 from sinemora.recommendations.schemas import (
     ApplicationGain,
@@ -265,7 +265,7 @@ def _outcome(judged: list[_Judged], window: Span) -> VerifiedOutcome:
     gains = [one.observed for one in judged if isinstance(one.observed, Interval)]
     observed = None if missing else verdict.mean_of(gains)
     if isinstance(missing_of := missing[0].observed if missing else None, Missing):
-        decision = verdict.Decision(Verdict.CANNOT_TELL, missing_of.reason)
+        decision = verdict.Decision(MoveVerdict.CANNOT_TELL, missing_of.reason)
     else:
         decision = verdict.decide(verdict.mean_of(gains), promised)
     kinds = {one.by for one in judged}
@@ -283,7 +283,7 @@ def _outcome(judged: list[_Judged], window: Span) -> VerifiedOutcome:
 def _application_outcome(one: _Judged) -> ApplicationOutcome:
     promised = _promised(one.moved)
     if isinstance(one.observed, Missing):
-        decision = verdict.Decision(Verdict.CANNOT_TELL, one.observed.reason)
+        decision = verdict.Decision(MoveVerdict.CANNOT_TELL, one.observed.reason)
     else:
         decision = verdict.decide(one.observed, promised)
     return ApplicationOutcome(

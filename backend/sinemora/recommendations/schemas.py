@@ -12,7 +12,7 @@ from sinemora.artifacts.schemas import MoveCostRead
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations.core.racks import RackSource
-from sinemora.recommendations.core.verdict import Verdict
+from sinemora.recommendations.core.verdict import MoveVerdict
 from sinemora.recommendations.models import RecommendationState, Trigger
 from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.problem import Risk
@@ -361,7 +361,7 @@ class ApplicationOutcome(Read):
     """
 
     application: Named
-    verdict: Verdict
+    verdict: MoveVerdict
     reason: str
     judged_by: JudgedBy
     promised: GainInterval
@@ -377,7 +377,7 @@ class VerifiedOutcome(Read):
     wide, and `observed` may be null. `window`: the time that was compared, after the moves had settled.
     """
 
-    verdict: Verdict
+    verdict: MoveVerdict
     reason: str
     judged_by: JudgedBy
     promised: GainInterval

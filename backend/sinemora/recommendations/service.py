@@ -22,7 +22,7 @@ from sinemora.recommendations import bringing, explanation, load_instance, outco
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
 from sinemora.recommendations.core.options import Options
-from sinemora.recommendations.core.verdict import Verdict
+from sinemora.recommendations.core.verdict import MoveVerdict
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.placement import progress
 from sinemora.recommendations.placement.costs import Objective
@@ -219,13 +219,13 @@ def accuracy(session: Session, limit: int) -> Accuracy:
     gains = [
         (entry.outcome.promised.mean, entry.outcome.observed.mean)
         for entry in entries
-        if entry.outcome.verdict is not Verdict.CANNOT_TELL and entry.outcome.observed is not None
+        if entry.outcome.verdict is not MoveVerdict.CANNOT_TELL and entry.outcome.observed is not None
     ]
     means = np.mean(gains, axis=0).tolist() if gains else [None, None]
     return Accuracy(
-        held=verdicts[Verdict.HELD],
-        not_held=verdicts[Verdict.NOT_HELD],
-        cannot_tell=verdicts[Verdict.CANNOT_TELL],
+        held=verdicts[MoveVerdict.HELD],
+        not_held=verdicts[MoveVerdict.NOT_HELD],
+        cannot_tell=verdicts[MoveVerdict.CANNOT_TELL],
         undone=queries.undone_since(session, entries[-1].verified_at if len(entries) == limit else None),
         mean_error=float(np.mean([observed - promised for promised, observed in gains])) if gains else None,
         mean_gain_predicted=means[0],

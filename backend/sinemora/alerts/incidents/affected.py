@@ -23,7 +23,7 @@ Predict = Callable[[Application], Reached | None]
 
 def newest(session: Session, mesh_id: UUID) -> Predict:
     """Return predictions under the newest round trips of a mesh, which are read once."""
-    networks: list[reading.Network] = []
+    networks: list[reading.MeasuredPaths] = []
 
     def predict(application: Application) -> Reached | None:
         try:

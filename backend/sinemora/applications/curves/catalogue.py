@@ -37,7 +37,7 @@ _BASIS: dict[Basis, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """Evaluable version of a curve; `stored` is None for a published one."""
 
     id: str
@@ -135,19 +135,19 @@ class Entry:
         }
 
 
-def of_published(published: Published) -> Entry:
+def of_published(published: Published) -> CatalogueEntry:
     """Return the entry of a published curve."""
     waiting = Waiting.REQUESTS if published.falls else Waiting.ROUNDS
     band = transfer_band(published.key, published.curve, published.residuals)
-    return Entry(published.key, published.curve, band, waiting, published, None)
+    return CatalogueEntry(published.key, published.curve, band, waiting, published, None)
 
 
-def of_stored(curve: StoredCurve, version: CurveVersion) -> Entry:
+def of_stored(curve: StoredCurve, version: CurveVersion) -> CatalogueEntry:
     """Return the entry of a tenant's own curve at one version."""
     waiting = Waiting.REQUESTS if curve.metric == "rate" else Waiting.ROUNDS
     mean, low, high = (through(version.knots_us, part) for part in (version.performance, version.low, version.high))
     band = FittedBand(f"{curve.id}/{version.number}", mean, low, high)
-    return Entry(str(curve.id), mean, band, waiting, None, (curve, version))
+    return CatalogueEntry(str(curve.id), mean, band, waiting, None, (curve, version))
 
 
 def columns_of(fit: Fit) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.applications.curves.catalogue import Entry
+from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.core.variable import WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS, excess_us, under_variance
 from sinemora.applications.curves.schemas import CostRead, MeasuredCost, PerformanceRead, Waiting
@@ -56,7 +56,7 @@ def where(
 
 def cost(
     session: Session,
-    entry: Entry,
+    entry: CatalogueEntry,
     added_us: float,
     reference_us: float | None,
     waiting: Waiting | None,
@@ -80,7 +80,7 @@ def cost(
     )
 
 
-def _alone(entry: Entry, added_us: float) -> PerformanceRead:
+def _alone(entry: CatalogueEntry, added_us: float) -> PerformanceRead:
     beyond = added_us > entry.curve.end_us
     low, high = (float(part(added_us)) for part in (entry.band.low, entry.band.high))
     return PerformanceRead(
@@ -92,7 +92,7 @@ def _alone(entry: Entry, added_us: float) -> PerformanceRead:
 
 
 def _measured(
-    entry: Entry, trips: RoundTrips, mesh_id: UUID, added_us: float, reference_us: float, waits: float
+    entry: CatalogueEntry, trips: RoundTrips, mesh_id: UUID, added_us: float, reference_us: float, waits: float
 ) -> MeasuredCost:
     read = MeasuredCost(
         mesh_id=mesh_id,
@@ -120,7 +120,7 @@ def _measured(
     return read
 
 
-def _under(entry: Entry, median_us: float, round_trips_us: Floats, waits: float) -> PerformanceRead:
+def _under(entry: CatalogueEntry, median_us: float, round_trips_us: Floats, waits: float) -> PerformanceRead:
     """Return performance at a median (µs over the reference) with the variance of these round trips.
 
     The band is that of the curve at the median, widened by the uncertainty of the variance's effect.

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.applications.curves import cost, service
-from sinemora.applications.curves.catalogue import Entry, of_stored
+from sinemora.applications.curves.catalogue import CatalogueEntry, of_stored
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
 from sinemora.applications.curves.schemas import (
     CostRead,
@@ -182,7 +182,7 @@ def read_curve_cost(
     return cost.cost(session, entry, added_us, reference_us, waiting, at)
 
 
-def _shown(request: Request, entry: Entry, newest: int) -> CurveDetail:
+def _shown(request: Request, entry: CatalogueEntry, newest: int) -> CurveDetail:
     if entry.stored is not None:
         tag(request, entry.stored[0])
     return entry.detail(newest)

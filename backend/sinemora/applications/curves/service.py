@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.applications.curves import catalogue, queries
-from sinemora.applications.curves.catalogue import Entry
+from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.curves.core import library, upload
 from sinemora.applications.curves.core.fit import Fit, fit
 from sinemora.applications.curves.core.observations import ObservationError
 from sinemora.applications.curves.core.outliers import demand_fall
-from sinemora.applications.curves.core.upload import Table
+from sinemora.applications.curves.core.upload import UploadedTable
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
 from sinemora.applications.curves.schemas import (
     CurveCreate,
@@ -36,7 +36,7 @@ POINTS_MAX = 20_000
 def list_curves(session: Session, page: PageQuery, origin: Origin | None) -> Slice[CurveRead]:
     """Return the tenant's own curves by name, then the published ones in library order."""
     kind, after = (Origin.OWN, "") if page.cursor is None else _position(page.cursor)
-    named_entries: list[tuple[Entry, str]] = []
+    named_entries: list[tuple[CatalogueEntry, str]] = []
     if origin is not Origin.PUBLISHED and kind is Origin.OWN:
         curves = queries.curves_after(session, after, page.limit + 1)
         newest = queries.newest_versions(session, [curve.id for curve in curves])
@@ -53,7 +53,7 @@ def list_curves(session: Session, page: PageQuery, origin: Origin | None) -> Sli
     return Slice([entry.read() for entry, _ in shown], cursor)
 
 
-def find(session: Session, curve_id: str, number: int | None = None) -> tuple[Entry, int]:
+def find(session: Session, curve_id: str, number: int | None = None) -> tuple[CatalogueEntry, int]:
     """Return a curve by id or published key, at a version (default: newest), and the newest version number.
 
     ProductError `curve_unknown`, `curve_version_unknown`.
@@ -71,7 +71,7 @@ def find(session: Session, curve_id: str, number: int | None = None) -> tuple[En
     return catalogue.of_stored(curve, version), newest.number
 
 
-def find_own(session: Session, key: str) -> Entry:
+def find_own(session: Session, key: str) -> CatalogueEntry:
     """Return the newest version of the tenant's own curve with this id or name. ProductError `curve_unknown`."""
     curve = queries.curve_named(session, key) or own(session, key)
     return catalogue.of_stored(curve, queries.newest_versions(session, [curve.id])[curve.id])
@@ -99,7 +99,7 @@ def changeable(session: Session, curve_id: str) -> StoredCurve:
     return existing(queries.curve_locked(session, own(session, curve_id).id), "curve")
 
 
-def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
+def create_curve(session: Session, actor: Actor, body: CurveCreate) -> CatalogueEntry:
     """Fit measurements and store them as version 1 of a new curve.
 
     ProductError `request_invalid`, `samples_invalid`, `curve_name_taken`.
@@ -123,7 +123,7 @@ def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
     return catalogue.of_stored(curve, version)
 
 
-def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVersionCreate) -> Entry:
+def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVersionCreate) -> CatalogueEntry:
     """Fit newer measurements and store them as the next version.
 
     ProductError `curve_unknown`, `curve_published`, `samples_invalid`, `curve_metric_differs`.
@@ -166,7 +166,9 @@ def keep_learnt(
     return curve, number
 
 
-def update_curve(session: Session, actor: Actor, curve_id: str, body: CurveUpdate, precondition: IfMatch) -> Entry:
+def update_curve(
+    session: Session, actor: Actor, curve_id: str, body: CurveUpdate, precondition: IfMatch
+) -> CatalogueEntry:
     """Update name and description. ProductError `curve_unknown`, `curve_name_taken`, `version_changed`."""
     curve = changeable(session, curve_id)
     precondition.check(curve)
@@ -196,7 +198,7 @@ def delete_curve(session: Session, actor: Actor, curve_id: str, precondition: If
     audit.record(session, actor, "curve.deleted", curve.id, curve.name)
 
 
-def table_of(entry: Entry, step_us: float) -> CurveTableRead:
+def table_of(entry: CatalogueEntry, step_us: float) -> CurveTableRead:
     """Return the curve and its band in equal steps (µs). ProductError `step_too_small`."""
     end_us = entry.curve.end_us
     if end_us / step_us > POINTS_MAX:
@@ -222,7 +224,7 @@ def _name_free(session: Session, name: str) -> None:
         raise ProductError("curve_name_taken", 409, f"Name taken: a curve is named {name}. Choose another name.")
 
 
-def _table(body: Measurements) -> Table:
+def _table(body: Measurements) -> UploadedTable:
     try:
         if body.csv is not None:
             table = upload.parse(body.csv.encode())
@@ -233,7 +235,7 @@ def _table(body: Measurements) -> Table:
         raise _invalid(error, None) from None
 
 
-def _fit(body: Measurements, table: Table) -> Fit:
+def _fit(body: Measurements, table: UploadedTable) -> Fit:
     try:
         samples = table.samples()
         demand_fall(samples)

@@ -198,7 +198,7 @@ def run_profile(
         if clients > 1:
             identity |= {"clients": clients, "delay_at": delay_at}
         runs = journal.Journal(folder, identity)
-        opened: network.Network
+        opened: network.ProfiledNetwork
         if clients == 1:
             opened = network.open_network(between, delaybox)
         elif between == "netem":
@@ -256,8 +256,8 @@ def _statistics(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _variation(
-    plan: sweep.Plan, shape: Shape | None, replay: Sequence[Path], around: float | None, magnitudes: str | None
-) -> tuple[variation.Variation | None, sweep.Plan]:
+    plan: sweep.SweepPlan, shape: Shape | None, replay: Sequence[Path], around: float | None, magnitudes: str | None
+) -> tuple[variation.Variation | None, sweep.SweepPlan]:
     """Return the kind of variance, and the plan with its conditions."""
     if shape is None and not replay:
         if around is not None or magnitudes is not None:
@@ -286,7 +286,7 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def _plan(at: str | None, to: float, points: int, loads: str | None, repeats: str, seconds: float) -> sweep.Plan:
+def _plan(at: str | None, to: float, points: int, loads: str | None, repeats: str, seconds: float) -> sweep.SweepPlan:
     try:
         latencies_us = [float(text) for text in at.split(",")] if at else sweep.latencies(to, points)
         added_us = tuple(sorted({0.0, *latencies_us}))
@@ -300,7 +300,7 @@ def _plan(at: str | None, to: float, points: int, loads: str | None, repeats: st
         raise BadParameter("--repeats is MIN,MAX with 1 ≤ MIN ≤ MAX; loads are 1 or more")
     if not seconds >= 1:
         raise BadParameter("--seconds must be 1 or more")
-    return sweep.Plan(added_us=added_us, loads=all_loads, repeats_min=least, repeats_max=most)
+    return sweep.SweepPlan(added_us=added_us, loads=all_loads, repeats_min=least, repeats_max=most)
 
 
 def _interrupted(_number: int, _frame: object) -> None:

@@ -14,7 +14,7 @@ _CLIENT, _SERVER = "10.77.0.1", "10.77.0.2"
 _ADVICE = "What to do: run it as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
 
 
-class Network(Protocol):
+class ProfiledNetwork(Protocol):
     """Client hosts and a server host; `clients` and `server` are command prefixes that run a command there."""
 
     name: str
@@ -117,7 +117,7 @@ def kernel_has_netem() -> bool:
         return False
 
 
-def open_network(kind: str, delaybox: Path | None) -> Network:
+def open_network(kind: str, delaybox: Path | None) -> ProfiledNetwork:
     """Open a network of a kind: `delaybox`, `netem`, or `auto` (delaybox if it is built, else NetEm if available)."""
     if kind == "netem" and not kernel_has_netem():
         raise ProfileError(

@@ -17,10 +17,10 @@ from sinemora.kit.percent import percent
 from sinemora.labs.profiler import child_process, sweep
 from sinemora.labs.profiler.interference import LoadMonitor, RetryBudget
 from sinemora.labs.profiler.journal import Journal
-from sinemora.labs.profiler.network import Network, spare_user
+from sinemora.labs.profiler.network import ProfiledNetwork, spare_user
 from sinemora.labs.profiler.output import latency_of, value_of
 from sinemora.labs.profiler.recipes import ProfileError, Recipe
-from sinemora.labs.profiler.sweep import Condition, Mean, Plan, Run, Step
+from sinemora.labs.profiler.sweep import Condition, Mean, Run, SweepPlan, SweepStep
 from sinemora.labs.profiler.variation import Variation
 
 _READY_WITHIN_S = 15.0
@@ -52,7 +52,7 @@ class Profile:
     """A finished profile. `fit` is that of the runs without variance; `means` has all conditions."""
 
     recipe: Recipe
-    plan: Plan
+    plan: SweepPlan
     runs: tuple[Run, ...]
     load: int
     means: dict[Condition, Mean]
@@ -63,7 +63,9 @@ class Profile:
     """Role whose links were delayed: `server`, `one-client` or `clients`."""
 
 
-def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journal: Journal, say: Say) -> Profile:
+def make(
+    recipe: Recipe, plan: SweepPlan, settings: Settings, network: ProfiledNetwork, journal: Journal, say: Say
+) -> Profile:
     """Run until every mean is known well enough; append each run to the journal. Raises `ProfileError`."""
     step = sweep.next_step(plan, journal.runs)
     if step is not None:
@@ -83,7 +85,7 @@ def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journ
     return replace(made, clients=len(network.clients), delayed=settings.delayed)
 
 
-def finished(recipe: Recipe, plan: Plan, runs: Sequence[Run], variation: Variation | None = None) -> Profile:
+def finished(recipe: Recipe, plan: SweepPlan, runs: Sequence[Run], variation: Variation | None = None) -> Profile:
     """Return the profile of these runs."""
     swept = [run for run in runs if run.phase == "sweep" and not run.magnitude_us]
     load = sweep.saturating_load(plan, runs)
@@ -99,7 +101,12 @@ class _Bench:
     """A server in its namespace and the benchmark in those of the clients."""
 
     def __init__(
-        self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run], retry_budget: RetryBudget
+        self,
+        recipe: Recipe,
+        settings: Settings,
+        network: ProfiledNetwork,
+        runs: Sequence[Run],
+        retry_budget: RetryBudget,
     ) -> None:
         self._recipe, self._settings, self._network, self._retry_budget = recipe, settings, network, retry_budget
         self._rates = {run.condition: run.value for run in runs}
@@ -152,7 +159,7 @@ class _Bench:
                 return
             time.sleep(0.05)
 
-    def run(self, step: Step) -> Run:
+    def run(self, step: SweepStep) -> Run:
         """Do one run; repeat it while other work disturbs it, within the retry budget."""
         while True:
             began, monitor = time.monotonic(), LoadMonitor()
@@ -161,7 +168,7 @@ class _Bench:
             if not self._retry_budget.retry(others, time.monotonic() - began):
                 return replace(run, others=round(others, 3))
 
-    def _attempt(self, step: Step) -> Run:
+    def _attempt(self, step: SweepStep) -> Run:
         for attempt in range(_TRIES):
             self._inject(step.condition)
             try:
@@ -253,7 +260,7 @@ class _Bench:
         return filled
 
 
-def _progress(recipe: Recipe, plan: Plan, runs: Sequence[Run], run: Run) -> str:
+def _progress(recipe: Recipe, plan: SweepPlan, runs: Sequence[Run], run: Run) -> str:
     prefix = f"[{len(runs)}/≥{sweep.expected_steps(plan, runs)}]"
     if run.phase == "load":
         return f"{prefix} load {run.load}: {run.value:,.0f} {recipe.unit}"

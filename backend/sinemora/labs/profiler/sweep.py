@@ -33,7 +33,7 @@ class Condition(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SweepPlan:
     """Plan of a profile. `added_us` ascend from 0; `loads` ascend, a single one is used without search.
 
     `varied` are conditions with variance, measured in the same rounds.
@@ -56,7 +56,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SweepStep:
     """A run to do."""
 
     phase: Phase
@@ -72,7 +72,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Run(Step):
+class Run(SweepStep):
     """A finished run. `value` in the metric's unit; `achieved_us`: latency achieved, None if the network does not
     measure it; `others`: processors used by other work meanwhile; `latency_us`: request latency that the benchmark
     reported, by statistic (`p50`, `p99`, `mean`, …), None without; `clients`: value and latency of each of several
@@ -101,7 +101,7 @@ def latencies(to_us: float, points: int) -> tuple[float, ...]:
     return (0.0, *sorted(rounded))
 
 
-def next_step(plan: Plan, runs: Sequence[Run]) -> Step | None:
+def next_step(plan: SweepPlan, runs: Sequence[Run]) -> SweepStep | None:
     """Return the run to do after these; None if every mean is known well enough."""
     load = saturating_load(plan, runs)
     if load is None:
@@ -114,11 +114,11 @@ def next_step(plan: Plan, runs: Sequence[Run]) -> Step | None:
         for condition in _order(plan, before, number):
             if condition not in finished:
                 added_us, magnitude_us = condition
-                return Step("sweep", load, added_us, number, magnitude_us=magnitude_us)
+                return SweepStep("sweep", load, added_us, number, magnitude_us=magnitude_us)
     return None
 
 
-def saturating_load(plan: Plan, runs: Sequence[Run]) -> int | None:
+def saturating_load(plan: SweepPlan, runs: Sequence[Run]) -> int | None:
     """Return the smallest load that saturates the server; None while unknown."""
     if len(plan.loads) == 1:
         return plan.loads[0]
@@ -151,7 +151,7 @@ def means(runs: Sequence[Run]) -> dict[Condition, Mean]:
     return {one: mean_of(run.value for run in swept if run.condition == one) for one in at}
 
 
-def expected_steps(plan: Plan, runs: Sequence[Run]) -> int:
+def expected_steps(plan: SweepPlan, runs: Sequence[Run]) -> int:
     """Return the minimum number of runs of the profile, finished ones included."""
     load_runs = sum(run.phase == "load" for run in runs)
     if saturating_load(plan, runs) is None:
@@ -160,7 +160,7 @@ def expected_steps(plan: Plan, runs: Sequence[Run]) -> int:
     return load_runs + sum(max(plan.repeats_min, counts.get(condition, 0)) for condition in plan.conditions)
 
 
-def _order(plan: Plan, before: Sequence[Run], number: int) -> list[Condition]:
+def _order(plan: SweepPlan, before: Sequence[Run], number: int) -> list[Condition]:
     """Return the conditions of one round. Each includes no latency, because all performance is relative to it."""
     known = means(before)
     first, *others = plan.conditions
@@ -174,22 +174,22 @@ def _order(plan: Plan, before: Sequence[Run], number: int) -> list[Condition]:
     return pending
 
 
-def _precise(plan: Plan, mean: Mean | None) -> bool:
+def _precise(plan: SweepPlan, mean: Mean | None) -> bool:
     if mean is None or mean.count < plan.repeats_min:
         return False
     return mean.count >= plan.repeats_max or (mean.half_width is not None and mean.half_width <= plan.tolerance)
 
 
-def _next_load(plan: Plan, runs: Sequence[Run]) -> Step:
+def _next_load(plan: SweepPlan, runs: Sequence[Run]) -> SweepStep:
     load = next(load for load in plan.loads if _count(runs, load) < _LOAD_RUNS)
-    return Step("load", load, plan.added_us[0], _count(runs, load))
+    return SweepStep("load", load, plan.added_us[0], _count(runs, load))
 
 
 def _count(runs: Sequence[Run], load: int) -> int:
     return sum(run.phase == "load" and run.load == load for run in runs)
 
 
-def _score(plan: Plan, runs: Sequence[Run]) -> float:
+def _score(plan: SweepPlan, runs: Sequence[Run]) -> float:
     """Return the median performance, larger is better; one disturbed run must not decide."""
     middle = float(np.median([run.value for run in runs]))
     return middle if plan.metric == "rate" else 1 / middle

@@ -16,7 +16,7 @@ from sinemora.labs.shaping_lab.core.profiles import BASELINE, PROFILES, ProfileN
 from sinemora.labs.shaping_lab.core.summary import Figures
 from sinemora.labs.shaping_lab.core.workloads import Workload, WorkloadName, workload_named
 from sinemora.labs.shaping_lab.namespaces import CommandFailed, unavailable
-from sinemora.labs.shaping_lab.study import Question, RunFailed, run
+from sinemora.labs.shaping_lab.study import RunFailed, StudyRequest, run
 
 _EPILOG = """\\b
 Examples:
@@ -69,29 +69,29 @@ def shape(
         sys.stdout.write(table(("profile", "measures"), rows) + "\n")
         return
     workloads = [workload_named(each) for each in dict.fromkeys(workload or (WorkloadName.C, WorkloadName.BATCH))]
-    question = Question(workloads, profiles, seconds, scale, seed, not unacknowledged, delay_us)
-    if question.expected_s > TOTAL_MAX_S:
-        _fail(f"This takes {question.expected_s / 60:.0f} min, more than an hour. Ask for less at once.", 2)
+    request = StudyRequest(workloads, profiles, seconds, scale, seed, not unacknowledged, delay_us)
+    if request.expected_s > TOTAL_MAX_S:
+        _fail(f"This takes {request.expected_s / 60:.0f} min, more than an hour. Ask for less at once.", 2)
     try:
         check_writable(output)
     except CommandError as error:
         _fail(str(error), 2)
     if reason := unavailable(("tbf", "htb")):
         _fail(reason, 1)
-    sys.stderr.write(f"About {question.expected_s:.0f} s.\n")
+    sys.stderr.write(f"About {request.expected_s:.0f} s.\n")
     # A terminated run must remove its namespaces too.
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        figures = run(question, _show)
+        figures = run(request, _show)
     except KeyboardInterrupt:
         _fail("interrupted", 130)
     except (CommandFailed, RunFailed, ProfileError, DelayboxError) as error:
         _fail(str(error), 1)
     sys.stderr.write(f"\r{' ' * 60}\r")
-    study = _study(question, figures)
+    study = _study(request, figures)
     if output is not None:
         write_text(json.dumps(study), output)
-    sys.stdout.write(json.dumps(study, indent=2) + "\n" if as_json else _text(question, figures))
+    sys.stdout.write(json.dumps(study, indent=2) + "\n" if as_json else _text(request, figures))
 
 
 def _fail(words: str, status: int) -> NoReturn:
@@ -108,19 +108,19 @@ def _show(share: float, note: str) -> None:
     sys.stderr.flush()
 
 
-def _study(question: Question, rows: list[tuple[Workload, Figures]]) -> dict[str, Any]:
+def _study(request: StudyRequest, rows: list[tuple[Workload, Figures]]) -> dict[str, Any]:
     return {
-        "link_mbit": question.scale.link_mbit,
-        "seconds": question.seconds,
-        "acknowledged_writes": question.acknowledged,
-        "delay_us": question.delay_us,
+        "link_mbit": request.scale.link_mbit,
+        "seconds": request.seconds,
+        "acknowledged_writes": request.acknowledged,
+        "delay_us": request.delay_us,
         "rows": [{"workload": workload.name} | asdict(row) for workload, row in rows],
     }
 
 
-def _text(question: Question, rows: list[tuple[Workload, Figures]]) -> str:
+def _text(request: StudyRequest, rows: list[tuple[Workload, Figures]]) -> str:
     parts = [
-        f"Links of {question.scale.link_mbit:g} Mbit/s, {question.seconds:g} s each. Times in ms; in brackets the"
+        f"Links of {request.scale.link_mbit:g} Mbit/s, {request.seconds:g} s each. Times in ms; in brackets the"
         " source. × is the ratio of p99 to the profile `interference`, here and in the source."
     ]
     for workload, operation in dict.fromkeys((workload, row.operation) for workload, row in rows):

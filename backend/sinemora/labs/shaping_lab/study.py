@@ -29,7 +29,7 @@ class RunFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class StudyRequest:
     """Workloads and profiles of a run, seconds of each pair, and the lab's network."""
 
     workloads: Sequence[Workload]
@@ -46,36 +46,36 @@ class Question:
         return len(self.workloads) * len(self.profiles) * (self.seconds + WARM_UP_S + _SETUP_S)
 
 
-def run(question: Question, progress: Progress = lambda _share, _note: None) -> list[tuple[Workload, Figures]]:
+def run(request: StudyRequest, progress: Progress = lambda _share, _note: None) -> list[tuple[Workload, Figures]]:
     """Return the figures of each workload under each profile.
 
     Raises `namespaces.CommandFailed`, `DelayboxError`, `RunFailed`. It removes what it made.
     """
     result = []
-    pairs = [(workload, profile) for workload in question.workloads for profile in question.profiles]
-    with star(question.delay_us) as nodes:
+    pairs = [(workload, profile) for workload in request.workloads for profile in request.profiles]
+    with star(request.delay_us) as nodes:
         for number, (workload, profile) in enumerate(pairs):
             progress(number / len(pairs), f"{workload.name}, {profile.name}")
-            nodes.apply(profile, question.scale)
-            for row in _run_one(nodes, question, workload, profile):
+            nodes.apply(profile, request.scale)
+            for row in _run_one(nodes, request, workload, profile):
                 result.append((workload, row))
     return result
 
 
-def _run_one(nodes: Star, question: Question, workload: Workload, profile: Profile) -> list[Figures]:
-    lives_s = question.seconds + WARM_UP_S + _STALLED_S
-    settings = {"seconds": lives_s, "tos": NEIGHBOUR_TOS, "link": question.scale.link_mbit * 125_000}
+def _run_one(nodes: Star, request: StudyRequest, workload: Workload, profile: Profile) -> list[Figures]:
+    lives_s = request.seconds + WARM_UP_S + _STALLED_S
+    settings = {"seconds": lives_s, "tos": NEIGHBOUR_TOS, "link": request.scale.link_mbit * 125_000}
     with ExitStack() as stack:
         stack.enter_context(_process(nodes, "server", "serve", settings, waits=True))
         if profile.interference:
             for node, peer in (("server", "neighbour"), ("neighbour", "server")):
                 stack.enter_context(_process(nodes, node, "sink", settings, waits=True))
-                seeded = {"host": nodes.address(node), "seed": question.seed + (node == "server")}
+                seeded = {"host": nodes.address(node), "seed": request.seed + (node == "server")}
                 stack.enter_context(_process(nodes, peer, "disturb", settings | seeded))
             time.sleep(WARM_UP_S)
         asked: dict[str, Any] = {
-            "host": nodes.address("server"), "workload": workload.name, "seed": question.seed,
-            "run_s": question.seconds, "acknowledged": question.acknowledged,
+            "host": nodes.address("server"), "workload": workload.name, "seed": request.seed,
+            "run_s": request.seconds, "acknowledged": request.acknowledged,
         }  # fmt: skip
         with _process(nodes, "client", "drive", settings | asked) as client:
             try:
@@ -89,7 +89,7 @@ def _run_one(nodes: Star, question: Question, workload: Workload, profile: Profi
                 words = errors.strip().splitlines()
                 raise RunFailed(f"The client failed: {words[-1] if words else 'no reason'}")
     latencies = {Operation(name): values for name, values in json.loads(out).items()}
-    return figures(workload.name, profile.name, question.seconds, latencies)
+    return figures(workload.name, profile.name, request.seconds, latencies)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from sinemora.labs.simulation.core.inputs import Inputs, drawn_jobs, drawn_round
 from sinemora.labs.simulation.core.schemes import Scheme
 from sinemora.labs.simulation.core.simulate import ROOTS_MAX, World
 from sinemora.labs.simulation.core.simulate import simulate as run_simulation
-from sinemora.labs.simulation.core.state import State, StateError
+from sinemora.labs.simulation.core.state import SimulationState, StateError
 from sinemora.labs.simulation.core.workload import Points, Workload
 from sinemora.labs.simulation.provenance import code_digest
 from sinemora.recommendations.placement.policies.nomora import Parameters
@@ -263,11 +263,11 @@ def _jobs_of_trace(world: World, folder: Path) -> Workload:
 def _run(world: World, scheme: Scheme, inputs: Inputs, kept: Path | None) -> Any:
     path = kept / f"{scheme}.npz" if kept else None
     of = asdict(world) | {"policy": scheme, "input": inputs.digest()}
-    state = State.read(path, of) if path and path.exists() else None
+    state = SimulationState.read(path, of) if path and path.exists() else None
     written = started = time.monotonic()
     first = state.step if state else 0
 
-    def after_step(now: State) -> None:
+    def after_step(now: SimulationState) -> None:
         nonlocal written
         at, last = time.monotonic(), now.step == world.steps
         left_s = (at - started) / (now.step - first) * (world.steps - now.step)

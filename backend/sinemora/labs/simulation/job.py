@@ -16,7 +16,7 @@ from sinemora.labs.simulation import mix, service
 from sinemora.labs.simulation.core import report
 from sinemora.labs.simulation.core.inputs import Inputs, drawn_jobs, drawn_round_trips
 from sinemora.labs.simulation.core.simulate import World, simulate
-from sinemora.labs.simulation.core.state import State
+from sinemora.labs.simulation.core.state import SimulationState
 from sinemora.labs.simulation.core.workload import Points
 from sinemora.labs.simulation.provenance import code_digest
 from sinemora.labs.simulation.schemas import SimulationCreate, SimulationRun
@@ -50,7 +50,7 @@ def _work(running: JobContext) -> dict[str, Any]:
     lines = []
     for number, policy in enumerate(run.policies):
 
-        def after_step(state: State, done: int = number, name: str = policy) -> None:
+        def after_step(state: SimulationState, done: int = number, name: str = policy) -> None:
             steps = done * world.steps + state.step
             running.progress(steps / (len(run.policies) * world.steps), f"{name}: step {state.step} of {world.steps}")
 

@@ -15,7 +15,7 @@ from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, NAMES, PacketPolicy,
 from sinemora.labs.tail_lab.core.study import run
 from sinemora.labs.tail_lab.core.summary import TailFigure
 from sinemora.labs.tail_lab.core.workloads import SizesError, own_workload
-from sinemora.labs.tail_lab.reads import question_of, study_read
+from sinemora.labs.tail_lab.reads import request_of, study_read
 from sinemora.labs.tail_lab.schemas import TailBaseline, TailStudyCreate, TailStudyRead, WorkloadKey
 
 _FIRST = TailStudyCreate()
@@ -82,7 +82,7 @@ def tail_lab(
     try:
         given["sizes_csv"] = utf8_of(sizes) if sizes else None
         body = TailStudyCreate.model_validate(given)
-        question = question_of(body, own_workload(body.sizes_csv).points if body.sizes_csv is not None else None)
+        request = request_of(body, own_workload(body.sizes_csv).points if body.sizes_csv is not None else None)
     except ValidationError as error:
         first = error.errors()[0]
         where = "".join(f"--{str(part).replace('_', '-')}: " for part in first["loc"][:1])
@@ -91,10 +91,10 @@ def tail_lab(
         _refuse(f"{sizes}: {error.message}")
     except CommandError as error:
         _refuse(str(error))
-    if reason := question.too_long():
+    if reason := request.too_long():
         _refuse(reason)
     try:
-        study = run(question, _show)
+        study = run(request, _show)
     except KeyboardInterrupt:
         sys.stderr.write("\ntail-lab: interrupted\n")
         raise Exit(130) from None

@@ -5,30 +5,30 @@ from typing import Any
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Queue
 from sinemora.jobs.registry import JobKind, register
-from sinemora.labs.tail_lab.core.study import Question, run
-from sinemora.labs.tail_lab.reads import question_of, study_read
+from sinemora.labs.tail_lab.core.study import StudyRequest, run
+from sinemora.labs.tail_lab.reads import request_of, study_read
 from sinemora.labs.tail_lab.schemas import TailStudyCreate
 
 
-def asked(params: dict[str, Any]) -> tuple[TailStudyCreate, Question]:
-    """Return the request and the question of a job's parameters; the flow sizes of a request are kept as points."""
+def asked(params: dict[str, Any]) -> tuple[TailStudyCreate, StudyRequest]:
+    """Return the body and the request of a job's parameters; flow sizes of the body are kept as points."""
     points = params.get("points")
     known = params["study"] if points is None else params["study"] | {"sizes_csv": ""}
     body = TailStudyCreate.model_validate(known)
-    return body, question_of(body, points)
+    return body, request_of(body, points)
 
 
 def _work(running: JobContext) -> dict[str, Any]:
-    body, question = asked(running.params)
-    study = run(question, running.progress)
+    body, request = asked(running.params)
+    study = run(request, running.progress)
     with running.output("tail-study.json", "application/json") as file:
         file.write(study_read(running.job_id, body, study).model_dump_json().encode())
     return {"study_id": str(running.job_id)}
 
 
 def _transmissions(params: dict[str, Any]) -> float:
-    _, question = asked(params)
-    return question.transmissions
+    _, request = asked(params)
+    return request.transmissions
 
 
 STUDY = register(

@@ -1,4 +1,4 @@
-"""Conversion of questions and studies between JSON and the core."""
+"""Conversion of requests and studies between JSON and the core."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -7,7 +7,7 @@ from sinemora.labs.tail_lab.core.egress_guard import command_of
 from sinemora.labs.tail_lab.core.fabric import Fabric
 from sinemora.labs.tail_lab.core.link import Link
 from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology
-from sinemora.labs.tail_lab.core.study import Outcome, Question, SourceComparison, Study
+from sinemora.labs.tail_lab.core.study import PolicyOutcome, SourceComparison, Study, StudyRequest
 from sinemora.labs.tail_lab.core.summary import Figures, TailFigure, gain_percent
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS, Workload
 from sinemora.labs.tail_lab.schemas import (
@@ -23,14 +23,14 @@ from sinemora.labs.tail_lab.schemas import (
 )
 
 
-def question_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | None = None) -> Question:
-    """Return the question of a request; `points` are those of its own flow sizes."""
+def request_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | None = None) -> StudyRequest:
+    """Return the request of a body; `points` are those of its own flow sizes."""
     workload = (
         WORKLOADS[body.workload.value]
         if points is None
         else Workload("own", "Own flow sizes", tuple((size, share) for size, share in points), stepped=True)
     )
-    return Question(
+    return StudyRequest(
         workload,
         body.load,
         Link(body.link_mbit, body.packet_bytes),
@@ -55,7 +55,7 @@ def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudy
         name=body.name,
         topology=body.topology,
         workload=body.workload,
-        workload_name=study.question.workload.name,
+        workload_name=study.request.workload.name,
         load=body.load,
         link_mbit=body.link_mbit,
         packet_bytes=body.packet_bytes,
@@ -72,7 +72,7 @@ def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudy
     )
 
 
-def _outcome(outcome: Outcome, study: Study) -> TailOutcomeRead:
+def _outcome(outcome: PolicyOutcome, study: Study) -> TailOutcomeRead:
     summary = outcome.summary
     return TailOutcomeRead(
         policy=outcome.policy,
@@ -90,7 +90,7 @@ def _outcome(outcome: Outcome, study: Study) -> TailOutcomeRead:
         boundaries=outcome.boundaries,
         class_shares=outcome.class_shares,
         packets=None if outcome.packets is None else TailPacketsRead.model_validate(outcome.packets),
-        egress_guard=command_of(outcome.policy, outcome.alpha, outcome.boundaries, study.question.link.mbit),
+        egress_guard=command_of(outcome.policy, outcome.alpha, outcome.boundaries, study.request.link.mbit),
     )
 
 

@@ -23,7 +23,7 @@ from sinemora.recommendations.core.instance import Deployment, Instance
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.solution import Group
 from sinemora.recommendations.core.split import BLOCKS_LEAST
-from sinemora.recommendations.placement.move_sequence import Step, TaskMove, ordered, together
+from sinemora.recommendations.placement.move_sequence import MoveStep, TaskMove, ordered, together
 
 PROBABILITY = 0.9
 MOVE_COST, BRINGING_COST = "move_cost", "bringing_cost"
@@ -35,7 +35,7 @@ _NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; 
 
 def judge(
     instance: Instance, moves: list[TaskMove], options: Options, noise: float
-) -> tuple[list[Group], tuple[Step, ...]]:
+) -> tuple[list[Group], tuple[MoveStep, ...]]:
     """Return the groups of `moves`, best first, and the steps of those that are kept.
 
     `noise`: the gain of a task that noise alone explains.
@@ -162,7 +162,7 @@ def _reject_over_budget(instance: Instance, groups: list[Group], options: Option
     return checked
 
 
-def _reject_blocked(instance: Instance, groups: list[Group]) -> tuple[list[Group], tuple[Step, ...]]:
+def _reject_blocked(instance: Instance, groups: list[Group]) -> tuple[list[Group], tuple[MoveStep, ...]]:
     """Reject groups without a feasible order of moves; return the others' steps."""
     free = instance.free()
     while True:

@@ -14,7 +14,7 @@ from sinemora.applications.curves.core.table import STEP_US, CurveTable
 from sinemora.applications.performance import Flags, Indices
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, ImputedMatrix, Instance
 from sinemora.recommendations.placement.move_sequence import TaskMove
-from sinemora.recommendations.placement.plan import Plan
+from sinemora.recommendations.placement.plan import PlacementPlan
 from sinemora.recommendations.placement.plan import moves as moves_between
 from sinemora.recommendations.placement.problem import (
     ANYWHERE,
@@ -145,7 +145,7 @@ def table(applications: list[Deployment]) -> CurveTable:
     return CurveTable(step_us, values, np.diff(values, axis=0, append=values[-1:]))
 
 
-def task_moves(instance: Instance, stars: list[int], problem: Problem, plan: Plan) -> list[TaskMove]:
+def task_moves(instance: Instance, stars: list[int], problem: Problem, plan: PlacementPlan) -> list[TaskMove]:
     """Return the task moves of a plan: identical tasks on one machine are interchangeable, the last move first."""
     waiting: dict[tuple[int, int], list[int]] = {}
     for job, place in enumerate(stars):

@@ -98,7 +98,7 @@ def performance_series(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forecast:
+class GainForecast:
     """Mean of a future quantity: Student's t around the mean by each draw of the curves. Shapes (DRAWS,)."""
 
     means: Floats
@@ -106,7 +106,7 @@ class Forecast:
     degrees: float
 
     @classmethod
-    def of(cls, block_means: Floats) -> "Forecast":
+    def of(cls, block_means: Floats) -> "GainForecast":
         """Return the forecast from the means of blocks by each draw, shape (DRAWS, blocks)."""
         count = block_means.shape[1]
         means = block_means.mean(axis=1)
@@ -135,7 +135,7 @@ class Forecast:
 class Outlook:
     """Equally likely forecasts, and the share of hours of which nothing is known: any gain from -1 to 1."""
 
-    forecasts: tuple[Forecast, ...]
+    forecasts: tuple[GainForecast, ...]
     unknown: float = 0.0
     doubts: tuple[str, ...] = ()
 
@@ -155,7 +155,9 @@ class Outlook:
         return (1 - self.unknown) * known + self.unknown * (1 - min(max(price, 0.0), 1.0)) / 2
 
 
-def _outlook(change: Forecast, drawn: Floats, gains: Floats, known: npt.NDArray[np.bool_], recency: Recency) -> Outlook:
+def _outlook(
+    change: GainForecast, drawn: Floats, gains: Floats, known: npt.NDArray[np.bool_], recency: Recency
+) -> Outlook:
     """Return the forecast of a gain with the doubts that its recency raises; arrays cover the known windows."""
     stretches = recency.stretches[known]
     age_s = recency.age_s + float(stretches.min()) * STRETCH_S  # of the newest window with all its paths
@@ -171,7 +173,7 @@ def _outlook(change: Forecast, drawn: Floats, gains: Floats, known: npt.NDArray[
     )
     spread = _block_means(drawn[:, ~newest], stretches[~newest]).std(axis=1, ddof=1)
     errors = np.maximum(spread * np.sqrt(1 + _NEXT_HOUR), _ERROR_LEAST)
-    lasting = Forecast(drawn[:, newest].mean(axis=1), errors, change.degrees)
+    lasting = GainForecast(drawn[:, newest].mean(axis=1), errors, change.degrees)
     return Outlook((change, lasting), unknown, tuple(doubts))
 
 
@@ -196,7 +198,7 @@ def estimate_gain(
     count = int(place.max()) + 1
     ends = [_expected(side, known, place, 0.0) for side in sides]
     drawn = sides[1].draws[:, known] - sides[0].draws[:, known]
-    change = Forecast.of(_block_means(drawn, place))
+    change = GainForecast.of(_block_means(drawn, place))
     outlook = Outlook((change,)) if recency is None else _outlook(change, drawn, (then - first)[known], known, recency)
     mean = float(_block_means((then - first)[known], place).mean())
     low, high = outlook.interval()
@@ -230,7 +232,7 @@ def block_errors(values: Floats, blocks: Indices) -> Floats:
 
 
 def _expected(series: PerformanceSeries, known: npt.NDArray[np.bool_], place: Indices, least: float) -> Estimate:
-    forecast = Forecast.of(_block_means(series.draws[:, known], place))
+    forecast = GainForecast.of(_block_means(series.draws[:, known], place))
     mean = float(_block_means(series.performance[known], place).mean())
     low, high = forecast.interval()
     return Estimate(mean, max(min(low, mean), least), min(max(high, mean), 1.0), int(known.sum()))

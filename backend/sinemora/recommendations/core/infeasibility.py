@@ -12,7 +12,7 @@ from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedM
 from sinemora.recommendations.core.joint_placement import SearchResult
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.placement import infeasibility
-from sinemora.recommendations.placement.plan import Plan
+from sinemora.recommendations.placement.plan import PlacementPlan
 from sinemora.recommendations.placement.policies import limits
 from sinemora.recommendations.placement.problem import Problem
 
@@ -25,7 +25,7 @@ def diagnose_unplaced(
     stars: list[int],
     assumed: ImputedMatrix,
     problem: Problem | None,
-    plan: Plan | None,
+    plan: PlacementPlan | None,
     search: SearchResult | None,
 ) -> Iterator[limits.InfeasibleError]:
     """Yield why tasks of the published policy and of the joint placement are unplaced."""

@@ -8,7 +8,7 @@ from sinemora.recommendations.core.gains import apply_moves, expected_gain
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.joint_placement import Barred, SearchResult
 from sinemora.recommendations.core.solution import Group
-from sinemora.recommendations.placement.move_sequence import Step
+from sinemora.recommendations.placement.move_sequence import MoveStep
 
 _ROUNDS = 2
 """Most times that many tasks are placed again, without moves that have no feasible order."""
@@ -17,7 +17,7 @@ _SEARCHES, _SEARCHES_OF_MANY, _MANY_MOVERS = 3, 2, 40
 _FEW_MOVERS, _PLACED_MOST = 20, 40
 """Number of tasks that are placed again more often, and how often at most."""
 
-Judged = tuple[SearchResult | None, list[Group], tuple[Step, ...]]
+Judged = tuple[SearchResult | None, list[Group], tuple[MoveStep, ...]]
 """Joint placement, all groups of its moves, and the steps of those that are kept."""
 
 

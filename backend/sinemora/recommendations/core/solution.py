@@ -9,8 +9,8 @@ from sinemora.recommendations.core.instance import ImputedMatrix
 from sinemora.recommendations.core.joint_placement import SearchResult
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.racks import RackSource
-from sinemora.recommendations.placement.move_sequence import Step, TaskMove
-from sinemora.recommendations.placement.plan import Plan
+from sinemora.recommendations.placement.move_sequence import MoveStep, TaskMove
+from sinemora.recommendations.placement.plan import PlacementPlan
 from sinemora.recommendations.placement.problem import Problem
 
 
@@ -32,11 +32,11 @@ class Solution:
     """Moves in execution order (`steps`), all `groups`, best first, and the placement `after` the kept ones."""
 
     options: Options
-    steps: tuple[Step, ...]
+    steps: tuple[MoveStep, ...]
     groups: tuple[Group, ...]
     kept: tuple[Group, ...]
     after: tuple[Indices, ...]
-    plan: Plan | None
+    plan: PlacementPlan | None
     problem: Problem | None
     assumed: ImputedMatrix
     min_gain: float

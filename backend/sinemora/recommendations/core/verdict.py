@@ -43,7 +43,7 @@ _SPREAD_LEAST = 1e-3
 """Floor of the standard deviation of blocks: round trips are stored within 0.8 %."""
 
 
-class Verdict(StrEnum):
+class MoveVerdict(StrEnum):
     """Outcome of applied moves."""
 
     HELD = "held"
@@ -77,7 +77,7 @@ OLD_PATHS_UNKNOWN = Missing(
 class Decision:
     """Verdict and a sentence that explains it."""
 
-    verdict: Verdict
+    verdict: MoveVerdict
     reason: str
 
 
@@ -100,16 +100,16 @@ class MetricHistory:
 def decide(observed: Interval, promised: Interval) -> Decision:
     """Compare an observed gain with the promised one: held needs a gain, and the promise within its interval."""
     if observed.high < 0:
-        return Decision(Verdict.NOT_HELD, "Performance fell.")
+        return Decision(MoveVerdict.NOT_HELD, "Performance fell.")
     if observed.low <= 0:
         if promised.mean > observed.high:
-            return Decision(Verdict.NOT_HELD, "No gain was observed, and the promised one would have been.")
-        return Decision(Verdict.CANNOT_TELL, "The interval is too wide: it includes no gain and the promised one.")
+            return Decision(MoveVerdict.NOT_HELD, "No gain was observed, and the promised one would have been.")
+        return Decision(MoveVerdict.CANNOT_TELL, "The interval is too wide: it includes no gain and the promised one.")
     if observed.high < promised.low:
-        return Decision(Verdict.NOT_HELD, "The gain is smaller than promised.")
+        return Decision(MoveVerdict.NOT_HELD, "The gain is smaller than promised.")
     if observed.low > promised.high:
-        return Decision(Verdict.NOT_HELD, "The gain is larger than promised.")
-    return Decision(Verdict.HELD, "A gain was observed, and it agrees with the promised one.")
+        return Decision(MoveVerdict.NOT_HELD, "The gain is larger than promised.")
+    return Decision(MoveVerdict.HELD, "A gain was observed, and it agrees with the promised one.")
 
 
 def by_delays(at_s: Times, moved: Floats, stayed: Floats, since_s: int, curve_error: float = 0.0) -> Interval | Missing:

@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from sinemora.recommendations.placement.plan import Plan
+from sinemora.recommendations.placement.plan import PlacementPlan
 from sinemora.recommendations.placement.policies import limits, search
 from sinemora.recommendations.placement.policies.limits import InfeasibleError
 from sinemora.recommendations.placement.policies.search import LEVELS, NO_LIMIT, SearchProblem, SearchSolution
@@ -25,7 +25,7 @@ _EACH_TRIED = 5
 
 def require_all_placed(
     problem: Problem,
-    plan: Plan,
+    plan: PlacementPlan,
     words: Mapping[str, str] = LEVEL_WORDS,
     further: Iterable[tuple[str, Problem]] = (),
 ) -> None:

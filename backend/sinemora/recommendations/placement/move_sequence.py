@@ -33,7 +33,7 @@ class TaskMove:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MoveStep:
     """Move in its order. `via`: the machine that lends a slot until the task continues to its target."""
 
     move: TaskMove
@@ -44,7 +44,7 @@ class Step:
 class Order:
     """Steps that never exceed the capacity of a machine; `stuck` moves have no feasible order."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[MoveStep, ...]
     stuck: tuple[TaskMove, ...]
 
 
@@ -83,7 +83,7 @@ def ordered(moves: Sequence[TaskMove], free_room: Ints) -> Order:
     """Return an order of `moves` for the initial free capacity, shape (machines, resources)."""
     free = np.array(free_room, np.int64)
     waiting = deque(moves)
-    steps: list[Step] = []
+    steps: list[MoveStep] = []
     parked: list[tuple[TaskMove, int]] = []
     while waiting or parked:
         done = _place_next(waiting, parked, free, steps)
@@ -96,11 +96,13 @@ def ordered(moves: Sequence[TaskMove], free_room: Ints) -> Order:
         free[move.source] += move.takes
         free[lender] -= move.takes
         parked.append((move, lender))
-        steps.append(Step(move, lender))
+        steps.append(MoveStep(move, lender))
     return Order(tuple(steps), (*waiting, *(move for move, _ in parked)))
 
 
-def _place_next(waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], free: Ints, steps: list[Step]) -> bool:
+def _place_next(
+    waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], free: Ints, steps: list[MoveStep]
+) -> bool:
     for at, (move, lender) in enumerate(parked):
         if _fits(move, free[move.target]):
             free[lender] += move.takes
@@ -113,7 +115,7 @@ def _place_next(waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], fr
             if not move.starts:
                 free[move.source] += move.takes
             free[move.target] -= move.takes
-            steps.append(Step(move))
+            steps.append(MoveStep(move))
             return True
         waiting.append(move)
     return False

@@ -49,7 +49,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class PlacementPlan:
     """Assignment of roots and tasks to machines. Costs are in points: 100 is a task at its best, see `costs`."""
 
     policy: str

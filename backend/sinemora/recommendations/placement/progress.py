@@ -12,7 +12,7 @@ from sinemora.kit.percent import percent
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SolveProgress:
     """Phase of a solve, its share of the whole (0 … 1), and the best cost found with its lower bound, if known."""
 
     share: float
@@ -36,7 +36,7 @@ class Progress:
         return f"{words}, lower bound {self.bound:,.6g}, gap {percent(gap)}"
 
 
-Listener = Callable[[Progress], None]
+Listener = Callable[[SolveProgress], None]
 _listener: ContextVar[Listener | None] = ContextVar("placement_progress", default=None)
 
 
@@ -55,7 +55,7 @@ def describing(describe: Callable[[float, float | None], str]) -> Iterator[None]
     """Describe the costs and bounds that solves in this context report by `describe`."""
     outer = listener()
 
-    def pass_on(solve: Progress) -> None:
+    def pass_on(solve: SolveProgress) -> None:
         words = None if solve.cost is None else describe(solve.cost, solve.bound)
         outer(replace(solve, described=words))
 
@@ -70,4 +70,4 @@ def listener() -> Listener:
 
 def report(share: float, phase: str, cost: float | None = None, bound: float | None = None) -> None:
     """Report the progress of a solve."""
-    listener()(Progress(share, phase, cost, bound))
+    listener()(SolveProgress(share, phase, cost, bound))

@@ -15,8 +15,8 @@ from sinemora.recommendations.core.gains import expected_gain
 from sinemora.recommendations.core.holdout import (
     UNFORESEEN,
     Estimate,
-    Forecast,
     Gain,
+    GainForecast,
     performance_series,
 )
 from sinemora.recommendations.core.instance import ELSEWHERE, Deployment, Instance, PerformanceSeries, Trips
@@ -262,7 +262,7 @@ def _predict(before: PerformanceSeries, outcomes: list[PerformanceSeries], price
         (mean, after_by.mean(axis=1), _error(after_by)),
         (mean - here, after_by.mean(axis=1) - before_by, _error(after_by)),
     )
-    forecasts = [Forecast(means, errors, max(len(outcomes) - 1.0, 1.0)) for _, means, errors in sides]
+    forecasts = [GainForecast(means, errors, max(len(outcomes) - 1.0, 1.0)) for _, means, errors in sides]
     windows = int(known.sum())
     start, after, gain = (
         _estimate(value, forecast.interval(), least, windows)

@@ -7,9 +7,9 @@ import pytest
 
 from sinemora.labs.profiler.sweep import (
     Condition,
-    Plan,
     Run,
-    Step,
+    SweepPlan,
+    SweepStep,
     latencies,
     mean_of,
     means,
@@ -17,15 +17,15 @@ from sinemora.labs.profiler.sweep import (
     saturating_load,
 )
 
-PLAN = Plan(added_us=(0, 50, 100, 200), loads=(1, 2, 4, 8, 16, 32), tolerance=0.02, repeats_min=3, repeats_max=6)
+PLAN = SweepPlan(added_us=(0, 50, 100, 200), loads=(1, 2, 4, 8, 16, 32), tolerance=0.02, repeats_min=3, repeats_max=6)
 
 
-def application(step: Step, noise: float, chance: random.Random) -> float:
+def application(step: SweepStep, noise: float, chance: random.Random) -> float:
     """Saturates at four loads; then 1/(1 + x/100)."""
     return 1000 * min(step.load, 4) / (1 + step.added_us / 100) * (1 + chance.gauss(0, noise))
 
 
-def profiled(plan: Plan, noise: float = 0.0, runs: list[Run] | None = None, at_most: int = 1000) -> list[Run]:
+def profiled(plan: SweepPlan, noise: float = 0.0, runs: list[Run] | None = None, at_most: int = 1000) -> list[Run]:
     runs = list(runs or [])
     chance = random.Random(len(runs))
     while len(runs) < at_most and (step := next_step(plan, runs)) is not None:
@@ -43,13 +43,13 @@ def test_the_smallest_load_that_saturates_is_found():
 
 
 def test_a_shorter_time_is_better_too():
-    plan = Plan(added_us=(0, 50, 100), loads=(1, 2, 4, 8), metric="duration")
+    plan = SweepPlan(added_us=(0, 50, 100), loads=(1, 2, 4, 8), metric="duration")
     runs = [Run("load", load, 0, at, 10 / min(load, 4)) for load in plan.loads for at in range(3)]
     assert saturating_load(plan, runs) == 4
 
 
 def test_a_single_load_needs_no_search():
-    runs = profiled(Plan(added_us=(0, 50, 100), loads=(4,)))
+    runs = profiled(SweepPlan(added_us=(0, 50, 100), loads=(4,)))
     assert {run.phase for run in runs} == {"sweep"}
 
 

@@ -13,7 +13,7 @@ import pytest
 from sinemora.applications.curves.core.variable import WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS
 from sinemora.labs.profiler.profile import Profile, finished
 from sinemora.labs.profiler.recipes import RECIPES
-from sinemora.labs.profiler.sweep import Condition, Plan, Run
+from sinemora.labs.profiler.sweep import Condition, Run, SweepPlan
 from sinemora.labs.profiler.variance import factors, waits
 from sinemora.labs.profiler.variation import Variation
 
@@ -25,7 +25,7 @@ SHAPES = tuple(MEASURED["shapes"])
 def profile(shape: str) -> Profile:
     rows = MEASURED["shapes"][shape]
     runs = [Run("sweep", 6, added, 0, rate, magnitude_us=magnitude) for added, magnitude, rate, _ in rows]
-    plan = Plan(tuple(sorted({run.added_us for run in runs})), (6,))
+    plan = SweepPlan(tuple(sorted({run.added_us for run in runs})), (6,))
     return finished(RECIPES["training"], plan, runs, Variation(shape))
 
 

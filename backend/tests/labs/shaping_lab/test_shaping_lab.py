@@ -17,7 +17,7 @@ from sinemora.labs.shaping_lab.core.source import SORT_MB_PER_S, source_row, sou
 from sinemora.labs.shaping_lab.core.summary import figures
 from sinemora.labs.shaping_lab.core.workloads import Operation, WorkloadName, workload_named
 from sinemora.labs.shaping_lab.namespaces import unavailable
-from sinemora.labs.shaping_lab.study import Question, run
+from sinemora.labs.shaping_lab.study import StudyRequest, run
 
 REASON = unavailable(("tbf", "htb"))
 needs_namespaces = pytest.mark.skipif(REASON is not None, reason=str(REASON))
@@ -64,8 +64,8 @@ def test_percentiles_need_enough_operations():
 @needs_namespaces
 def test_a_shared_dropping_bucket_gives_reads_the_retransmission_tail_and_the_link_does_not():
     profiles = [profile_named("none"), profile_named("tb switch")]
-    question = Question([workload_named("c")], profiles, 6, Scale(200))
-    link, shaped = (row for _, row in run(question))
+    request = StudyRequest([workload_named("c")], profiles, 6, Scale(200))
+    link, shaped = (row for _, row in run(request))
     assert (link.profile, shaped.profile) == ("none", "tb switch")
     assert link.count > 1_000
     assert not link.tail.found

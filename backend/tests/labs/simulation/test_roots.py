@@ -8,7 +8,7 @@ import pytest
 
 from sinemora.labs.simulation.core.schemes import Scheme
 from sinemora.labs.simulation.core.simulate import simulate
-from sinemora.labs.simulation.core.state import State
+from sinemora.labs.simulation.core.state import SimulationState
 from sinemora.recommendations.placement.costs import CostTable, table
 from sinemora.recommendations.placement.matrix import cost_matrix
 from sinemora.recommendations.placement.policies import gang, nomora
@@ -61,7 +61,7 @@ def nearest_three(problem: Problem, roots: Ints, costs: CostTable) -> int:
 def test_every_root_takes_a_slot_and_every_task_is_somewhere(scheme: Scheme) -> None:
     seen = []
 
-    def look(state: State) -> None:
+    def look(state: SimulationState) -> None:
         there = state.root[state.root != ANYWHERE]
         used = state.placed.on_machines(WORLD.machines) + np.bincount(there, minlength=WORLD.machines)
         assert used.max() <= WORLD.slots
@@ -81,12 +81,12 @@ def test_every_root_takes_a_slot_and_every_task_is_somewhere(scheme: Scheme) -> 
 def test_a_run_with_several_roots_resumes(tmp_path: Path) -> None:
     path, of = tmp_path / "state.npz", {"seed": 1}
 
-    def keep(state: State) -> None:
+    def keep(state: SimulationState) -> None:
         if state.step == 7:
             state.write(path, of)
 
     whole = simulate(SEVERAL, Scheme.gang, JOBS, LATENCY, after_step=keep)
-    rest = simulate(SEVERAL, Scheme.gang, JOBS, LATENCY, state=State.read(path, of))
+    rest = simulate(SEVERAL, Scheme.gang, JOBS, LATENCY, state=SimulationState.read(path, of))
     assert (rest.scores == whole.scores).all()
 
 

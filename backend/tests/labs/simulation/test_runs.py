@@ -15,7 +15,7 @@ from sinemora.jobs import executor
 from sinemora.labs.simulation.command import app
 from sinemora.labs.simulation.core import series
 from sinemora.labs.simulation.core.simulate import simulate
-from sinemora.labs.simulation.core.state import State
+from sinemora.labs.simulation.core.state import SimulationState
 from sinemora.labs.simulation.core.workload import Workload
 from sinemora.labs.simulation.job import world_of
 from sinemora.labs.simulation.provenance import code_digest
@@ -67,8 +67,8 @@ def test_equal_inputs_have_one_digest_and_others_another(owner: Member):
 def test_a_cancelled_run_leaves_no_report(owner: Member, monkeypatch: pytest.MonkeyPatch):
     job_id = start(owner)
 
-    def endless(*_: object, after_step: Callable[[State], None]) -> None:
-        after_step(State.new(1, 1))
+    def endless(*_: object, after_step: Callable[[SimulationState], None]) -> None:
+        after_step(SimulationState.new(1, 1))
         time.sleep(3600)
 
     monkeypatch.setattr("sinemora.labs.simulation.job.simulate", endless)

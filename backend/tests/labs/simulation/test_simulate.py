@@ -15,7 +15,7 @@ from sinemora.labs.simulation.core.inputs import drawn_jobs
 from sinemora.labs.simulation.core.report import SOURCE
 from sinemora.labs.simulation.core.schemes import Scheme
 from sinemora.labs.simulation.core.simulate import World, simulate
-from sinemora.labs.simulation.core.state import State, StateError
+from sinemora.labs.simulation.core.state import SimulationState, StateError
 from sinemora.labs.simulation.core.workload import Workload, curves
 from sinemora.recommendations.placement.policies import nomora
 from sinemora.recommendations.placement.policies.nomora import Parameters
@@ -321,7 +321,7 @@ def test_policies_come_in_their_order_on_a_small_world() -> None:
 def test_every_task_is_somewhere_and_no_machine_has_more_than_its_slots() -> None:
     seen = []
 
-    def look(state: State) -> None:
+    def look(state: SimulationState) -> None:
         there = state.root[:, 0] != ANYWHERE
         used = state.placed.on_machines(WORLD.machines) + np.bincount(state.root[there, 0], minlength=WORLD.machines)
         assert used.max() <= WORLD.slots
@@ -350,20 +350,20 @@ def test_a_full_cluster_lets_wait_and_says_how_long() -> None:
 def test_a_stopped_simulation_goes_on_as_if_it_had_not_been(scheme: Scheme, tmp_path: Path) -> None:
     path, of = tmp_path / "state.npz", {"seed": 1}
 
-    def keep(state: State) -> None:
+    def keep(state: SimulationState) -> None:
         if state.step == 7:
             state.write(path, of)
 
     whole = simulate(WORLD, scheme, JOBS, LATENCY, after_step=keep)
-    rest = simulate(WORLD, scheme, JOBS, LATENCY, state=State.read(path, of))
+    rest = simulate(WORLD, scheme, JOBS, LATENCY, state=SimulationState.read(path, of))
     assert (rest.scores == whole.scores).all()
     assert (rest.moved_share == whole.moved_share).all()
     assert len(rest.solver_s) == len(whole.solver_s)
     with pytest.raises(StateError, match="differs in seed"):
-        State.read(path, {"seed": 2})
+        SimulationState.read(path, {"seed": 2})
     path.write_bytes(b"x")
     with pytest.raises(StateError, match="not a simulation state"):
-        State.read(path, of)
+        SimulationState.read(path, of)
 
 
 def test_the_command_keeps_states_and_writes_figures_picture_and_page(

@@ -9,7 +9,7 @@ import pytest
 
 from sinemora.jobs import executor
 from sinemora.labs.tail_lab import job as jobs
-from sinemora.labs.tail_lab.core.study import Question, Report, Study, run
+from sinemora.labs.tail_lab.core.study import Report, Study, StudyRequest, run
 from tests.callers import Member
 from tests.patience import PATIENCE_S, until
 
@@ -141,7 +141,7 @@ def test_another_job_is_no_study_and_another_tenants_study_is_unknown(owner: Mem
 def test_a_study_can_be_cancelled(owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = start(owner)
 
-    def endless(question: Question, report: Report) -> Study:
+    def endless(request: StudyRequest, report: Report) -> Study:
         report(0.1, "PS")
         time.sleep(3600)
         raise AssertionError

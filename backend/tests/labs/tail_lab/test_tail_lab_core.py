@@ -8,7 +8,7 @@ from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows, si
 from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, PacketPolicy
 from sinemora.labs.tail_lab.core.search import Goal, best_of, search
 from sinemora.labs.tail_lab.core.source import SourceVerdict
-from sinemora.labs.tail_lab.core.study import Question, run
+from sinemora.labs.tail_lab.core.study import StudyRequest, run
 from sinemora.labs.tail_lab.core.summary import Figures, TailFigure, figures_of, gain_percent, summary_of
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS, SizesError, own_workload
 
@@ -144,10 +144,10 @@ def test_the_search_finds_a_minimum_and_keeps_the_limit_of_the_mean() -> None:
 
 def test_a_study_compares_on_flows_that_the_search_has_not_seen() -> None:
     notes: list[tuple[float, str]] = []
-    question = Question(
+    request = StudyRequest(
         WORKLOADS["w4"], flows=3_000, policies=(PacketPolicy.PS, PacketPolicy.D_TAIL_BLIND), evaluations=6, classes=4
     )
-    study = run(question, lambda share, note: notes.append((share, note)))
+    study = run(request, lambda share, note: notes.append((share, note)))
     assert [(outcome.policy, outcome.classes) for outcome in study.outcomes] == [
         (PacketPolicy.PS, None),
         (PacketPolicy.LAS, None),
@@ -169,14 +169,14 @@ def test_a_study_compares_on_flows_that_the_search_has_not_seen() -> None:
 
 
 def test_a_given_alpha_is_not_searched() -> None:
-    study = run(Question(WORKLOADS["w2"], flows=2_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
+    study = run(StudyRequest(WORKLOADS["w2"], flows=2_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
     assert study.searches == []
     assert [outcome.policy for outcome in study.outcomes] == [PacketPolicy.SRPT, PacketPolicy.D_TAIL_AWARE]
     assert study.outcomes[1].alpha == 2.0
 
 
 def test_one_link_cannot_show_a_gain_over_srpt_in_mean() -> None:
-    study = run(Question(WORKLOADS["w4"], flows=3_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
+    study = run(StudyRequest(WORKLOADS["w4"], flows=3_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
     verdicts = {(row.printed.protocol, row.printed.figure): row.verdict for row in study.beside_source}
     assert verdicts["Homa", TailFigure.MEAN] is SourceVerdict.CANNOT
 

@@ -15,7 +15,7 @@ from sinemora.labs.tail_lab.core.fabric import (
 )
 from sinemora.labs.tail_lab.core.policies import NAMES, POLICIES_OF, TUNABLE, PacketPolicy, TailTopology
 from sinemora.labs.tail_lab.core.source import PRINTED, PRINTED_OF_FABRIC
-from sinemora.labs.tail_lab.core.study import Question, run
+from sinemora.labs.tail_lab.core.study import StudyRequest, run
 from sinemora.labs.tail_lab.core.summary import figures_of
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS
 
@@ -144,11 +144,11 @@ def test_the_figures_of_the_source_are_those_of_its_transports() -> None:
 
 def test_a_study_searches_and_compares_on_other_flows() -> None:
     notes: list[tuple[float, str]] = []
-    question = Question(
+    request = StudyRequest(
         WORKLOADS["w4"], flows=1_000, evaluations=5, fabric=FABRIC,
         policies=(PacketPolicy.HOMA_D_TAIL_AWARE, PacketPolicy.PFABRIC_D_TAIL_BLIND),
     )  # fmt: skip
-    study = run(question, lambda share, note: notes.append((share, note)))
+    study = run(request, lambda share, note: notes.append((share, note)))
     outcomes = {outcome.policy: outcome for outcome in study.outcomes}
     assert list(outcomes) == [
         PacketPolicy.PFABRIC_LAS, PacketPolicy.HOMA,
@@ -159,5 +159,5 @@ def test_a_study_searches_and_compares_on_other_flows() -> None:
     assert {row.printed.protocol for row in study.beside_source} == {"Homa", "pFabric"}
     shares = [share for share, _ in notes]
     assert shares == sorted(shares)
-    assert question.simulations == 2 + 2 * 5 + 4
-    assert question.transmissions == question.packets * 16 * 8
+    assert request.simulations == 2 + 2 * 5 + 4
+    assert request.transmissions == request.packets * 16 * 8

@@ -8,7 +8,7 @@ from sinemora.recommendations.core.verdict import (
     Interval,
     MetricHistory,
     Missing,
-    Verdict,
+    MoveVerdict,
     by_delays,
     by_metric,
     decide,
@@ -24,12 +24,12 @@ PROMISED = Interval(0.3, 0.2, 0.4)
 @pytest.mark.parametrize(
     ("observed", "verdict", "words"),
     [
-        (Interval(0.25, 0.1, 0.4), Verdict.HELD, "agrees"),
-        (Interval(0.1, 0.05, 0.15), Verdict.NOT_HELD, "smaller"),
-        (Interval(0.6, 0.5, 0.7), Verdict.NOT_HELD, "larger"),
-        (Interval(0.0, -0.1, 0.1), Verdict.NOT_HELD, "No gain"),
-        (Interval(-0.2, -0.3, -0.1), Verdict.NOT_HELD, "fell"),
-        (Interval(0.2, -0.1, 0.5), Verdict.CANNOT_TELL, "too wide"),
+        (Interval(0.25, 0.1, 0.4), MoveVerdict.HELD, "agrees"),
+        (Interval(0.1, 0.05, 0.15), MoveVerdict.NOT_HELD, "smaller"),
+        (Interval(0.6, 0.5, 0.7), MoveVerdict.NOT_HELD, "larger"),
+        (Interval(0.0, -0.1, 0.1), MoveVerdict.NOT_HELD, "No gain"),
+        (Interval(-0.2, -0.3, -0.1), MoveVerdict.NOT_HELD, "fell"),
+        (Interval(0.2, -0.1, 0.5), MoveVerdict.CANNOT_TELL, "too wide"),
     ],
 )
 def test_held_needs_a_gain_and_the_promise(observed, verdict, words):
@@ -40,8 +40,8 @@ def test_held_needs_a_gain_and_the_promise(observed, verdict, words):
 def test_a_vague_promise_is_not_kept_by_nothing():
     # It used to hold: the intervals touch.
     vague = Interval(0.3, -0.5, 1.0)
-    assert decide(Interval(0.0, -0.01, 0.01), vague).verdict is Verdict.NOT_HELD
-    assert decide(Interval(0.1, -0.4, 0.6), vague).verdict is Verdict.CANNOT_TELL
+    assert decide(Interval(0.0, -0.01, 0.01), vague).verdict is MoveVerdict.NOT_HELD
+    assert decide(Interval(0.1, -0.4, 0.6), vague).verdict is MoveVerdict.CANNOT_TELL
 
 
 def test_delays_compare_both_placements_in_the_same_windows():
@@ -56,7 +56,7 @@ def test_delays_compare_both_placements_in_the_same_windows():
     # The old placement was bad until the move, and is as good as the new one since.
     returned = by_delays(at_s, good, np.where(at_s < SINCE, bad, good + 0.01 * rng.standard_normal(at_s.size)), SINCE)
     assert isinstance(returned, Interval)
-    assert decide(returned, PROMISED).verdict is Verdict.NOT_HELD
+    assert decide(returned, PROMISED).verdict is MoveVerdict.NOT_HELD
     # The curve's error widens the interval.
     wide = by_delays(at_s, good, bad, SINCE, curve_error=0.2)
     assert isinstance(wide, Interval)
@@ -112,19 +112,19 @@ def test_a_gain_of_the_metric_is_relative_and_less_that_of_the_controls():
     assert isinstance(gain, Interval)
     assert gain.mean == pytest.approx(0.3, abs=0.02)
     assert gain.low < gain.mean < gain.high
-    assert decide(gain, PROMISED).verdict is Verdict.HELD
+    assert decide(gain, PROMISED).verdict is MoveVerdict.HELD
 
 
 def test_a_metric_that_does_not_follow_the_curve_refutes_it():
     gain = by_metric(history(), MOVED_AT, SINCE, 0.6)
     assert isinstance(gain, Interval)
-    assert decide(gain, PROMISED).verdict is Verdict.NOT_HELD
+    assert decide(gain, PROMISED).verdict is MoveVerdict.NOT_HELD
 
 
 def test_what_changed_for_all_is_no_gain():
     gain = by_metric(history(shared=0.4), MOVED_AT, SINCE, 0.6)
     assert isinstance(gain, Interval)
-    assert decide(gain, PROMISED).verdict is Verdict.NOT_HELD
+    assert decide(gain, PROMISED).verdict is MoveVerdict.NOT_HELD
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_only_hours_with_the_present_paths_are_compared():
     gain = by_metric(bad, MOVED_AT, SINCE, 0.6)
     assert isinstance(gain, Interval)
     assert gain.mean == pytest.approx(0, abs=0.02)
-    assert decide(gain, PROMISED).verdict is Verdict.NOT_HELD
+    assert decide(gain, PROMISED).verdict is MoveVerdict.NOT_HELD
 
 
 def test_gains_of_several_applications_are_averaged():
@@ -166,5 +166,5 @@ def test_gains_of_several_applications_are_averaged():
 def test_worlds_where_nothing_improved_seldom_hold():
     rng = np.random.default_rng(5)
     of = {world: [verdicts.judged(verdicts.course(world, rng), "delays") for _ in range(5)] for world in verdicts.World}
-    assert Verdict.HELD not in of[verdicts.World.REGRESSION] + of[verdicts.World.DRIFT]
-    assert Verdict.HELD in of[verdicts.World.GAIN]
+    assert MoveVerdict.HELD not in of[verdicts.World.REGRESSION] + of[verdicts.World.DRIFT]
+    assert MoveVerdict.HELD in of[verdicts.World.GAIN]

@@ -36,7 +36,7 @@ _ROW = ("latency_us", "performance", "spread", "repeats")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class UploadedTable:
     """Unchecked rows: arguments of `normalise`."""
 
     latency_us: list[float]
@@ -53,7 +53,7 @@ class Table:
         return normalise(arguments.pop("latency_us"), arguments.pop("performance"), **arguments)
 
 
-def parse(content: bytes) -> Table:
+def parse(content: bytes) -> UploadedTable:
     """Return the table of a file; JSON is detected. Raises `ObservationError` with the place of the first error."""
     text = text_of(content)
     return parse_json(text) if _is_json(text) else parse_csv(text)
@@ -78,7 +78,7 @@ def line_of(text: str, pointer: str) -> int | None:
 
 def of_rows(
     rows: list[dict[str, float]], metric: Metric = "rate", latency: LatencyKind = "added", baseline: float | None = None
-) -> Table:
+) -> UploadedTable:
     """Return the table of rows as in JSON. Raises `ObservationError` if a row lacks a field of the first one."""
     return _of_rows(cast(list[object], rows), metric, latency, baseline)
 
@@ -93,7 +93,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in lines if line.strip() and not line.startswith("#"))
 
 
-def parse_csv(text: str, baseline: float | None = None) -> Table:
+def parse_csv(text: str, baseline: float | None = None) -> UploadedTable:
     """Return the table of a CSV file. Raises `ObservationError` with the line; rows after `ROWS_MAX` are not read."""
     first = next(_lines(text), None)
     if first is None:
@@ -119,7 +119,7 @@ def parse_csv(text: str, baseline: float | None = None) -> Table:
                 reason = f"{cell[:40]!r} is not a number" if cell else "a value is missing"
                 raise ObservationError(f"/rows/{index}/{name}", f"line {line}, {header[position]}: {reason}") from None
             values[name].append(number * _US_PER[unit] if name == "latency_us" else number)
-    return Table(
+    return UploadedTable(
         values["latency_us"],
         values["performance"],
         metric,
@@ -171,7 +171,7 @@ def _columns(header: list[str]) -> tuple[dict[str, int], str, Metric, LatencyKin
     return columns, unit, cast(Metric, metric), cast(LatencyKind, latency)
 
 
-def parse_json(text: str) -> Table:
+def parse_json(text: str) -> UploadedTable:
     """Return the table of a JSON document. Raises `ObservationError`."""
     try:
         document = json.loads(text)
@@ -195,7 +195,7 @@ def parse_json(text: str) -> Table:
     )
 
 
-def _of_rows(rows: object, metric: Metric, latency: LatencyKind, baseline: float | None) -> Table:
+def _of_rows(rows: object, metric: Metric, latency: LatencyKind, baseline: float | None) -> UploadedTable:
     if not isinstance(rows, list) or not rows:
         raise ObservationError("/rows", "must be a list of at least 3 rows")
     for index, row in enumerate(rows):
@@ -205,7 +205,7 @@ def _of_rows(rows: object, metric: Metric, latency: LatencyKind, baseline: float
         for name in ("latency_us", "performance", *(name for name in _ROW[2:] if name in rows[0])):
             if name not in row:
                 raise ObservationError(f"/rows/{index}/{name}", "missing")
-    return Table(
+    return UploadedTable(
         latency_us=_numbers(rows, "latency_us"),
         performance=_numbers(rows, "performance"),
         metric=metric,

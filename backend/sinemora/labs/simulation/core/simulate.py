@@ -18,7 +18,7 @@ from sinemora.labs.simulation.core import schemes, workload
 from sinemora.labs.simulation.core.delays import RoundTrip
 from sinemora.labs.simulation.core.network import TracedLatency
 from sinemora.labs.simulation.core.schemes import Scheme
-from sinemora.labs.simulation.core.state import State
+from sinemora.labs.simulation.core.state import SimulationState
 from sinemora.labs.simulation.core.workload import Workload
 from sinemora.recommendations.placement.plan import moved_tasks
 from sinemora.recommendations.placement.policies.nomora import Parameters
@@ -109,14 +109,14 @@ def simulate(
     jobs: Workload,
     round_trips: RoundTrip,
     *,
-    state: State | None = None,
-    after_step: Callable[[State], None] | None = None,
+    state: SimulationState | None = None,
+    after_step: Callable[[SimulationState], None] | None = None,
 ) -> SimulationResult:
     """Simulate a world under a policy, resuming from `state` if given.
 
     Jobs, random roots and latencies depend only on the world. `after_step` may store the state.
     """
-    run = _Run(world, scheme, jobs, round_trips, state or State.new(len(jobs), world.seed, world.roots))
+    run = _Run(world, scheme, jobs, round_trips, state or SimulationState.new(len(jobs), world.seed, world.roots))
     while run.state.step < world.steps:
         run.step()
         if after_step:
@@ -127,7 +127,9 @@ def simulate(
 class _Run:
     """A run of one policy in one world."""
 
-    def __init__(self, world: World, scheme: Scheme, jobs: Workload, round_trips: RoundTrip, state: State) -> None:
+    def __init__(
+        self, world: World, scheme: Scheme, jobs: Workload, round_trips: RoundTrip, state: SimulationState
+    ) -> None:
         self.world, self.scheme, self.jobs, self.state = world, scheme, jobs, state
         self.machines = Machines.regular(world.machines, world.slots, world.rack_size, world.pod_racks)
         self.curves = workload.curves(world.mix, world.own_curves)

@@ -19,7 +19,7 @@ class StateError(ValueError):
 
 
 @dataclass(slots=True, eq=False)
-class State:
+class SimulationState:
     """State between two steps. Arrays have one entry per job unless noted."""
 
     step: int

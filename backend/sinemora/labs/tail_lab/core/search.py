@@ -20,7 +20,7 @@ _EXCESS_PRICE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class AlphaEvaluation:
     """Figures at one α. `gain`: of the objective against the baseline, percent; `mean_loss`: rise of the mean, percent.
 
     `allowed` is false where the mean rises more than the search permits.
@@ -41,16 +41,18 @@ class Goal:
     baseline: Figures
     mean_loss_max: float | None = None
 
-    def judge(self, alpha: float, figures: Figures) -> Evaluation:
+    def judge(self, alpha: float, figures: Figures) -> AlphaEvaluation:
         """Return an evaluation."""
         mean_loss = -gain_percent(self.baseline.mean, figures.mean)
         gain = gain_percent(self.baseline.of(self.objective), figures.of(self.objective))
-        return Evaluation(
+        return AlphaEvaluation(
             alpha, figures, gain, mean_loss, self.mean_loss_max is None or mean_loss <= self.mean_loss_max
         )
 
 
-def search(goal: Goal, evaluate: Callable[[float, int], Figures], evaluations: int, seed: int) -> Iterator[Evaluation]:
+def search(
+    goal: Goal, evaluate: Callable[[float, int], Figures], evaluations: int, seed: int
+) -> Iterator[AlphaEvaluation]:
     """Yield one evaluation after another. `evaluate` gets α and the number of evaluations before."""
     import optuna  # only jobs of the tail lab need it
 
@@ -67,7 +69,7 @@ def search(goal: Goal, evaluate: Callable[[float, int], Figures], evaluations: i
         yield judged
 
 
-def best_of(evaluations: list[Evaluation]) -> Evaluation:
+def best_of(evaluations: list[AlphaEvaluation]) -> AlphaEvaluation:
     """Return the best permitted evaluation; without any, the one whose mean rises least."""
     allowed = [each for each in evaluations if each.allowed]
     if allowed:
@@ -75,7 +77,7 @@ def best_of(evaluations: list[Evaluation]) -> Evaluation:
     return min(evaluations, key=lambda each: each.mean_loss)
 
 
-def _loss(goal: Goal, judged: Evaluation) -> float:
+def _loss(goal: Goal, judged: AlphaEvaluation) -> float:
     # The estimator ranks evaluations: one that is not permitted by little is near the best permitted ones.
     excess = 0.0 if goal.mean_loss_max is None else max(0.0, judged.mean_loss - goal.mean_loss_max)
     return _EXCESS_PRICE * excess - judged.gain

@@ -31,7 +31,7 @@ from sinemora.labs.tail_lab.core.policies import (
     PacketPolicy,
     TailTopology,
 )
-from sinemora.labs.tail_lab.core.search import Evaluation, Goal, best_of, search
+from sinemora.labs.tail_lab.core.search import AlphaEvaluation, Goal, best_of, search
 from sinemora.labs.tail_lab.core.summary import Figures, Summary, TailFigure, figures_of, gain_percent, summary_of
 from sinemora.labs.tail_lab.core.workloads import Workload
 
@@ -49,7 +49,7 @@ Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Question:
+class StudyRequest:
     """Parameters of a study. Without `alpha`, search it; without `against`, compare each policy with its limit."""
 
     workload: Workload
@@ -115,7 +115,7 @@ class Question:
         return searches + len(self.baselines) + len(self.tunable) + 2 * len(self.classed)
 
     def too_long(self) -> str | None:
-        """Return why the question would take too long, None if it does not."""
+        """Return why the request would take too long, None if it does not."""
         most, most_of_all = (
             (FABRIC_PACKETS_MAX, STUDY_FABRIC_PACKETS_MAX) if self.fabric else (PACKETS_MAX, STUDY_PACKETS_MAX)
         )
@@ -150,8 +150,8 @@ class Searched:
 
     policy: PacketPolicy
     against: PacketPolicy
-    evaluations: list[Evaluation]
-    best: Evaluation
+    evaluations: list[AlphaEvaluation]
+    best: AlphaEvaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class FabricPackets:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PolicyOutcome:
     """Figures of one policy; `alpha` is None without one. `class_shares`: of bytes, lowest class first."""
 
     policy: PacketPolicy
@@ -191,16 +191,16 @@ class SourceComparison:
 class Study:
     """Outcomes of all policies on the same flows, searches, and figures next to those of the source."""
 
-    question: Question
+    request: StudyRequest
     flows: int
     packets: int
     mean_bytes: float
     load: float
-    outcomes: list[Outcome]
+    outcomes: list[PolicyOutcome]
     searches: list[Searched]
     beside_source: list[SourceComparison]
 
-    def outcome(self, policy: PacketPolicy, classes: int | None = None) -> Outcome | None:
+    def outcome(self, policy: PacketPolicy, classes: int | None = None) -> PolicyOutcome | None:
         """Return the outcome of a policy, None if it was not simulated; without `classes` its first."""
         found = (each for each in self.outcomes if each.policy is policy and classes in (None, each.classes))
         return next(found, None)
@@ -221,30 +221,30 @@ class _Steps:
         return lambda share: self._report(min((start + share) / self._total, 1.0), note)
 
 
-def run(question: Question, report: Report = lambda share, note: None) -> Study:
+def run(request: StudyRequest, report: Report = lambda share, note: None) -> Study:
     """Run a study. `report` gets the share that is done and the current step; what it raises ends the study."""
-    steps = _Steps(question.simulations, report)
-    searches = _searches(question, _draw(question, question.seed), steps) if question.searched_against else []
+    steps = _Steps(request.simulations, report)
+    searches = _searches(request, _draw(request, request.seed), steps) if request.searched_against else []
     alphas = {found.policy: found.best.alpha for found in searches}
-    flows = _draw(question, question.seed + _COMPARED_SEED)
+    flows = _draw(request, request.seed + _COMPARED_SEED)
     outcomes, packets = [], 0
-    for policy in (*question.baselines, *question.tunable):
-        alpha = None if policy not in TUNABLE else alphas.get(policy, question.alpha or 0.0)
+    for policy in (*request.baselines, *request.tunable):
+        alpha = None if policy not in TUNABLE else alphas.get(policy, request.alpha or 0.0)
         simulated = _simulate(flows, policy, alpha or 0.0, steps.next(NAMES[policy]))
         packets = simulated.packets
         outcomes.append(_outcome(flows, policy, alpha, simulated))
-        if isinstance(flows, Flows) and question.classes and policy in question.classed:
+        if isinstance(flows, Flows) and request.classes and policy in request.classed:
             chosen = Chosen(policy, alpha or 0.0)
-            outcomes.append(_in_classes(question, question.classes, flows, chosen, steps))
-    study = Study(question, len(flows.sizes), packets, float(flows.sizes.mean()), flows.load, outcomes, searches, [])
+            outcomes.append(_in_classes(request, request.classes, flows, chosen, steps))
+    study = Study(request, len(flows.sizes), packets, float(flows.sizes.mean()), flows.load, outcomes, searches, [])
     study.beside_source.extend(_source_comparison(study))
     return study
 
 
-def _draw(question: Question, seed: int) -> Flows | FabricFlows:
-    if question.fabric:
-        return draw_fabric_flows(question.workload, question.fabric, question.load, question.flow_count, seed)
-    return draw_flows(question.workload, question.link, question.load, question.flow_count, seed)
+def _draw(request: StudyRequest, seed: int) -> Flows | FabricFlows:
+    if request.fabric:
+        return draw_fabric_flows(request.workload, request.fabric, request.load, request.flow_count, seed)
+    return draw_flows(request.workload, request.link, request.load, request.flow_count, seed)
 
 
 def _simulate(
@@ -257,54 +257,54 @@ def _simulate(
 
 def _outcome(
     flows: Flows | FabricFlows, policy: PacketPolicy, alpha: float | None, simulated: links.Simulated
-) -> Outcome:
+) -> PolicyOutcome:
     summary = summary_of(flows, simulated)
     if not isinstance(simulated, FabricSimulated):
-        return Outcome(policy, alpha, None, summary, [], [])
+        return PolicyOutcome(policy, alpha, None, summary, [], [])
     packets = FabricPackets(simulated.dropped, simulated.duplicates, simulated.marked, simulated.hops)
     classed = has_classes(policy)
     shares = simulated.class_shares if classed else []
-    return Outcome(policy, alpha, CLASSES if classed else None, summary, simulated.boundaries, shares, packets)
+    return PolicyOutcome(policy, alpha, CLASSES if classed else None, summary, simulated.boundaries, shares, packets)
 
 
-def _searches(question: Question, flows: Flows | FabricFlows, steps: _Steps) -> list[Searched]:
+def _searches(request: StudyRequest, flows: Flows | FabricFlows, steps: _Steps) -> list[Searched]:
     baselines = {
         policy: figures_of(flows, _simulate(flows, policy, 0.0, steps.next(f"baseline {NAMES[policy]}")))
-        for policy in sorted(question.searched_against)
+        for policy in sorted(request.searched_against)
     }
-    return [_search(question, policy, baselines, flows, steps) for policy in question.tunable]
+    return [_search(request, policy, baselines, flows, steps) for policy in request.tunable]
 
 
 def _search(
-    question: Question,
+    request: StudyRequest,
     policy: PacketPolicy,
     baselines: dict[PacketPolicy, Figures],
     flows: Flows | FabricFlows,
     steps: _Steps,
 ) -> Searched:
-    against = question.baseline_of(policy)
+    against = request.baseline_of(policy)
 
     def evaluate(alpha: float, number: int) -> Figures:
-        note = f"{NAMES[policy]}: evaluation {number + 1} of {question.evaluations}"
+        note = f"{NAMES[policy]}: evaluation {number + 1} of {request.evaluations}"
         return figures_of(flows, _simulate(flows, policy, alpha, steps.next(note)))
 
-    goal = Goal(question.objective, baselines[against], question.mean_loss_max)
-    evaluations = list(search(goal, evaluate, question.evaluations, question.seed))
+    goal = Goal(request.objective, baselines[against], request.mean_loss_max)
+    evaluations = list(search(goal, evaluate, request.evaluations, request.seed))
     return Searched(policy, against, evaluations, best_of(evaluations))
 
 
-def _in_classes(question: Question, classes: int, flows: Flows, chosen: Chosen, steps: _Steps) -> Outcome:
+def _in_classes(request: StudyRequest, classes: int, flows: Flows, chosen: Chosen, steps: _Steps) -> PolicyOutcome:
     name = f"{NAMES[chosen.policy]}, {classes} classes"
-    boundaries = boundaries_of(flows, chosen, classes, question.spread, steps.next(f"{name}: boundaries"))
+    boundaries = boundaries_of(flows, chosen, classes, request.spread, steps.next(f"{name}: boundaries"))
     simulated = links.simulate(flows, Chosen(chosen.policy, chosen.alpha, boundaries), steps.next(name))
     summary = summary_of(flows, simulated)
-    return Outcome(chosen.policy, chosen.alpha, classes, summary, boundaries, simulated.class_shares)
+    return PolicyOutcome(chosen.policy, chosen.alpha, classes, summary, boundaries, simulated.class_shares)
 
 
 def _source_comparison(study: Study) -> list[SourceComparison]:
     rows = []
-    rows_of = source.PRINTED_OF_FABRIC if study.question.fabric else source.PRINTED
-    for printed in rows_of.get(study.question.workload.key, []):
+    rows_of = source.PRINTED_OF_FABRIC if study.request.fabric else source.PRINTED
+    for printed in rows_of.get(study.request.workload.key, []):
         outcome, baseline = study.outcome(printed.policy), study.outcome(printed.against)
         if outcome is not None and baseline is not None and outcome.alpha is not None:
             of = printed.figure

@@ -29,7 +29,7 @@ class TailFigure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class SizeBucket:
     """Flows of a range of sizes up to `bytes_max`, and their p99."""
 
     bytes_max: int
@@ -57,7 +57,7 @@ class Summary:
 
     figures: Figures
     tail_means_s: list[float]
-    buckets: list[Bucket]
+    buckets: list[SizeBucket]
     slowdown: list[float]
 
 
@@ -78,7 +78,7 @@ def summary_of(flows: Flows | FabricFlows, simulated: Simulated) -> Summary:
     for number in range(BUCKETS):
         inside = fct[bucket == number]
         p99 = float(np.quantile(inside, 0.99)) if inside.size else None
-        buckets.append(Bucket(int(np.floor(edges[number + 1] + 1e-6)), int(inside.size), p99))
+        buckets.append(SizeBucket(int(np.floor(edges[number + 1] + 1e-6)), int(inside.size), p99))
     return Summary(
         figures_of(flows, simulated), [_tail_mean(fct, percent) for percent in PERCENTILES], buckets, slowdown.tolist()
     )

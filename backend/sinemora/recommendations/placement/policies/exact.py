@@ -10,12 +10,12 @@ import numpy as np
 
 from sinemora.recommendations.placement import costs as points
 from sinemora.recommendations.placement.matrix import cost_matrix, waiting_costs
-from sinemora.recommendations.placement.plan import Plan, Statistics
+from sinemora.recommendations.placement.plan import PlacementPlan, Statistics
 from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Problem, ProblemError
 from sinemora.recommendations.placement.solvers.transport import Transport
 
 
-def solve(problem: Problem) -> Plan:
+def solve(problem: Problem) -> PlacementPlan:
     """Return the cheapest assignment of all tasks for fixed roots; the optimality gap is 0."""
     started = time.perf_counter()
     transport, held = transport_of(problem)
@@ -41,13 +41,13 @@ def transport_of(problem: Problem) -> tuple[Transport, Assignment]:
     return transport, held
 
 
-def _plan(problem: Problem, transport: Transport, held: Assignment, started: float) -> Plan:
+def _plan(problem: Problem, transport: Transport, held: Assignment, started: float) -> PlacementPlan:
     solved = transport.assignment()
     waiting = transport.supply - solved.of_jobs(transport.jobs)
     cost = int((transport.costs[solved.job, solved.machine].astype(np.int64) * solved.count).sum())
     cost += int((transport.costs[held.job, held.machine].astype(np.int64) * held.count).sum())
     cost += int((waiting * transport.waiting_cost).sum())
-    return Plan(
+    return PlacementPlan(
         "exact",
         problem.jobs.root,
         solved.plus(held),

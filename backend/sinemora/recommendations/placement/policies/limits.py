@@ -11,10 +11,10 @@ import numpy as np
 
 from sinemora.recommendations.placement import costs as points
 from sinemora.recommendations.placement.matrix import cost_matrix, waiting_costs
-from sinemora.recommendations.placement.plan import Certificate, Plan, Statistics
+from sinemora.recommendations.placement.plan import Certificate, PlacementPlan, Statistics
 from sinemora.recommendations.placement.problem import Assignment, Ints, Problem
 from sinemora.recommendations.placement.solvers import flow
-from sinemora.recommendations.placement.solvers.flow import Network
+from sinemora.recommendations.placement.solvers.flow import FlowNetwork
 
 _LEVELS = ("pod", "rack", "machine")
 
@@ -27,7 +27,7 @@ class InfeasibleError(ValueError):
         self.relax = relax
 
 
-def solve(problem: Problem) -> Plan:
+def solve(problem: Problem) -> PlacementPlan:
     """Return the cheapest placement within spread limits, proven; tasks without a place wait."""
     started = time.perf_counter()
     problem.check()
@@ -47,7 +47,7 @@ def solve(problem: Problem) -> Plan:
     cost = sum(
         int((matrix[part.job, part.machine].astype(np.int64) * part.count).sum()) for part in (placed, held)
     ) + int((waiting * waiting_cost).sum())
-    return Plan(
+    return PlacementPlan(
         "exact",
         problem.jobs.root,
         placed.plus(held),
@@ -60,7 +60,7 @@ def solve(problem: Problem) -> Plan:
 
 def _network(
     problem: Problem, matrix: Ints, supply: Ints, free: Ints, waiting_cost: Ints
-) -> tuple[Network, Ints, Ints, Ints]:
+) -> tuple[FlowNetwork, Ints, Ints, Ints]:
     """Return the network, its arcs into machines, and the job and machine of each such arc."""
     jobs, machines = matrix.shape
     sink = jobs + machines
@@ -101,7 +101,7 @@ def _network(
     supplies = np.zeros(nodes, np.int64)
     supplies[:jobs], supplies[sink] = supply, -supply.sum()
     columns = [np.array(column, np.int64) for column in (tail, head, capacity, cost)]
-    network = Network(columns[0], columns[1], columns[2], columns[3], supplies)
+    network = FlowNetwork(columns[0], columns[1], columns[2], columns[3], supplies)
     pairs = [np.array(column, np.int64) for column in (pair_arc, pair_job, pair_machine)]
     return network, pairs[0], pairs[1], pairs[2]
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sinemora.recommendations.placement import costs as points
 from sinemora.recommendations.placement.matrix import cost_matrix
-from sinemora.recommendations.placement.plan import Certificate, Plan, Statistics
+from sinemora.recommendations.placement.plan import Certificate, PlacementPlan, Statistics
 from sinemora.recommendations.placement.problem import (
     ANYWHERE,
     WAITING_COST,
@@ -30,7 +30,7 @@ from sinemora.recommendations.placement.problem import (
 )
 from sinemora.recommendations.placement.solvers import flow
 from sinemora.recommendations.placement.solvers.cost_kernels import CostMatrix
-from sinemora.recommendations.placement.solvers.flow import Network
+from sinemora.recommendations.placement.solvers.flow import FlowNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Parameters:
 class Built:
     """A network and the meaning of its nodes: groups of tasks (supplies), then U, X, racks, machines, the sink."""
 
-    network: Network
+    network: FlowNetwork
     group_job: Ints
     """Job of each supply node."""
     machines: int
@@ -88,7 +88,9 @@ class Built:
         return self.machine + self.machines
 
 
-def solve(problem: Problem, parameters: Parameters | None = None, rng: np.random.Generator | None = None) -> Plan:
+def solve(
+    problem: Problem, parameters: Parameters | None = None, rng: np.random.Generator | None = None
+) -> PlacementPlan:
     """Return one round of the published policy: unplaced roots first, on any machine; then the other tasks.
 
     `rng` chooses among slots of equal cost; without it the choice is the same every time.
@@ -109,7 +111,7 @@ def solve(problem: Problem, parameters: Parameters | None = None, rng: np.random
     cost += int(waiting.sum()) * parameters.gamma
     primal = flow.cost(built.network, flows)
     dual = flow.dual_value(built.network, flow.potentials(built.network, flows))
-    return Plan(
+    return PlacementPlan(
         "nomora",
         problem.jobs.root,
         placed,
@@ -126,7 +128,7 @@ def build(problem: Problem, parameters: Parameters) -> tuple[Built, CostMatrix]:
     racks = int(problem.machines.rack.max(initial=-1)) + 1
     matrix = cost_matrix(problem, points.table(problem.curves)[problem.jobs.curve], parameters.gamma)
     groups = _groups(problem, parameters)
-    built = Built(Network(*(np.zeros(0, np.int64),) * 5), groups.job, machines, racks, jobs)
+    built = Built(FlowNetwork(*(np.zeros(0, np.int64),) * 5), groups.job, machines, racks, jobs)
     free = problem.free_slots()
     arcs = _Arcs()
     node = np.arange(len(groups.job))
@@ -268,9 +270,9 @@ class _Arcs:
         tail = groups[np.repeat(first[job], times) + within]
         self.add(tail, np.repeat(head, times), count[tail], np.repeat(cost, times))
 
-    def network(self, supply: Ints) -> Network:
+    def network(self, supply: Ints) -> FlowNetwork:
         columns = [np.concatenate([part[at] for part in self._parts]).astype(np.int64) for at in range(4)]
-        return Network(columns[0], columns[1], columns[2], columns[3], supply)
+        return FlowNetwork(columns[0], columns[1], columns[2], columns[3], supply)
 
 
 def _place_roots(problem: Problem) -> Ints:

@@ -231,7 +231,7 @@ def _watch(share: float, phase: str, least: float, lower: float | None = None) -
 
     def report(cost: float, bound: float) -> None:
         known = bound if lower is None and np.isfinite(bound) else lower
-        listener(progress.Progress(share, phase, min(cost, least), known))
+        listener(progress.SolveProgress(share, phase, min(cost, least), known))
 
     return report
 

@@ -8,7 +8,7 @@ from ortools.graph.python import min_cost_flow
 from sinemora.recommendations.placement.problem import Ints
 
 
-class Network(NamedTuple):
+class FlowNetwork(NamedTuple):
     """Arcs by number and supply of each node (negative: demand). Supplies sum to 0."""
 
     tail: Ints
@@ -22,7 +22,7 @@ class FlowError(RuntimeError):
     """No flow carries all supply of the network."""
 
 
-def solve(network: Network) -> Ints:
+def solve(network: FlowNetwork) -> Ints:
     """Return the flow on every arc of a cheapest flow."""
     solver = min_cost_flow.SimpleMinCostFlow()
     arcs = solver.add_arcs_with_capacity_and_unit_cost(network.tail, network.head, network.capacity, network.cost)
@@ -33,12 +33,12 @@ def solve(network: Network) -> Ints:
     return np.asarray(solver.flows(arcs), np.int64)
 
 
-def cost(network: Network, flow: Ints) -> int:
+def cost(network: FlowNetwork, flow: Ints) -> int:
     """Return the cost of a flow."""
     return int((network.cost * flow).sum())
 
 
-def potentials(network: Network, flow: Ints) -> Ints:
+def potentials(network: FlowNetwork, flow: Ints) -> Ints:
     """Return node prices under which no residual arc of an optimal flow has a negative reduced cost.
 
     They are shortest distances in the residual network from a virtual source (Bellman-Ford). The solver returns flows
@@ -63,7 +63,7 @@ def potentials(network: Network, flow: Ints) -> Ints:
     raise FlowError("flow not optimal: its residual network has a negative cycle")
 
 
-def dual_value(network: Network, potential: Ints) -> int:
+def dual_value(network: FlowNetwork, potential: Ints) -> int:
     """Return the lower bound on the cost of any flow that the node prices prove."""
     reduced = network.cost + potential[network.tail] - potential[network.head]
     bound = (np.minimum(reduced, 0) * network.capacity).sum() - (potential * network.supply).sum()

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.applications.curves.core.observations import ObservationError
-from sinemora.applications.curves.core.upload import Table, parse
+from sinemora.applications.curves.core.upload import UploadedTable, parse
 
-RATE = Table([0, 50, 100], [990e3, 925e3, 790e3])
+RATE = UploadedTable([0, 50, 100], [990e3, 925e3, 790e3])
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ RATE = Table([0, 50, 100], [990e3, 925e3, 790e3])
         ('latency_ms,"rate"\n0,990000\n0.05,925000\n"0.1",790000', RATE),
         (
             "measured_us,duration_s,sd,runs\n180,50,1,5\n200,52,1.5,5\n280,60,2,3",
-            Table([180, 200, 280], [50, 52, 60], "duration", "measured", [1, 1.5, 2], [5, 5, 3]),
+            UploadedTable([180, 200, 280], [50, 52, 60], "duration", "measured", [1, 1.5, 2], [5, 5, 3]),
         ),
         (
             '[{"latency_us": 0, "performance": 990000}, {"latency_us": 50, "performance": 925000.0},'
@@ -31,7 +31,7 @@ RATE = Table([0, 50, 100], [990e3, 925e3, 790e3])
         (
             '{"metric": "duration", "latency": "measured", "baseline": 50,'
             ' "rows": [{"latency_us": 9, "performance": 51, "spread": 1, "repeats": 3}]}',
-            Table([9], [51], "duration", "measured", [1], [3], 50),
+            UploadedTable([9], [51], "duration", "measured", [1], [3], 50),
         ),
     ],
 )

@@ -14,7 +14,7 @@ from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.placement import progress
 from sinemora.recommendations.placement.policies import search
-from sinemora.recommendations.placement.progress import Progress
+from sinemora.recommendations.placement.progress import SolveProgress
 
 OPTIONS = Options(moves_max=10, move_cost=0.0)
 PHASES = ("local search", "lower bound", "branch and bound")
@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 def test_cost_falls_and_the_bound_rises_while_the_search_runs() -> None:
-    reports: list[Progress] = []
+    reports: list[SolveProgress] = []
     with progress.listening(reports.append):
         watched = optimize.solve(world(), OPTIONS)
     seen = [report for report in reports if report.cost is not None]
@@ -56,7 +56,7 @@ def test_what_the_listener_raises_stops_the_native_call(phase: str, monkeypatch:
     monkeypatch.setattr(search, "_MANY_WORK", 200 * search.BRANCH_WORK)
     since: list[float] = []
 
-    def listen(solve: Progress) -> None:
+    def listen(solve: SolveProgress) -> None:
         if solve.phase.startswith(phase):
             since.append(time.process_time())
             # The first report of a phase is made before the native call, the second inside it.
