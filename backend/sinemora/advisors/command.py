@@ -10,7 +10,7 @@ from sinemora.advisors.bulk.command import bulk
 from sinemora.advisors.compute_mix.command import price_basis, price_difference, split_cells
 from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.advisors.shaping.command import app as shaping
-from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api, utf8_of, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, utf8_of, write_text, yaml_of
 from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
@@ -28,8 +28,7 @@ advise.add_typer(bulk)
 Question = Annotated[Path, Argument(help="YAML file with the question; - for standard input.")]
 
 
-@advise.command("compute-mix")
-@calls_api
+@api_command(advise, "compute-mix")
 def compute_mix(client: Terminal, file: Question) -> None:
     """Find the cheapest split between VMs and serverless that keeps a response target."""
     result = client.read("/v1/advisors/compute-mix", yaml_of(file))
@@ -48,8 +47,7 @@ def compute_mix(client: Terminal, file: Question) -> None:
             client.print_line(f"{path['label']}: {path['difference_per_hour']:+.4g} per hour against the first path")
 
 
-@advise.command("provider-prices")
-@calls_api
+@api_command(advise, "provider-prices")
 def provider_prices(client: Terminal, file: Question) -> None:
     """Find the serverless prices at which the best mix switches, and the price best for the provider."""
     result = client.read("/v1/advisors/provider-prices", yaml_of(file))
@@ -65,8 +63,7 @@ def provider_prices(client: Terminal, file: Question) -> None:
     client.print_result(result, ("regime", "price of a busy hour", "provider's profit per hour", ""), rows)
 
 
-@advise.command()
-@calls_api
+@api_command(advise)
 def fairness(
     client: Terminal,
     mesh: Mesh = None,
@@ -84,8 +81,7 @@ def fairness(
     client.print_line(f"Index {index}{', below ' + str(result['alert_below']) if result['below'] else ''}")
 
 
-@advise.command("import-fairness")
-@calls_api
+@api_command(advise, "import-fairness")
 def import_fairness(client: Terminal, file: Annotated[Path, Argument(help="CSV file; - for standard input.")]) -> None:
     """Compute Jain's index of a table of throughputs, or means of a table of indices."""
     result = client.read("/v1/advisors/fairness-imports", {"csv": utf8_of(file)})
@@ -96,8 +92,7 @@ def import_fairness(client: Terminal, file: Annotated[Path, Argument(help="CSV f
     client.print_result(result, ("group", "windows", "mean index"), rows)
 
 
-@advise.command()
-@calls_api
+@api_command(advise)
 def transport(client: Terminal, file: Question) -> None:
     """Choose the transport of a path or transfer, with the rule and the measurement behind it."""
     result = client.read("/v1/advisors/transports", yaml_of(file))
@@ -109,8 +104,7 @@ def transport(client: Terminal, file: Question) -> None:
     client.print_result(result, ("part", "choice", "rule", "measurement", ""), rows)
 
 
-@advise.command()
-@calls_api
+@api_command(advise)
 def transfers(client: Terminal, file: Question) -> None:
     """Plan the rates, connections and order of a shuffle or broadcast."""
     result = client.read("/v1/advisors/transfer-plans", yaml_of(file))
@@ -126,8 +120,7 @@ def transfers(client: Terminal, file: Question) -> None:
     )
 
 
-@advise.command("traffic-shapes")
-@calls_api
+@api_command(advise, "traffic-shapes")
 def traffic_shapes(
     client: Terminal,
     mesh: Mesh = None,
@@ -143,8 +136,7 @@ def traffic_shapes(
     client.print_result(found, ("VM", "traffic", "idle", "peak over mean", "windows"), rows)
 
 
-@price_lists.command("list")
-@calls_api
+@api_command(price_lists, "list")
 def list_price_lists(client: Terminal) -> None:
     """List all price lists."""
     rows = list(client.items("/v1/price-lists"))
@@ -152,8 +144,7 @@ def list_price_lists(client: Terminal) -> None:
     client.print_result(rows, ("price list", "currency", "as of", "entries"), table)
 
 
-@price_lists.command("import")
-@calls_api
+@api_command(price_lists, "import")
 def import_price_list(
     client: Terminal,
     file: Annotated[Path | None, Argument(help="CSV or JSON file; - for CSV from standard input.")] = None,
@@ -178,8 +169,7 @@ def import_price_list(
     client.print_result(row, ("price list", "currency", "as of", "entries"), table)
 
 
-@price_lists.command("export")
-@calls_api
+@api_command(price_lists, "export")
 def export_price_list(client: Terminal, name: Annotated[str, Argument(help="Name of the price list.")]) -> None:
     """Export a price list as CSV."""
     from sinemora.advisors.compute_mix.core.price_list import csv_of
@@ -187,8 +177,7 @@ def export_price_list(client: Terminal, name: Annotated[str, Argument(help="Name
     write_text(csv_of(client.named("/v1/price-lists", name, "price list")["entries"]), None)
 
 
-@price_lists.command("delete")
-@calls_api
+@api_command(price_lists, "delete")
 def delete_price_list(client: Terminal, name: Annotated[str, Argument(help="Name of the price list.")]) -> None:
     """Delete a price list."""
     client.read(f"/v1/price-lists/{client.named('/v1/price-lists', name, 'price list')['id']}", method="DELETE")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Terminal, bytes_of, calls_api, write_text
+from sinemora.kit.commands import Terminal, api_command, bytes_of, write_text
 from sinemora.kit.delays import delay
 from sinemora.kit.percent import percent, signed_percent
 
@@ -18,8 +18,7 @@ app.add_typer(
 Name = Annotated[str, Argument(help="Name or id of the application.")]
 
 
-@applications.command("list")
-@calls_api
+@api_command(applications, "list")
 def list_applications(client: Terminal) -> None:
     """List all applications."""
     items = list(client.items("/v1/applications"))
@@ -29,8 +28,7 @@ def list_applications(client: Terminal) -> None:
     client.print_result(items, ("application", "mesh", "shape", "tasks", "curve"), rows)
 
 
-@applications.command()
-@calls_api
+@api_command(applications)
 def performance(client: Terminal, name: Name) -> None:
     """Show the current performance, link by link."""
     result = client.get(f"/v1/applications/{_id(client, name)}/performance")
@@ -42,8 +40,7 @@ def performance(client: Terminal, name: Name) -> None:
     client.print_result(result, ("from", "to", "round trip", "performance", "state"), rows)
 
 
-@applications.command()
-@calls_api
+@api_command(applications)
 def options(client: Terminal, name: Name) -> None:
     """Show role swaps, re-created VMs and additional VMs."""
     result = client.get_or_wait(f"/v1/applications/{_id(client, name)}/options")
@@ -56,15 +53,13 @@ def options(client: Terminal, name: Name) -> None:
         client.print_line(words)
 
 
-@applications.command()
-@calls_api
+@api_command(applications)
 def delete(client: Terminal, name: Name) -> None:
     """Delete an application; its VMs stay."""
     client.read(f"/v1/applications/{_id(client, name)}", method="DELETE")
 
 
-@applications.command()
-@calls_api
+@api_command(applications)
 def export(
     client: Terminal,
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
@@ -73,8 +68,7 @@ def export(
     write_text(client.export_applications(), output)
 
 
-@applications.command("import")
-@calls_api
+@api_command(applications, "import")
 def import_file(client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")]) -> None:
     """Create or update applications from a YAML file."""
     changes = client.read("/v1/applications/manifest", bytes_of(file), media_type="application/yaml")

@@ -12,7 +12,7 @@ import sinemora_native
 from typer import Argument, Option, Typer
 
 from sinemora.artifacts.models import Chunking
-from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api
+from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command
 from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
@@ -29,8 +29,7 @@ _WAITS = {
 }
 
 
-@artifacts.command()
-@calls_api
+@api_command(artifacts)
 def publish(
     client: Terminal,
     file: Annotated[Path, Argument(help="File to publish.", exists=True, dir_okay=False)],
@@ -67,8 +66,7 @@ def publish(
     client.print_result(made, ("id", "name", "release", "bytes", "blocks", "uploaded"), [row])
 
 
-@artifacts.command()
-@calls_api
+@api_command(artifacts)
 def status(
     client: Terminal,
     artifact: Annotated[str | None, Argument(help="Name or id; the newest release of a name.")] = None,
@@ -113,8 +111,7 @@ def _incomplete(copies: Any) -> int:
     return sum(one["state"] in ("waiting", "fetching") for one in copies["items"])
 
 
-@artifacts.command()
-@calls_api
+@api_command(artifacts)
 def fetch(
     client: Terminal,
     artifact: Annotated[str, Argument(help="Name or id; the newest release of a name.")],

@@ -10,16 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any, Concatenate, ParamSpec
 
-from sinemora_client.models import JobRead
-from typer import Exit, Option
+from typer import Exit, Option, Typer
 
 from sinemora.kit import yaml_text
 from sinemora.kit.config import settings
 from sinemora.kit.percent import percent
 from sinemora_client import Client, SinemoraError
+from sinemora_client.models import JobRead
 from sinemora_client.profiles import KEY, Profile, ProfileError, key_of_environment, load
 
 P = ParamSpec("P")
+Command = Callable[..., None]
 
 
 def profile_names(incomplete: str) -> list[str]:
@@ -206,7 +207,7 @@ def print_json(result: Any) -> None:
     print(json.dumps(result, indent=2, ensure_ascii=False, default=str))
 
 
-def calls_api(action: Callable[Concatenate[Terminal, P], None]) -> Callable[..., None]:
+def _with_client(action: Callable[Concatenate[Terminal, P], None]) -> Command:
     """Return `action` as a command with a client; adds the options --url, --key, --profile and --json."""
 
     def command(
@@ -222,6 +223,11 @@ def calls_api(action: Callable[Concatenate[Terminal, P], None]) -> Callable[...,
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
+
+
+def api_command(app: Typer, name: str | None = None) -> Callable[[Callable[Concatenate[Terminal, P], None]], Command]:
+    """Return the decorator that adds a command with a client to `app`, by default under the name of its function."""
+    return lambda action: app.command(name)(_with_client(action))
 
 
 def moment_of(text: str) -> datetime:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api
+from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, bytes_of
 from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.latency_budget import text as latency_budget_text
@@ -25,8 +25,7 @@ def _query(name: str) -> str:
     return name
 
 
-@app.command()
-@calls_api
+@api_command(app)
 def export(
     client: Terminal,
     question: Annotated[
@@ -67,8 +66,7 @@ def export(
     client.print_result({"file": str(output), "format": format.value, "bytes": size})
 
 
-@app.command("delay-tables")
-@calls_api
+@api_command(app, "delay-tables")
 def delay_tables(
     client: Terminal,
     source: Annotated[str, Argument(help="Name or id of the VM that plays the client.")],
@@ -103,8 +101,7 @@ def delay_tables(
     client.print_result(written)
 
 
-@app.command("latency-budget")
-@calls_api
+@api_command(app, "latency-budget")
 def latency_budget(
     client: Terminal,
     mesh: Mesh = None,
@@ -164,8 +161,7 @@ def _answer(client: Terminal, mesh: str | None, question: str, query: Mapping[st
     return client.get_or_wait(f"/v1/meshes/{client.mesh_id(mesh)}/{question}", **query)
 
 
-@app.command("import")
-@calls_api
+@api_command(app, "import")
 def import_file(
     api: Terminal,
     file: Annotated[Path, Argument(help="File with the trace; - for standard input.")],

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api
+from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command
 from sinemora.kit.percent import percent, signed_percent
 from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.policies.explain import ExplainedArc, as_text
@@ -23,8 +23,7 @@ _POINTS = "100 divided by the predicted performance: 105 is a loss of 5 %."
 Id = Annotated[str, Argument(help="Id of the recommendation.")]
 
 
-@app.command()
-@calls_api
+@api_command(app)
 def recommend(
     client: Terminal,
     mesh: Mesh = None,
@@ -72,8 +71,7 @@ def recommend(
     _print_moves(client, client.get(f"/v1/recommendations/{found['recommendation_id']}"))
 
 
-@recommendations.command("list")
-@calls_api
+@api_command(recommendations, "list")
 def list_recommendations(client: Terminal) -> None:
     """List all recommendations, newest first."""
     items = list(client.items("/v1/recommendations"))
@@ -85,36 +83,31 @@ def list_recommendations(client: Terminal) -> None:
     client.print_result(items, ("id", "created", "mesh", "policy", "moves", "state", "gain"), rows)
 
 
-@recommendations.command()
-@calls_api
+@api_command(recommendations)
 def show(client: Terminal, id: Id) -> None:
     """Show a recommendation with its moves."""
     _print_moves(client, client.get(f"/v1/recommendations/{id}"))
 
 
-@recommendations.command()
-@calls_api
+@api_command(recommendations)
 def accept(client: Terminal, id: Id) -> None:
     """Accept a recommendation."""
     _decide(client, f"{id}/accept")
 
 
-@recommendations.command()
-@calls_api
+@api_command(recommendations)
 def apply(client: Terminal, id: Id) -> None:
     """Mark a recommendation as applied."""
     _decide(client, f"{id}/apply")
 
 
-@recommendations.command()
-@calls_api
+@api_command(recommendations)
 def dismiss(client: Terminal, id: Id, reason: Annotated[str, Option(help="Reason, for other users.")] = "") -> None:
     """Dismiss a recommendation."""
     _decide(client, f"{id}/dismiss", {"reason": reason})
 
 
-@recommendations.command()
-@calls_api
+@api_command(recommendations)
 def accuracy(client: Terminal) -> None:
     """Show the accuracy of applied recommendations."""
     result = client.get("/v1/recommendations/accuracy")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.kit.commands import Mesh, Terminal, calls_api, yaml_of
+from sinemora.kit.commands import Mesh, Terminal, api_command, yaml_of
 from sinemora.kit.percent import percent, signed_percent
 
 bulk = Typer(rich_markup_mode=None)
@@ -17,8 +17,7 @@ _OVER = ("completed", "stopped", "failed")
 _POLL_S = 1.0
 
 
-@bulk.command("bulk-senders")
-@calls_api
+@api_command(bulk, "bulk-senders")
 def bulk_senders(client: Terminal, mesh: Mesh = None) -> None:
     """Show which VMs of a mesh have the bulk sender on, their limits and transports."""
     senders = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/bulk-senders")
@@ -31,8 +30,7 @@ def bulk_senders(client: Terminal, mesh: Mesh = None) -> None:
     client.print_result(senders, ("VM", "size", "rate", "time", "congestion controls", "also"), rows)
 
 
-@bulk.command("try")
-@calls_api
+@api_command(bulk, "try")
 def try_transport(
     client: Terminal,
     source: Annotated[str, Argument(help="Name or id of the sending VM.")],
@@ -57,8 +55,7 @@ def try_transport(
     _show(client, _followed(client, client.read("/v1/transport-trials", body), wait))
 
 
-@bulk.command("run-transfers")
-@calls_api
+@api_command(bulk, "run-transfers")
 def run_transfers(
     client: Terminal,
     file: Annotated[Path, Argument(help="YAML file as of `advise transfers`, with mesh; - for standard input.")],
@@ -68,8 +65,7 @@ def run_transfers(
     _show(client, _followed(client, client.read("/v1/transfer-runs", yaml_of(file)), wait))
 
 
-@bulk.command("bulk-runs")
-@calls_api
+@api_command(bulk, "bulk-runs")
 def bulk_runs(client: Terminal, run: Annotated[str | None, Argument(help="Id of one run.")] = None) -> None:
     """List trials and runs of transfers, or show one."""
     if run is not None:
@@ -83,8 +79,7 @@ def bulk_runs(client: Terminal, run: Annotated[str | None, Argument(help="Id of 
     client.print_result(items, ("id", "created", "mesh", "kind", "status", "sent", ""), rows)
 
 
-@bulk.command("stop-bulk-run")
-@calls_api
+@api_command(bulk, "stop-bulk-run")
 def stop_bulk_run(client: Terminal, run: Run) -> None:
     """Stop a run of the bulk sender."""
     _show(client, client.read(f"/v1/bulk-runs/{run}/stop", method="POST"))

@@ -5,15 +5,14 @@ from typing import Annotated, Any
 
 from typer import Argument, Typer
 
-from sinemora.kit.commands import Terminal, calls_api, yaml_of
+from sinemora.kit.commands import Terminal, api_command, yaml_of
 
 price_basis = Typer(rich_markup_mode=None)
 price_difference = Typer(rich_markup_mode=None)
 Application = Annotated[str, Argument(help="Name or id of the application.")]
 
 
-@price_basis.command("set")
-@calls_api
+@api_command(price_basis, "set")
 def set_price_basis(
     client: Terminal,
     application: Application,
@@ -23,22 +22,19 @@ def set_price_basis(
     _print(client, client.read(_path(client, application), yaml_of(file), method="PUT"))
 
 
-@price_basis.command("show")
-@calls_api
+@api_command(price_basis, "show")
 def show_price_basis(client: Terminal, application: Application) -> None:
     """Show the price basis of an application."""
     _print(client, client.get(_path(client, application)))
 
 
-@price_basis.command("delete")
-@calls_api
+@api_command(price_basis, "delete")
 def delete_price_basis(client: Terminal, application: Application) -> None:
     """Delete the price basis of an application."""
     client.read(_path(client, application), method="DELETE")
 
 
-@price_difference.command("price-difference")
-@calls_api
+@api_command(price_difference, "price-difference")
 def show_price_difference(
     client: Terminal, recommendation: Annotated[str, Argument(help="Id of the recommendation.")]
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api, check_writable, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, check_writable, write_text, yaml_of
 from sinemora.measurements.token_buckets.models import Direction
 
 app = Typer(rich_markup_mode=None)
@@ -33,8 +33,7 @@ def burst_receiver(
         burst.receive(address, port, once, _print_port)
 
 
-@app.command()
-@calls_api
+@api_command(app)
 def shaping(
     client: Terminal,
     host: Annotated[str, Argument(help="VM on which `sinemora advise burst-receiver` runs.")],
@@ -77,8 +76,7 @@ def shaping(
         client.print_line(f"Saved as the token bucket of {vm['name']}. See `sinemora token-buckets list`.")
 
 
-@app.command("packet-treatment")
-@calls_api
+@api_command(app, "packet-treatment")
 def packet_treatment(
     client: Terminal,
     host: Annotated[str, Argument(help="VM on which `sinemora advise burst-receiver` runs.")],
@@ -109,8 +107,7 @@ def packet_treatment(
     client.print_result(result, ("by", "verdict", "evidence", "explanation"), rows)
 
 
-@app.command()
-@calls_api
+@api_command(app)
 def tails(
     client: Terminal,
     mesh: Mesh = None,
@@ -122,8 +119,7 @@ def tails(
     client.print_result(result, ("metric source", "retransmission tail", "evidence"), rows)
 
 
-@app.command("connection-timeouts")
-@calls_api
+@api_command(app, "connection-timeouts")
 def connection_timeouts(
     client: Terminal,
     mesh: Mesh = None,

@@ -11,7 +11,7 @@ from uuid import UUID
 from typer import Argument, Exit, Option, Typer
 from typer.core import TyperGroup
 
-from sinemora.kit.commands import CommandError, Terminal, Url, bytes_of, calls_api, write_text
+from sinemora.kit.commands import CommandError, Terminal, Url, api_command, bytes_of, write_text
 from sinemora.kit.config import settings
 from sinemora_client import Client, SinemoraError
 
@@ -32,8 +32,7 @@ evidence = Typer(rich_markup_mode=None, cls=_OfIncident)
 app.add_typer(evidence, name="evidence", help="Write and verify signed evidence of incidents.")
 
 
-@evidence.command()
-@calls_api
+@api_command(evidence)
 def get(
     client: Terminal,
     incident: Annotated[str, Argument(help="Id of the incident.")],

@@ -7,7 +7,7 @@ from typer import Argument, Option, Typer
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.evidence_lines import evidence_lines
 from sinemora.alerts.models import IncidentState
-from sinemora.kit.commands import Terminal, calls_api
+from sinemora.kit.commands import Terminal, api_command
 from sinemora.kit.percent import percent
 
 app = Typer(rich_markup_mode=None)
@@ -18,8 +18,7 @@ IncidentId = Annotated[str, Argument(help="Id of the incident.")]
 Text = Annotated[str, Option(help="Text for the timeline.")]
 
 
-@incidents.command("list")
-@calls_api
+@api_command(incidents, "list")
 def list_incidents(
     client: Terminal,
     mesh: Annotated[str | None, Option(help="Only of this mesh: name or id.")] = None,
@@ -40,8 +39,7 @@ def list_incidents(
     )
 
 
-@incidents.command()
-@calls_api
+@api_command(incidents)
 def show(client: Terminal, id: IncidentId) -> None:
     """Show an incident: suspect, evidence, affected applications, timeline."""
     _print_incident(client, client.get(f"/v1/incidents/{id}"))
@@ -84,22 +82,19 @@ def _reasons(verdict: Any) -> str:
     return ", ".join(words)
 
 
-@incidents.command()
-@calls_api
+@api_command(incidents)
 def acknowledge(client: Terminal, id: IncidentId, text: Text = "") -> None:
     """Acknowledge an incident: its notifications are not repeated."""
     _decide(client, f"{id}/acknowledge", text)
 
 
-@incidents.command()
-@calls_api
+@api_command(incidents)
 def resolve(client: Terminal, id: IncidentId, text: Text = "") -> None:
     """Resolve an incident."""
     _decide(client, f"{id}/resolve", text)
 
 
-@incidents.command()
-@calls_api
+@api_command(incidents)
 def reopen(client: Terminal, id: IncidentId, text: Text = "") -> None:
     """Reopen a resolved incident."""
     _decide(client, f"{id}/reopen", text)
@@ -110,15 +105,13 @@ def _decide(client: Terminal, decision: str, text: str) -> None:
     client.print_result(incident, ("state",), [(incident["state"],)])
 
 
-@incidents.command()
-@calls_api
+@api_command(incidents)
 def note(client: Terminal, id: IncidentId, text: Annotated[str, Argument(help="Text of the note.")]) -> None:
     """Add a note to the timeline."""
     _print_incident(client, client.read(f"/v1/incidents/{id}/notes", {"text": text}))
 
 
-@incidents.command()
-@calls_api
+@api_command(incidents)
 def assign(
     client: Terminal, id: IncidentId, assignee: Annotated[str | None, Argument(help="Name of the assignee.")] = None
 ) -> None:

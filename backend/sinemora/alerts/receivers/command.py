@@ -14,7 +14,7 @@ import yaml
 from typer import Argument, BadParameter, Option, Typer
 
 from sinemora.alerts.models import ReceiverKind
-from sinemora.kit.commands import CommandError, Terminal, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Terminal, api_command, write_text, yaml_of
 
 # Name of the secret by kind (docs/alerts.md); email has none.
 _SECRET = {
@@ -47,8 +47,7 @@ SecretEnv = Annotated[
 SecretStdin = Annotated[bool, Option("--secret-stdin", help="Read that secret from standard input.")]
 
 
-@receivers.command("list")
-@calls_api
+@api_command(receivers, "list")
 def list_receivers(client: Terminal) -> None:
     """List all receivers, without their secrets."""
     items = list(client.items("/v1/receivers"))
@@ -60,8 +59,7 @@ def _row(receiver: Any) -> tuple[str, ...]:
     return (receiver["name"], receiver["kind"], ", ".join(to), "kept" if receiver["has_secret"] else "")
 
 
-@receivers.command()
-@calls_api
+@api_command(receivers)
 def add(
     client: Terminal,
     name: Annotated[str, Argument(help="Name of the receiver.")],
@@ -77,8 +75,7 @@ def add(
     client.print_result(receiver, _HEADER, [_row(receiver)])
 
 
-@receivers.command()
-@calls_api
+@api_command(receivers)
 def change(
     client: Terminal,
     receiver_name: Name,
@@ -137,16 +134,14 @@ def _secret(kind: ReceiverKind, variable: str | None, stdin: bool, none: bool = 
     return {_SECRET[kind]: value.strip()}
 
 
-@receivers.command()
-@calls_api
+@api_command(receivers)
 def delete(client: Terminal, name: Name) -> None:
     """Delete a receiver with its deliveries; routes no longer name it."""
     receiver = client.named("/v1/receivers", name, "receiver")
     client.read(f"/v1/receivers/{receiver['id']}", method="DELETE", if_match=_tag(receiver))
 
 
-@receivers.command()
-@calls_api
+@api_command(receivers)
 def test(client: Terminal, name: Name) -> None:
     """Send a test notification to a receiver."""
     receiver = client.named("/v1/receivers", name, "receiver")
@@ -155,8 +150,7 @@ def test(client: Terminal, name: Name) -> None:
     client.print_result(delivery)
 
 
-@receivers.command()
-@calls_api
+@api_command(receivers)
 def deliveries(
     client: Terminal, incident: Annotated[str | None, Option(help="Only of this incident (id).")] = None
 ) -> None:
@@ -170,8 +164,7 @@ def deliveries(
     client.print_result(items, ("created", "receiver", "about", "state", "attempts", "answer"), rows)
 
 
-@routes.command()
-@calls_api
+@api_command(routes)
 def show(
     client: Terminal,
     output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
@@ -180,8 +173,7 @@ def show(
     _print_tree(client, client.get("/v1/alert-routes"), output)
 
 
-@routes.command()
-@calls_api
+@api_command(routes)
 def replace(client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")]) -> None:
     """Replace the tree by a YAML file."""
     tree = yaml_of(file)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, bytes_of, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, bytes_of, write_text, yaml_of
 
 app = Typer(rich_markup_mode=None)
 rules = Typer(rich_markup_mode=None)
@@ -16,8 +16,7 @@ Hours = Annotated[int, Option(help="Look-back in hours.")]
 RuleFile = Annotated[Path | None, Option(help="YAML file with the rule, before it is imported.")]
 
 
-@rules.command("list")
-@calls_api
+@api_command(rules, "list")
 def list_rules(client: Terminal, mesh: Mesh = None) -> None:
     """List the rules of a mesh."""
     items = list(client.items("/v1/alert-rules", mesh_id=client.mesh_id(mesh)))
@@ -29,8 +28,7 @@ def list_rules(client: Terminal, mesh: Mesh = None) -> None:
     client.print_result(items, ("rule", "", "severity", "condition", "windows", "seen by"), rows)
 
 
-@rules.command("export")
-@calls_api
+@api_command(rules, "export")
 def export_rules(
     client: Terminal,
     mesh: Mesh = None,
@@ -40,8 +38,7 @@ def export_rules(
     write_text(client.export_alert_rules(mesh_id=client.mesh_id(mesh)), output)
 
 
-@rules.command("import")
-@calls_api
+@api_command(rules, "import")
 def import_rules(
     client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")], mesh: Mesh = None
 ) -> None:
@@ -52,15 +49,13 @@ def import_rules(
     client.print_result(changes, ("change", "rules"), rows)
 
 
-@rules.command("on")
-@calls_api
+@api_command(rules, "on")
 def switch_on(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
     """Enable a rule."""
     _switch(client, mesh, name, True)
 
 
-@rules.command("off")
-@calls_api
+@api_command(rules, "off")
 def switch_off(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
     """Disable a rule."""
     _switch(client, mesh, name, False)
@@ -72,15 +67,13 @@ def _switch(client: Terminal, mesh: str | None, name: str, enabled: bool) -> Non
     client.print_result(changed, ("rule", ""), [(changed["name"], "on" if changed["enabled"] else "off")])
 
 
-@rules.command("delete")
-@calls_api
+@api_command(rules, "delete")
 def delete_rule(client: Terminal, name: RuleName, mesh: Mesh = None) -> None:
     """Delete a rule; its incidents stay."""
     client.read(f"/v1/alert-rules/{_rule(client, mesh, name)['id']}", method="DELETE")
 
 
-@rules.command("try")
-@calls_api
+@api_command(rules, "try")
 def back_test(client: Terminal, name: RuleName, mesh: Mesh = None, hours: Hours = 24, file: RuleFile = None) -> None:
     """Back-test a rule on stored windows: the incidents it would have opened."""
     body = _rule_and_look_back(client, mesh, name, hours, file)
@@ -93,8 +86,7 @@ def back_test(client: Terminal, name: RuleName, mesh: Mesh = None, hours: Hours 
     client.print_result(result, ("opened", "seen until", "paths", "suspect"), rows)
 
 
-@rules.command("preview")
-@calls_api
+@api_command(rules, "preview")
 def preview_rule(
     client: Terminal,
     name: RuleName,

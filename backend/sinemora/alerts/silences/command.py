@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Terminal, calls_api
+from sinemora.kit.commands import CommandError, Terminal, api_command
 
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(r"(\d{1,5})([mhdw])")
@@ -25,8 +25,7 @@ Weekly = Annotated[
 ]
 
 
-@silences.command("list")
-@calls_api
+@api_command(silences, "list")
 def list_silences(client: Terminal) -> None:
     """List all silences, latest end first."""
     items = list(client.items("/v1/silences"))
@@ -43,8 +42,7 @@ def _matchers(silence: Any) -> str:
     )
 
 
-@silences.command("preview")
-@calls_api
+@api_command(silences, "preview")
 def preview_silence(
     client: Terminal,
     matcher: Matchers,
@@ -59,8 +57,7 @@ def preview_silence(
     client.print_result(incidents, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in incidents])
 
 
-@silences.command("add")
-@calls_api
+@api_command(silences, "add")
 def add_silence(
     client: Terminal,
     matcher: Matchers,
@@ -114,8 +111,7 @@ def _matcher(text: str) -> dict[str, Any]:
     return {"label": label.removesuffix("!"), "value": value, "negate": label.endswith("!")}
 
 
-@silences.command("end")
-@calls_api
+@api_command(silences, "end")
 def end_silence(client: Terminal, id: Annotated[str, Argument(help="Id of the silence.")]) -> None:
     """End a silence now."""
     client.read(f"/v1/silences/{id}", method="DELETE")

@@ -5,15 +5,14 @@ from typing import Annotated, Any
 
 from typer import Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, calls_api
+from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command
 
 app = Typer(rich_markup_mode=None)
 
 _POLL_S = 1.0
 
 
-@app.command("plan-followers")
-@calls_api
+@api_command(app, "plan-followers")
 def plan_followers(
     client: Terminal,
     mesh: Mesh = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Typer
 
-from sinemora.kit.commands import CommandError, Terminal, calls_api
+from sinemora.kit.commands import CommandError, Terminal, api_command
 
 _HEADER = ("export", "state", "bucket", "schedule", "next", "days", "rows", "MB", "error")
 _LIST = "/v1/bucket-exports"
@@ -19,8 +19,7 @@ app.add_typer(exports, name="bucket-exports", help="List, test and run exports t
 Name = Annotated[str, Argument(metavar="NAME", help="Name or id of the export.")]
 
 
-@exports.command("list")
-@calls_api
+@api_command(exports, "list")
 def list_exports(client: Terminal) -> None:
     """List exports with state and progress, without their secrets."""
     items = list(client.items(_LIST))
@@ -43,8 +42,7 @@ def _row(export: Any) -> tuple[Any, ...]:
     )
 
 
-@exports.command()
-@calls_api
+@api_command(exports)
 def test(client: Terminal, name: Name) -> None:
     """Write one object to the bucket and delete it; exit code 1 when that fails."""
     export = client.named(_LIST, name, "bucket export")
@@ -55,8 +53,7 @@ def test(client: Terminal, name: Name) -> None:
     client.print_result(result)
 
 
-@exports.command()
-@calls_api
+@api_command(exports)
 def run(client: Terminal, name: Name) -> None:
     """Run an export now and wait for its end."""
     export = client.named(_LIST, name, "bucket export")

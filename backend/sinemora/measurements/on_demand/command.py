@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.kit.commands import Mesh, Terminal, calls_api
+from sinemora.kit.commands import Mesh, Terminal, api_command
 
 app = Typer(rich_markup_mode=None)
 
@@ -14,8 +14,7 @@ _OVER = ("completed", "stopped", "no_data")
 _POLL_S = 0.5
 
 
-@app.command()
-@calls_api
+@api_command(app)
 def measure(
     client: Terminal,
     source: Annotated[str, Argument(help="Name or id of the source VM.")],

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Terminal, calls_api
+from sinemora.kit.commands import Terminal, api_command
 from sinemora.measurements.token_buckets.models import Direction, Source
 
 app = Typer(rich_markup_mode=None)
@@ -18,8 +18,7 @@ Vm = Annotated[str, Argument(help="Name or id of the VM.")]
 _MBIT = 1e6
 
 
-@app.command()
-@calls_api
+@api_command(app)
 def traffic(
     client: Terminal,
     vm: Vm,
@@ -38,16 +37,14 @@ def traffic(
     client.print_result(result, ("from", "sent Mbit/s", "peak", "received Mbit/s", "peak"), rows)
 
 
-@token_buckets.command("list")
-@calls_api
+@api_command(token_buckets, "list")
 def list_token_buckets(client: Terminal) -> None:
     """List the token buckets: tokens left, present use, and when they will be empty at this use."""
     buckets = list(client.items("/v1/token-buckets"))
     client.print_result(buckets, _COLUMNS, [_row(bucket) for bucket in buckets])
 
 
-@token_buckets.command("set")
-@calls_api
+@api_command(token_buckets, "set")
 def set_token_bucket(
     client: Terminal,
     vm: Vm,
@@ -62,8 +59,7 @@ def set_token_bucket(
     client.print_result(bucket, _COLUMNS, [_row(bucket)])
 
 
-@token_buckets.command("delete")
-@calls_api
+@api_command(token_buckets, "delete")
 def delete_token_bucket(client: Terminal, vm: Vm) -> None:
     """Delete the token bucket of a VM. Its traffic is still counted."""
     client.read(_path(client, vm), method="DELETE")

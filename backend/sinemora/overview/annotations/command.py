@@ -4,14 +4,13 @@ from typing import Annotated
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Terminal, calls_api
+from sinemora.kit.commands import Terminal, api_command
 from sinemora.overview.annotations.models import AnnotationKind
 
 app = Typer(rich_markup_mode=None)
 
 
-@app.command()
-@calls_api
+@api_command(app)
 def annotate(
     client: Terminal,
     text: Annotated[str, Argument(help="Text: one line.")],

@@ -6,7 +6,7 @@ from typing import Annotated
 import yaml
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Terminal, calls_api, write_text, yaml_of
+from sinemora.kit.commands import CommandError, Terminal, api_command, write_text, yaml_of
 from sinemora.kit.percent import percent, signed_percent
 
 app = Typer(rich_markup_mode=None)
@@ -16,8 +16,7 @@ app.add_typer(what_if, name="what-if", help="Evaluate changes for all applicatio
 Name = Annotated[str, Argument(help="Name of the scenario.")]
 
 
-@what_if.command()
-@calls_api
+@api_command(what_if)
 def ask(
     client: Terminal,
     file: Annotated[Path | None, Argument(help="YAML file with mesh and changes; - for standard input.")] = None,
@@ -50,8 +49,7 @@ def ask(
         client.print_line(f"violated: {words}")
 
 
-@what_if.command("list")
-@calls_api
+@api_command(what_if, "list")
 def list_scenarios(client: Terminal) -> None:
     """List all scenarios."""
     scenarios = list(client.items("/v1/scenarios"))
@@ -59,8 +57,7 @@ def list_scenarios(client: Terminal) -> None:
     client.print_result(scenarios, ("scenario", "mesh", "changes"), rows)
 
 
-@what_if.command()
-@calls_api
+@api_command(what_if)
 def keep(
     client: Terminal, name: Name, file: Annotated[Path, Argument(help="YAML file; - for standard input.")]
 ) -> None:
@@ -77,8 +74,7 @@ def keep(
     client.print_result(scenario, ("scenario", "changes"), [(scenario["name"], len(scenario["request"]["changes"]))])
 
 
-@what_if.command()
-@calls_api
+@api_command(what_if)
 def export(client: Terminal, name: Name) -> None:
     """Export a scenario as YAML."""
     saved = client.named("/v1/scenarios", name, "scenario")
@@ -86,8 +82,7 @@ def export(client: Terminal, name: Name) -> None:
     write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), None)
 
 
-@what_if.command()
-@calls_api
+@api_command(what_if)
 def delete(client: Terminal, name: Name) -> None:
     """Delete a scenario."""
     client.read(f"/v1/scenarios/{client.named('/v1/scenarios', name, 'scenario')['id']}", method="DELETE")
