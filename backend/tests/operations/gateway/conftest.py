@@ -11,15 +11,23 @@ from tests.operations.gateway.processes import Server, free_port
 Gateways = Callable[..., Server]
 
 
-@pytest.fixture
-def api(servers: object, tmp_path: Path) -> Iterator[Server]:
-    """The API on the database of the tests, running."""
+@pytest.fixture(scope="module")
+def backend(servers: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The API on the database of the tests. To start it takes longer than most tests, so those of a file share it."""
     port = free_port()
     env = os.environ | {"SINEMORA_PORT": str(port), "SINEMORA_LOG_LEVEL": "warning"}
-    server = Server(tmp_path / "api.log", f"http://127.0.0.1:{port}", "serve", env=env)
-    server.start()
+    log = tmp_path_factory.mktemp("api") / "api.log"
+    server = Server(log, f"http://127.0.0.1:{port}", "serve", env=env)
     yield server
     server.stop()
+
+
+@pytest.fixture
+def api(backend: Server) -> Server:
+    """The API, running, also after a test that stopped it."""
+    if not backend.is_running():
+        backend.start()
+    return backend
 
 
 @pytest.fixture

@@ -54,8 +54,12 @@ class Server:
         """End it by SIGKILL."""
         self._end(hard=True)
 
+    def is_running(self) -> bool:
+        """Return whether it was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
     def _end(self, *, hard: bool) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self.is_running():
             self._process.kill() if hard else self._process.terminate()
             self._process.wait()
 
