@@ -143,30 +143,6 @@ def test_bytes_stand_where_the_documentation_says():
     assert [bits >> 4 * at & 15 for at in range(3)] == [8, 0, 8]
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(-9, 90), max_size=40)))
-)
-def test_columns_come_back(columns):
-    signed = [either for either, _ in columns]
-    value = rice.pack([np.array(numbers, np.int64) for _, numbers in columns], signed)
-    read = rice.Unpacker(value * 2)
-    for _ in range(2):
-        result = read.columns([len(numbers) for _, numbers in columns], signed)
-        assert [entry.tolist() for entry in result] == [numbers for _, numbers in columns]
-    assert read.left == 0
-
-
-def test_columns_take_few_bits():
-    """A constant needs no bits; a few large numbers do not widen the small ones."""
-    n = 200
-    assert len(rice.pack([np.full(n, 77_777)], [False])) == 5
-    spiky = np.random.default_rng(1).integers(0, 8, n)
-    spiky[::50] = 1 << 30
-    assert len(rice.pack([spiky], [False])) < 1 + n * 4.2 / 8 + 4 * (24 + 32 + 4) / 8
-    signed = np.random.default_rng(1).integers(-8, 8, n) + 1_000_000
-    assert len(rice.pack([signed], [True])) <= 1 + 4 + n * 5 / 8
-
-
 def test_a_thousand_targets_are_cut_into_blocks():
     whole = frame_of(RawWindow(1, {key: simple(40_000 + key) for key in range(2, 700)}))
     blocks = list(whole.blocks())

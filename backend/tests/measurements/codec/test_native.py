@@ -1,4 +1,4 @@
-"""The native module against numpy (`tests/measurements/oracle`): the same bytes in, the same numbers out."""
+"""The native module against numpy (`tests/measurements/oracle`) and against raw values."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +11,16 @@ from google.protobuf.message import DecodeError
 
 from sinemora.measurements.aggregate import matrix, merge, rollup
 from sinemora.measurements.aggregate.corrections import SHIFTS, Corrections
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.codec import frame, llq16, unpacking
 from sinemora.measurements.codec.frame import Frame, FrameError
 from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.ingest.agent_pb2 import Report
-from sinemora.measurements.ingest.payload import PROTOBUF, MalformedReport
+from sinemora.measurements.ingest.payload import PROTOBUF
 from sinemora.measurements.ingest.validation import read
 from tests.measurements.oracle import frame as oracle
 from tests.measurements.oracle import llq16 as numpy_llq16
-from tests.measurements.oracle import matrix as numpy_matrix
 from tests.measurements.oracle import rice
-from tests.measurements.oracle.validation import checked
 from tests.measurements.reports import add_window, arrived, report_of, windows_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 from tests.seeds import seeds
@@ -272,84 +269,6 @@ def test_columns_merge_as_by_numpy(seed):
     alike(rollup.merge_columns(columns, groups, 11), oracle.merge_columns(columns, groups, 11))
 
 
-def test_the_newest_window_of_a_path_is_found_as_by_numpy():
-    rng = np.random.default_rng(5)
-    rows, columns = rng.integers(-1, 6, (2, 200))
-    ended = rng.integers(0, 5, 200)
-    same(native.newest_windows(rows, columns, ended, 6), numpy_matrix.newest(rows, columns, ended, 6))
-
-
-@pytest.mark.parametrize("kind", ["stats", "sketches"])
-@pytest.mark.parametrize(
-    ("harm", "complaint"),
-    [("cut", "checksum"), ("garbled", "checksum"), ("kind", "unknown header"), ("too long", "checksum"),
-     ("no body", "checksum"), ("no head", "too short")],
-)  # fmt: skip
-def test_broken_blocks_are_refused(kind, harm, complaint):
-    part = frames(np.random.default_rng(6), 1)[0]
-    encode, decode = (
-        (lambda: frame.encode_stats(part.stats), unpacking.stats_of)
-        if kind == "stats"
-        else (
-            lambda: frame.encode_sketches(part.sketches, part.stats),
-            lambda blobs: unpacking.sketches_of(blobs, frame.concatenate([part.stats] * 3)),
-        )
-    )
-    good = encode()
-    bad = {
-        "cut": good[:-3],
-        "garbled": good[:9] + bytes(255 - byte for byte in good[9:]),
-        "kind": good[:1] + b"\x07" + good[2:],
-        "too long": good[:2] + (part.targets.size + 1).to_bytes(2, "little") + good[4:],
-        "no body": good[:6],
-        "no head": good[:3],
-    }[harm]
-    with pytest.raises(FrameError, match=complaint):
-        decode([good, bad, good])
-
-
-@pytest.mark.parametrize("kind", ["stats", "sketches"])
-def test_any_bytes_with_a_checksum_are_read_or_refused(kind):
-    """The database may contain any bytes: reading them never crashes."""
-    rng = np.random.default_rng(7)
-    part = frames(rng, 1)[0]
-    good = frame.encode_stats(part.stats) if kind == "stats" else frame.encode_sketches(part.sketches, part.stats)
-    refused = 0
-    for _ in range(2_000):
-        body = bytearray(good[8:])
-        for at in rng.integers(0, min(len(body), 60), int(rng.integers(1, 4))).tolist():
-            body[at] = int(rng.integers(256))
-        del body[int(rng.integers(1, len(body) + 1)) :]
-        sealed = good[:4] + rice.checksum(int.from_bytes(good[:4], "little"), bytes(body)).to_bytes(4, "little") + body
-        try:
-            if kind == "stats":
-                unpacking.stats_of([sealed])
-                unpacking.round_trip_values([sealed], 3)
-                unpacking.stats_at([sealed], np.array([part.targets.size - 1]))
-            else:
-                unpacking.sketches_of([sealed], part.stats)
-        except FrameError:
-            refused += 1
-    assert refused > 100
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("metric", Metric)
-def test_matrices_are_measured_as_by_numpy(seed, metric):
-    rng = np.random.default_rng(seed)
-    result, _ = merge.newest(stored(frames(rng, 6), rng))
-    axis = np.array([1, 2, 3, 9, *range(17, 9, -1)])
-    planned = rng.random((axis.size, axis.size)) < 0.9
-    last = int(result.ended_at_s.max())
-    cells = matrix.vm_cells(axis, planned, result, last + 20.0, 3)
-    same(cells, numpy_matrix.vm_cells(axis, planned, result, last + 20.0, 3))
-    for statistic in Statistic:
-        measured = matrix.measure(cells, metric, statistic)
-        same(measured, numpy_matrix.measure(cells, metric, statistic))
-        same(measured.codes(), numpy_matrix.codes(measured))
-        assert len(np.unique(measured.states)) > 2
-
-
 def test_keys_far_apart_are_found_like_close_ones():
     axis, keys = np.array([7, 5_000_000, 3]), np.array([3, 4, 5_000_000, 7, 9_000_000, -1])
     assert matrix.positions_of(axis, keys).tolist() == [2, -1, 1, 0, -1, -1]
@@ -419,59 +338,17 @@ def window(rng: np.random.Generator) -> Report:
     return report_of(3, {int(key): raw(rng) for key in range(10, 18)}, 1_795_000_000)
 
 
-def said(message: Report) -> object:
-    """Columns of the first window by the native module, or why they are refused."""
-    try:
-        (result,) = windows_of(message, 1)
-    except MalformedReport as refusal:
-        return str(refusal)
-    stats = result.stats
-    return result.targets, stats.columns, stats.quantiles, stats.flows, result.sketches, result.columns.clamped
-
-
-def said_by_numpy(message: Report) -> object:
-    try:
-        return tuple(checked(message.windows[0], "windows[0]", 1))
-    except MalformedReport as refusal:
-        return str(refusal)
-
-
 @pytest.mark.parametrize("seed", SEEDS)
-def test_reports_are_read_as_by_numpy(seed):
-    message = window(np.random.default_rng(seed))
-    if seed % 2:  # bins that do not ascend are put in order
-        part = next(item for item in (message.windows[0].outbound, message.windows[0].inbound) if len(item.sketch) > 4)
-        at = 2 * sum(part.sketch_words[: int(np.argmax(part.sketch_words))])
-        words = part.sketch[at : at + 4]
-        part.sketch = part.sketch[:at] + words[2:] + words[:2] + part.sketch[at + 4 :]
-    same(said(message), said_by_numpy(message))
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("count", 1 << 31), ("sent", -2), ("lost", -2), ("lost", 1 << 30), ("min_ns", 1 << 40), ("mean_ns", -(1 << 40)),
-     ("max_ns", 0), ("max_ns", 1 << 40), ("m2", -1.0), ("m2", float("nan")), ("m2", float("inf")), ("count", 3),
-     ("clock_error_ns", 5)],
-)  # fmt: skip
-@pytest.mark.parametrize("direction", ["outbound", "round_trip"])
-def test_reports_are_refused_as_by_numpy(column, value, direction):
-    message = report_of(3, {int(key): simple(50_000 + int(key)) for key in range(10, 18)}, 1_795_000_000)
-    getattr(getattr(message.windows[0], direction), column)[4] = value
-    result = said(message)
-    same(result, said_by_numpy(message))
-    assert isinstance(result, str) == (column != "clock_error_ns" or direction == "round_trip")
-
-
-@pytest.mark.parametrize("column", ["count", "sent", "m2", "clock_error_ns", "sketch_words"])
-@pytest.mark.parametrize("size", [0, 7, 9])
-def test_columns_of_another_length_are_refused_as_by_numpy(column, size):
-    message = window(np.random.default_rng(2))
-    part = message.windows[0].inbound
-    numbers = [*getattr(part, column), 0][:size]
-    part.ClearField(column)
-    getattr(part, column).extend(numbers)
-    same(said(message), said_by_numpy(message))
-    assert f"{size} entries for 8 peers" in said(message)
+def test_reports_are_read_as_they_were_measured(seed):
+    rng = np.random.default_rng(seed)
+    peers = {int(key): raw(rng) for key in range(10, 18)}
+    message, measured = report_of(3, peers, 1_795_000_000), frame_of(RawWindow(3, peers))
+    part = next(item for item in (message.windows[0].outbound, message.windows[0].inbound) if len(item.sketch) > 4)
+    at = 2 * sum(part.sketch_words[: int(np.argmax(part.sketch_words))])
+    words = part.sketch[at : at + 4]
+    part.sketch = part.sketch[:at] + words[2:] + words[:2] + part.sketch[at + 4 :]  # bins that do not ascend
+    (result,) = windows_of(message, 1)
+    same((result.targets, result.stats, result.sketches), (measured.targets, measured.stats, measured.sketches))
 
 
 def whole_report(rng: np.random.Generator) -> Report:
