@@ -3,7 +3,7 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { DevicePage } from './DevicePage'
 
@@ -25,23 +25,6 @@ function Opened({ code: first }: { code?: string }) {
   const [code, setCode] = useState(first)
   return <DevicePage code={code} onCode={setCode} />
 }
-
-test('a person sees who asks from where, and connects the device', async () => {
-  const sent = mockApi({
-    'POST /v1/device-logins/lookup': () => reply(200, LOGIN),
-    'POST /v1/device-logins/approve': () => reply(200, LOGIN),
-  })
-  await showPage(<Opened />)
-  await userEvent.type(await screen.findByLabelText('Code of the device'), 'wdjb-mjht')
-  await userEvent.click(screen.getByRole('button', { name: 'Continue' }))
-  expect(await screen.findByRole('heading', { name: 'Connect sinemora on web-1?' })).toBeTruthy()
-  expect(screen.getByText('WDJB-MJHT')).toBeTruthy()
-  expect(screen.getByText('192.0.2.7')).toBeTruthy()
-  expect(screen.getByText('read')).toBeTruthy()
-  expect(bodiesOf(sent, 'POST /v1/device-logins/lookup')).toEqual([{ user_code: 'WDJB-MJHT' }])
-  await userEvent.click(screen.getByRole('button', { name: 'Connect' }))
-  expect(await screen.findByText('sinemora on web-1 is connected.')).toBeTruthy()
-})
 
 test('a device is refused', async () => {
   mockApi({

@@ -28,24 +28,6 @@ const OPTIONS = {
   },
 }
 
-test('a passkey is added under a name; the first one comes with recovery codes', async () => {
-  const asked = mockAuthenticator()
-  const sent = mockApi({
-    ...COMMON,
-    'GET /v1/account': ACCOUNT,
-    'POST /v1/account/passkey-options': OPTIONS,
-    'POST /v1/account/passkeys': () => reply(201, { passkey: LAPTOP, recovery_codes: ['aaaa-bbbb-cccc-dddd'] }),
-  })
-  await showPage(<AccountPage />)
-  await userEvent.type(await screen.findByLabelText('Name of a new passkey'), 'Laptop')
-  await userEvent.click(screen.getByRole('button', { name: 'Add passkey' }))
-  expect(await screen.findByText('aaaa-bbbb-cccc-dddd')).toBeTruthy()
-  expect(asked).toHaveLength(1)
-  expect(bodiesOf(sent, 'POST /v1/account/passkeys')).toMatchObject([
-    { name: 'Laptop', credential: { id: 'key', response: { transports: ['internal'] } } },
-  ])
-})
-
 test('a closed dialog of the browser is no error, and nothing is stored', async () => {
   const asked = mockAuthenticator({ refuses: true })
   const sent = mockApi({ ...COMMON, 'GET /v1/account': ACCOUNT, 'POST /v1/account/passkey-options': OPTIONS })

@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, mockApi, refuse } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { NewApplicationPage } from './NewApplicationPage'
 
@@ -30,25 +30,6 @@ async function fill() {
   await userEvent.click(listbox.getByRole('option', { name: 'b-1' }))
   await userEvent.click(add())
 }
-
-test('an application needs a server and another VM; added, its page opens', async () => {
-  const sent = mockApi({ ...ANSWERS, 'POST /v1/applications': () => reply(201, { id: 'x' }) })
-  const router = await showPage(<NewApplicationPage />)
-  await fill()
-  await expect.poll(() => router.state.location.pathname).toBe('/applications/x')
-  expect(bodiesOf(sent, 'POST /v1/applications')).toMatchObject([
-    {
-      name: 'cache',
-      mesh: 'm',
-      curve: 'memcached-server',
-      objective: 0.9,
-      tasks: [
-        { vm: 'a', root: true },
-        { vm: 'b', root: false },
-      ],
-    },
-  ])
-})
 
 test('a refused application keeps the typed values and shows the reason at the field', async () => {
   mockApi({ ...ANSWERS, 'POST /v1/applications': () => refuse('name', 'There is an application of this name.') })

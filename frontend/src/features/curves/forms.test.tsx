@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { NewCurvePage } from './NewCurvePage'
 import { NewSource } from './NewSource'
@@ -16,25 +16,6 @@ async function fill() {
   await userEvent.paste(TABLE)
   await userEvent.click(screen.getByRole('button', { name: 'Fit curve' }))
 }
-
-test('measurements become a curve, and its page opens', async () => {
-  const sent = mockApi({ 'POST /v1/curves': () => reply(201, { id: 'c' }) })
-  const router = await showPage(<NewCurvePage />)
-  await fill()
-  await expect.poll(() => router.state.location.pathname).toBe('/curves/c')
-  expect(bodiesOf(sent, 'POST /v1/curves')).toMatchObject([{ name: 'cache', csv: TABLE, baseline: null }])
-})
-
-test('a fault in the table is shown at its line, and nothing typed is lost', async () => {
-  mockApi({ 'POST /v1/curves': () => refuse('rows/1/performance', "line 3, rate: 'fast' is not a number") })
-  await showPage(<NewCurvePage />)
-  await fill()
-  const lines = within(await screen.findByRole('list', { name: 'Lines around 3' }))
-  expect(lines.getByText("rate: 'fast' is not a number")).toBeTruthy()
-  await userEvent.click(screen.getByRole('button', { name: 'Go to line 3' }))
-  expect(document.activeElement).toBe(area())
-  expect(area().value.slice(area().selectionStart, area().selectionEnd)).toBe('50,fast')
-})
 
 test('a file of more rows than are fitted is refused with their number, and is not put into the page', async () => {
   mockApi({})

@@ -2,7 +2,7 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { InvitationPage } from './InvitationPage'
 import { forgetInvitationToken, invitationToken } from './invitationToken'
@@ -23,29 +23,6 @@ const person = (email: string) => ({
 })
 
 beforeEach(() => sessionStorage.clear())
-
-test('a new person chooses a name and a password, and is signed in', async () => {
-  const onJoined = vi.fn()
-  const sent = mockApi({
-    ...NOBODY,
-    'POST /v1/invitations/lookup': PREVIEW,
-    'POST /v1/invitations/accept': () => reply(200, { tenant_id: 't', tenant_name: 'Example', email: PREVIEW.email }),
-    'POST /v1/auth/sign-in': { role: 'editor' },
-  })
-  await showPage(<InvitationPage token="smi_1" onJoined={onJoined} />)
-  expect(await screen.findByRole('heading', { name: 'Join Example' })).toBeTruthy()
-  expect(screen.getByText('owner@example.com invites you as editor.')).toBeTruthy()
-  await userEvent.type(screen.getByLabelText('Your name'), 'Ada Byron')
-  await userEvent.type(screen.getByLabelText('Password'), 'correct horse battery')
-  await userEvent.click(screen.getByRole('button', { name: 'Create account and join' }))
-  await expect.poll(() => onJoined.mock.calls.length).toBe(1)
-  expect(bodiesOf(sent, 'POST /v1/invitations/accept')).toEqual([
-    { token: 'smi_1', name: 'Ada Byron', password: 'correct horse battery' },
-  ])
-  expect(bodiesOf(sent, 'POST /v1/auth/sign-in')).toEqual([
-    { email: 'ada@example.com', password: 'correct horse battery' },
-  ])
-})
 
 test('a person with an account signs in first', async () => {
   mockApi({ ...NOBODY, 'POST /v1/invitations/lookup': { ...PREVIEW, has_account: true } })
@@ -74,12 +51,6 @@ test('another person is asked to sign out', async () => {
   await showPage(<InvitationPage token="smi_1" onJoined={() => {}} />)
   expect((await screen.findByRole('alert')).textContent).toContain('eve@example.com')
   expect(screen.getByRole('button', { name: 'Sign out' })).toBeTruthy()
-})
-
-test('a link that has ended shows why', async () => {
-  mockApi({ ...NOBODY, 'POST /v1/invitations/lookup': () => fail(409, 'Invitation expired: ask the sender.') })
-  await showPage(<InvitationPage token="smi_1" onJoined={() => {}} />)
-  expect((await screen.findByRole('alert')).textContent).toContain('Invitation expired')
 })
 
 test('a link without its secret shows what to do', async () => {

@@ -84,23 +84,6 @@ test.each(['viewer', 'editor'])('a member with the role %s sees members and chan
   expect(sent.map(({ to }) => to)).not.toContain('GET /v1/invitations')
 })
 
-test('a person is invited by a link that is shown once', async () => {
-  const sent = mockApi({
-    ...signedIn('owner'),
-    'GET /v1/members': MEMBERS,
-    'GET /v1/invitations': [],
-    'POST /v1/invitations': () => reply(201, { ...INVITATION, link: 'https://x/invitation#token=smi_1' }),
-  })
-  await showPage(<MembersPage />)
-  await userEvent.type(await screen.findByLabelText('E-mail'), 'bo@example.com')
-  await userEvent.selectOptions(screen.getByLabelText('Delivery'), 'Link to copy')
-  await userEvent.click(screen.getByRole('button', { name: 'Create link' }))
-  expect(await screen.findByText('https://x/invitation#token=smi_1')).toBeTruthy()
-  expect(bodiesOf(sent, 'POST /v1/invitations')).toEqual([
-    { email: 'bo@example.com', role: 'viewer', mesh_ids: null, delivery: 'link', valid_days: 7 },
-  ])
-})
-
 test('a refused address keeps what was typed, and the field shows why', async () => {
   mockApi({
     ...signedIn('owner'),

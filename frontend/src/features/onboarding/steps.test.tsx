@@ -17,17 +17,6 @@ const TOKEN = {
 } as EnrolmentToken
 const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
-test('a first mesh is created and selected to join', async () => {
-  const onMesh = vi.fn()
-  const sent = mockApi({ 'POST /v1/meshes': () => reply(201, MESH) })
-  await showPage(<MeshStep meshes={[]} mesh={undefined} onMesh={onMesh} />)
-  await userEvent.type(screen.getByLabelText('Name'), 'production')
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Exchanges per second' }), '32')
-  await press('Create mesh')
-  await expect.poll(() => onMesh.mock.lastCall).toEqual(['m'])
-  expect(bodiesOf(sent, 'POST /v1/meshes')).toMatchObject([{ name: 'production', window_s: 10, rate_hz: 32 }])
-})
-
 test('a refused mesh keeps the typed values and shows the reason at the field', async () => {
   const onMesh = vi.fn()
   mockApi({ 'POST /v1/meshes': () => refuse('window_s', 'At most 60.') })
@@ -73,16 +62,6 @@ test('the number of machines can be emptied and typed again, and a wrong one is 
   expect(machines.value).toBe('25')
   await press('Create command')
   await expect.poll(() => bodiesOf(sent, 'POST /v1/enrolment-tokens')).toMatchObject([{ max_uses: 25 }])
-})
-
-test('the command names the zone that was typed', async () => {
-  mockApi({})
-  await showPage(<InviteStep mesh={MESH} token={TOKEN} onToken={() => {}} />)
-  await userEvent.type(screen.getByLabelText('Provider'), 'aws')
-  await userEvent.type(screen.getByLabelText('Region'), 'eu-west-1')
-  await userEvent.type(screen.getByLabelText('Zone'), 'a')
-  expect(screen.getByRole('group', { name: 'Command to run on the VM' }).textContent).toContain('--zone-name a')
-  expect(screen.getByText(/^Valid for 2 machines until/)).toBeTruthy()
 })
 
 test.each([

@@ -49,13 +49,6 @@ async function signInAgainAs(who: ReturnType<typeof session>) {
   return { comment, reload }
 }
 
-test('who signs in again finds the page with what was entered', async () => {
-  const { comment, reload } = await signInAgainAs(session('ann'))
-  await expect.poll(() => sessionEnd.get()).toBe(false)
-  expect(comment.value).toBe('half a sentence')
-  expect(reload).not.toHaveBeenCalled()
-})
-
 test.each([
   ['another person', session('bob')],
   ['another tenant', session('ann', 'other')],

@@ -3,7 +3,6 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { mockAuthenticator } from '~/testing/authenticator'
 import { showPage } from '~/testing/render'
 import { SignInPage } from './SignInPage'
 
@@ -54,36 +53,6 @@ test('a forgotten password: a link is requested, and the way back stays', async 
   expect(bodiesOf(sent, 'POST /v1/auth/password-resets')).toEqual([{ email: 'ana@noc.example' }])
   await userEvent.click(screen.getByRole('button', { name: 'Back to sign-in' }))
   expect(screen.getByLabelText('Password')).toBeTruthy()
-})
-
-test('a wrong password is reported, and nothing typed is lost', async () => {
-  const onSignedIn = vi.fn()
-  mockApi({ 'POST /v1/auth/sign-in': () => fail(401, 'E-mail or password is wrong.') })
-  await showPage(<SignInPage search={{}} onSignedIn={onSignedIn} />)
-  await signIn()
-  expect((await screen.findByRole('alert')).textContent).toContain('E-mail or password is wrong.')
-  expect(screen.getByLabelText<HTMLInputElement>('E-mail').value).toBe('owner@sinemora.example')
-  expect(onSignedIn).not.toHaveBeenCalled()
-})
-
-test('a passkey signs in instead of the password, or as the second factor', async () => {
-  mockAuthenticator()
-  const onSignedIn = vi.fn()
-  const sent = mockApi({
-    'POST /v1/auth/passkey-options': { options: { challenge: 'AAAA', rpId: 'localhost' } },
-    'POST /v1/auth/passkey': { role: 'owner' },
-    'POST /v1/auth/sign-in': () => reply(202, { factors: ['passkey', 'recovery_code'] }),
-    'POST /v1/auth/second-factor/passkey': { role: 'owner' },
-  })
-  await showPage(<SignInPage search={{}} onSignedIn={onSignedIn} />)
-  await userEvent.click(screen.getByRole('button', { name: 'Use a passkey' }))
-  await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
-  expect(bodiesOf(sent, 'POST /v1/auth/passkey')).toMatchObject([{ credential: { id: 'key' } }])
-  await signIn()
-  expect(await screen.findByText('Use your passkey, or enter a recovery code.')).toBeTruthy()
-  await userEvent.click(screen.getByRole('button', { name: 'Use a passkey' }))
-  await expect.poll(() => onSignedIn.mock.calls.length).toBe(2)
-  expect(bodiesOf(sent, 'POST /v1/auth/second-factor/passkey')).toMatchObject([{ credential: { id: 'key' } }])
 })
 
 test('the provider is offered by its name, and leads back to the requested page', async () => {

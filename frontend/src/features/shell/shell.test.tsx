@@ -78,15 +78,3 @@ test('the collapsed navigation keeps the names of its pages, and stays collapsed
   await expect.poll(() => router.state.location.pathname).toBe('/curves')
   expect(localStorage.getItem('sinemora-navigation-collapsed')).toBe('true')
 })
-
-test('the drawer has every page, and closes when one opens', async () => {
-  const router = await openShell('/incidents')
-  await userEvent.click(screen.getByRole('button', { name: 'Open navigation' }))
-  const drawer = within(await screen.findByRole('dialog', { name: 'Sinemora' }))
-  for (const name of ['Heatmap', /^Incidents/, 'Zones', 'Silences', 'Add a VM']) {
-    expect(drawer.getByRole('link', { name })).toBeTruthy()
-  }
-  await userEvent.click(drawer.getByRole('link', { name: 'VMs' }))
-  await expect.poll(() => router.state.location.pathname).toBe('/vms')
-  await expect.poll(() => screen.queryByRole('dialog')).toBeNull()
-})

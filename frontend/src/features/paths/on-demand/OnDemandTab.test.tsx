@@ -67,24 +67,6 @@ async function start(answers: Parameters<typeof mockApi>[0] = ANSWERS) {
   return sent
 }
 
-test('a measurement is started, shown as it runs and stopped', async () => {
-  const sent = await start()
-  const progress = await screen.findByRole('progressbar', { name: 'Progress of the measurement' })
-  expect(progress.getAttribute('aria-valuenow')).toBe('10')
-  const asked = sent.find(({ to }) => to === 'POST /v1/on-demand-measurements')
-  expect(asked?.body).toEqual({
-    ...{ mesh_id: 'm', source_vm_id: '1', target_vm_id: '2', rate_hz: 128, duration_s: 10, source_ports: 4 },
-    ...{ ecn: false, reordering: false },
-  })
-  expect(screen.queryByRole('region', { name: 'ECN and order of packets' })).toBeNull()
-  const outbound = within(screen.getByRole('region', { name: 'All exchanges' })).getByRole('row', { name: /^Outbound/ })
-  expect(outbound.textContent).toContain('1.56 %')
-  const file = screen.getByRole('link', { name: 'All exchanges as CSV' })
-  expect(file.getAttribute('href')).toBe(`/v1/on-demand-measurements/${ID}/exchanges`)
-  await userEvent.click(screen.getByRole('button', { name: 'Stop' }))
-  await waitFor(() => expect(sent.some(({ to }) => to === `POST /v1/on-demand-measurements/${ID}/stop`)).toBe(true))
-})
-
 test('the list has the state of the result above it, and is read again while one is not over', async () => {
   const waiting = { ...RUN, status: 'waiting', seconds: 0 }
   const other = { ...waiting, id: 'other', starts_at: '2026-11-20T22:00:00Z' }
