@@ -229,14 +229,6 @@ def test_published_curves_cannot_be_changed(owner: Member):
         assert (answer.status_code, answer.json()["code"]) == (409, "curve_published")
 
 
-def test_row_level_security_holds_without_the_orm(owner: Member, other_owner: Member):
-    made(owner)
-    for tenant_id, count in ((owner.tenant_id, 1), (other_owner.tenant_id, 0)):
-        with tenant_session(tenant_id) as session:
-            for table in ("curves", "curve_versions"):
-                assert session.scalar(text(f"SELECT count(*) FROM {table}")) == count
-
-
 def test_programs_that_may_only_read_cannot_measure(owner: Member, client: Caller):
     body = {"name": "k", "scopes": ["read"], "expires_at": in_a_month()}
     program = Caller(client.http, {"Authorization": f"Bearer {owner.created('/v1/api-keys', body)['secret']}"})

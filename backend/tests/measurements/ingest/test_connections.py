@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from google.protobuf import json_format
-from sqlalchemy import Engine, text
+from sqlalchemy import text
 
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
@@ -89,11 +89,3 @@ def test_old_windows_are_left_out_and_a_shorter_retention_deletes(mesh: MeshWorl
     with system_session() as session:
         assert connections.delete_before(session, mesh.owner.tenant_id, datetime.fromtimestamp(newer, UTC)) == 1
     assert [row.at for row in rows(mesh)] == [newer]
-
-
-def test_row_level_security_hides_the_connections_of_others(mesh: MeshWorld, other_owner: Member, database: Engine):
-    sent(mesh.agents[0], connections_of({window_start(1, 60): {0: (1, 0, 0)}}))
-    for key, seen in ((mesh.owner.tenant_key, 1), (other_owner.tenant_key, 0), ("", 0)):
-        with database.begin() as connection:
-            connection.execute(text("SELECT set_config('sinemora.tenant_key', :key, true)"), {"key": str(key)})
-            assert connection.scalar(text("SELECT count(*) FROM vm_connections")) == seen
