@@ -1,4 +1,4 @@
-"""Searching for places of tasks of any size and pattern, against every placement there is."""
+"""Searching for places of tasks: the same answer again, and the limit that keeps a task from a place."""
 
 import dataclasses
 import itertools
@@ -52,93 +52,6 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Se
         most_moves=NO_LIMIT,
         most_moves_of=np.full(2, NO_LIMIT),
     )
-
-
-def cost(problem: SearchProblem, at: np.ndarray) -> float:
-    """Return the cost of links, computed one at a time."""
-    total = 0.0
-    for a, b, weight in zip(problem.source, problem.target, problem.weight, strict=True):
-        if at[a] >= 0 and at[b] >= 0:
-            curve = problem.curve[problem.owner[a]]
-            total += weight * problem.table[curve, problem.steps[at[a], at[b]]]
-    return total
-
-
-def keeps(problem: SearchProblem, at: np.ndarray) -> bool:
-    """Return whether a placement respects all limits, checked independently."""
-    used = np.zeros_like(problem.room)
-    np.add.at(used, at[at >= 0], problem.need[at >= 0])
-    moved = (at != problem.at) & (problem.at >= 0)
-    if (used > problem.room).any() or (moved & ~problem.movable).any() or moved.sum() > problem.most_moves:
-        return False
-    for task in np.flatnonzero((at != problem.at) & (at >= 0)):
-        job = problem.owner[task]
-        if not problem.allowed[job, at[task]]:
-            return False
-        for rival in np.flatnonzero(problem.apart[job]):
-            if (at[problem.owner == rival] == at[task]).any():
-                return False
-    for job, level in itertools.product(range(2), range(3)):
-        mine = (problem.owner == job) & (at >= 0) & ~problem.spared
-        loads = np.bincount(problem.domain[level, at[mine]], minlength=1)
-        if loads.max(initial=0) > problem.most[job, level]:
-            return False
-    return True
-
-
-def best_of_all(problem: SearchProblem) -> float:
-    best = np.inf
-    for way in itertools.product(range(len(problem.room)), repeat=len(problem.at)):
-        at = np.array(way)
-        if keeps(problem, at):
-            moved = ((at != problem.at) & (problem.at >= 0)).sum()
-            best = min(best, cost(problem, at) + problem.move_price * moved)
-    return best
-
-
-LIMITS = {
-    "none": {},
-    "price": {"move_price": 0.7},
-    "budget": {"most_moves": 2},
-    "pinned": {"movable": np.array([True, False, True, True, False])},
-    "zones": {"allowed": np.array([[True, True, False, True], [True, True, True, False]])},
-    "apart": {"apart": np.array([[False, True], [True, False]])},
-}
-
-
-@pytest.mark.parametrize("limit", list(LIMITS))
-@pytest.mark.parametrize("seed", range(6))
-def test_small_tenants_get_the_best_of_all_placements(seed: int, limit: str) -> None:
-    problem = dataclasses.replace(tenant(seed), **LIMITS[limit])
-    if limit == "apart":  # from a placement that keeps it
-        problem = dataclasses.replace(problem, at=2 * problem.owner + np.arange(5) % 2, room=problem.room + 4)
-    solution = search.solve(problem, proposals=200_000)
-    assert keeps(problem, solution.at)
-    assert solution.cost == pytest.approx(cost(problem, solution.at))
-    value = solution.cost + problem.move_price * solution.moved
-    best = min(best_of_all(problem), cost(problem, problem.at))
-    assert solution.gap == 0
-    assert value == pytest.approx(best)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_spread_limits_hold_from_a_placement_that_keeps_them(seed: int) -> None:
-    problem = tenant(seed)
-    spread = np.array([[2, 3, 9], [2, 3, 9]])
-    limited = dataclasses.replace(problem, most=spread, room=problem.room + 4, at=np.array([0, 1, 2, 3, 0]))
-    assert keeps(limited, limited.at)
-    solution = search.solve(limited, proposals=200_000)
-    assert keeps(limited, solution.at)
-    assert solution.cost == pytest.approx(best_of_all(limited))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_waiting_tasks_are_placed_where_there_is_room(seed: int) -> None:
-    problem = tenant(seed, waiting=2)
-    problem = dataclasses.replace(problem, room=problem.room + 2)
-    solution = search.solve(problem, proposals=200_000)
-    assert solution.waiting == 0
-    assert solution.cost == pytest.approx(best_of_all(problem))
 
 
 def test_the_same_question_has_the_same_answer() -> None:
