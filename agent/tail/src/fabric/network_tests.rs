@@ -1,10 +1,10 @@
-//! Ports and links against a search through everything that may happen next, with paths spelled out node by node.
+//! Queues, ports and links: order, marks and drops by hand, and what holds for packets drawn at random.
 
 use std::collections::BTreeMap;
 
 use super::network::{Happening, Network};
 use super::packet::{Kind, Packet};
-use super::queue::Discipline;
+use super::queue::{Discipline, Queue};
 use super::topology::Topology;
 use crate::tests::Draws;
 
@@ -21,39 +21,6 @@ pub(super) const fn topology(leaves: u32, hosts_per_leaf: u32, spines: u32) -> T
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Node {
-    Host(u32),
-    Leaf(u32),
-    Spine(u32),
-}
-
-type Link = (Node, Node);
-
-fn path(topology: &Topology, from: u32, packet: &Packet) -> Vec<Link> {
-    let leaf = |host| Node::Leaf(host / topology.hosts_per_leaf);
-    let mut nodes = vec![Node::Host(from), leaf(from)];
-    if leaf(from) != leaf(packet.to) {
-        nodes.extend([Node::Spine(packet.spine), leaf(packet.to)]);
-    }
-    nodes.push(Node::Host(packet.to));
-    nodes.windows(2).map(|pair| (pair[0], pair[1])).collect()
-}
-
-#[derive(Clone, Debug)]
-struct Travelling {
-    packet: Packet,
-    /// Links that it still has to take.
-    path: Vec<Link>,
-}
-
-#[derive(Clone, Debug)]
-enum What {
-    Injected(Travelling),
-    Sent(Link),
-    Arrived(Travelling),
-}
-
 #[derive(Debug, PartialEq)]
 struct Results {
     /// Time, flow, index, mark, in the order of delivery.
@@ -61,192 +28,8 @@ struct Results {
     dropped: u64,
 }
 
-/// The slow implementation: every list is searched every time.
-struct Naive<'a> {
-    topology: &'a Topology,
-    discipline: Discipline,
-    next: Vec<(u64, What)>,
-    waiting: BTreeMap<Link, Vec<Travelling>>,
-    busy: BTreeMap<Link, bool>,
-    results: Results,
-}
-
-impl Naive<'_> {
-    fn run(mut self) -> Results {
-        while !self.next.is_empty() {
-            // The first of the earliest: `next` is in the order of scheduling, injections first.
-            let earliest = self
-                .next
-                .iter()
-                .map(|(at_ps, _)| *at_ps)
-                .min()
-                .expect("not empty");
-            let at = self
-                .next
-                .iter()
-                .position(|(at_ps, _)| *at_ps == earliest)
-                .expect("just found");
-            match self.next.remove(at) {
-                (now_ps, What::Injected(travelling) | What::Arrived(travelling)) => {
-                    self.arrive(travelling, now_ps);
-                }
-                (now_ps, What::Sent(link)) => {
-                    self.busy.insert(link, false);
-                    self.send_waiting(link, now_ps);
-                }
-            }
-        }
-        self.results
-    }
-
-    fn arrive(&mut self, travelling: Travelling, now_ps: u64) {
-        let Some(link) = travelling.path.first().copied() else {
-            let Packet {
-                flow,
-                index,
-                marked,
-                ..
-            } = travelling.packet;
-            self.results.delivered.push((now_ps, flow, index, marked));
-            return;
-        };
-        if self.busy.get(&link).copied().unwrap_or_default() {
-            self.wait(link, travelling);
-        } else {
-            self.send(link, travelling, now_ps);
-        }
-    }
-
-    fn wait(&mut self, link: Link, mut travelling: Travelling) {
-        let waiting = self.waiting.entry(link).or_default();
-        let is_data = |other: &Travelling| other.packet.kind == Kind::Data;
-        if !is_data(&travelling) || matches!(link.0, Node::Host(_)) {
-            waiting.push(travelling);
-            return;
-        }
-        let size = |other: &Travelling| u64::from(other.packet.wire_bytes);
-        match self.discipline {
-            Discipline::Classes {
-                classes,
-                buffer_bytes,
-                mark_bytes,
-            } => {
-                let alike = |other: &&Travelling| {
-                    is_data(other) && other.packet.class == travelling.packet.class
-                };
-                let bytes = waiting.iter().filter(alike).map(size).sum::<u64>() + size(&travelling);
-                if bytes > buffer_bytes / classes as u64 {
-                    self.results.dropped += 1;
-                    return;
-                }
-                travelling.packet.marked |=
-                    mark_bytes.is_some_and(|most| bytes > most / classes as u64);
-                waiting.push(travelling);
-            }
-            Discipline::Ranked { buffer_bytes } => {
-                waiting.push(travelling);
-                while waiting
-                    .iter()
-                    .filter(|other| is_data(other))
-                    .map(size)
-                    .sum::<u64>()
-                    > buffer_bytes
-                {
-                    let data: Vec<usize> = (0..waiting.len())
-                        .filter(|at| is_data(&waiting[*at]))
-                        .collect();
-                    let by_rank = |a: &usize, b: &usize| {
-                        waiting[*a]
-                            .packet
-                            .rank
-                            .total_cmp(&waiting[*b].packet.rank)
-                            .then(b.cmp(a))
-                    };
-                    let worst = data
-                        .into_iter()
-                        .min_by(by_rank)
-                        .expect("more than the buffer holds");
-                    waiting.remove(worst);
-                    self.results.dropped += 1;
-                }
-            }
-        }
-    }
-
-    fn send_waiting(&mut self, link: Link, now_ps: u64) {
-        let waiting = self.waiting.entry(link).or_default();
-        let control = waiting
-            .iter()
-            .position(|other| other.packet.kind != Kind::Data);
-        let of = |at: usize| &waiting[at].packet;
-        let places = 0..waiting.len();
-        let first = match (control, self.discipline) {
-            (Some(control), _) => Some(control),
-            (None, _) if matches!(link.0, Node::Host(_)) => places.into_iter().next(),
-            (None, Discipline::Classes { .. }) => {
-                places.max_by(|a, b| of(*a).class.cmp(&of(*b).class).then(b.cmp(a)))
-            }
-            (None, Discipline::Ranked { .. }) => {
-                let best = places.max_by(|a, b| of(*a).rank.total_cmp(&of(*b).rank).then(b.cmp(a)));
-                best.and_then(|best| (0..waiting.len()).find(|at| of(*at).flow == of(best).flow))
-            }
-        };
-        if let Some(first) = first {
-            let travelling = waiting.remove(first);
-            self.send(link, travelling, now_ps);
-        }
-    }
-
-    fn send(&mut self, link: Link, mut travelling: Travelling, now_ps: u64) {
-        let is_edge = matches!(link, (Node::Host(_), _) | (_, Node::Host(_)));
-        let Topology {
-            edge_byte_ps,
-            core_byte_ps,
-            edge_delay_ps,
-            core_delay_ps,
-            ..
-        } = *self.topology;
-        let (byte_ps, delay_ps) = if is_edge {
-            (edge_byte_ps, edge_delay_ps)
-        } else {
-            (core_byte_ps, core_delay_ps)
-        };
-        let sent_ps = now_ps + byte_ps * u64::from(travelling.packet.wire_bytes);
-        self.busy.insert(link, true);
-        travelling.path.remove(0);
-        self.next.push((sent_ps, What::Sent(link)));
-        self.next
-            .push((sent_ps + delay_ps, What::Arrived(travelling)));
-    }
-}
-
 /// Packets by time of injection, each at its host.
 type Injected = Vec<(u64, u32, Packet)>;
-
-fn naively(topology: &Topology, discipline: Discipline, injected: &Injected) -> Results {
-    let travelling = |(at_ps, from, packet): &(u64, u32, Packet)| {
-        let path = path(topology, *from, packet);
-        (
-            *at_ps,
-            What::Injected(Travelling {
-                packet: *packet,
-                path,
-            }),
-        )
-    };
-    Naive {
-        topology,
-        discipline,
-        next: injected.iter().map(travelling).collect(),
-        waiting: BTreeMap::new(),
-        busy: BTreeMap::new(),
-        results: Results {
-            delivered: Vec::new(),
-            dropped: 0,
-        },
-    }
-    .run()
-}
 
 fn quickly(topology: &Topology, discipline: Discipline, injected: &Injected) -> Results {
     let mut network = Network::new(*topology, discipline);
@@ -339,35 +122,91 @@ fn disciplines() -> [Discipline; 4] {
     ]
 }
 
-#[test]
-fn it_does_what_a_search_through_everything_does() {
-    let (mut dropped, mut marked) = (0, 0);
-    for topology in [
-        topology(2, 1, 1),
-        topology(2, 3, 2),
-        topology(3, 2, 4),
-        topology(1, 5, 1),
-    ] {
-        for discipline in disciplines() {
-            for seed in 0..12 {
-                let injected = draw(&topology, seed, 400);
-                let expected = naively(&topology, discipline, &injected);
-                let found = quickly(&topology, discipline, &injected);
-                assert_eq!(found, expected, "{topology:?}, {discipline:?}, seed {seed}");
-                dropped += found.dropped;
-                marked += found.delivered.iter().filter(|packet| packet.3).count();
-                assert_eq!(
-                    found.delivered.len() as u64 + found.dropped,
-                    400,
-                    "no packet is lost or made"
-                );
-            }
-        }
+/// Return a packet of 1,000 bytes on the wire.
+fn packet(flow: u32, index: u32, class: u8, rank: f64) -> Packet {
+    Packet {
+        kind: Kind::Data,
+        flow,
+        index,
+        to: 3,
+        spine: 0,
+        wire_bytes: 1_000,
+        class,
+        marked: false,
+        rank,
     }
-    assert!(
-        dropped > 1_000 && marked > 1_000,
-        "{dropped} drops and {marked} marks are too few to test"
+}
+
+/// Take out all packets: flow, index, mark.
+fn taken(queue: &mut Queue) -> Vec<(u32, u32, bool)> {
+    std::iter::from_fn(|| queue.pop())
+        .map(|packet| (packet.flow, packet.index, packet.marked))
+        .collect()
+}
+
+#[test]
+fn the_highest_class_goes_first_and_each_has_its_share_of_buffer_and_threshold() {
+    // For each class 3,000 bytes of buffer, and marks above 1,000.
+    let mut queue = Queue::new(Discipline::Classes {
+        classes: 2,
+        buffer_bytes: 6_000,
+        mark_bytes: Some(2_000),
+    });
+    let dropped: Vec<u64> = (0..4)
+        .map(|index| queue.push(packet(1, index, 0, 0.0)))
+        .collect();
+    assert_eq!(dropped, [0, 0, 0, 1]);
+    assert_eq!(queue.push(packet(2, 0, 7, 0.0)), 0, "the highest there is");
+    let expected = [(2, 0, false), (1, 0, false), (1, 1, true), (1, 2, true)];
+    assert_eq!(taken(&mut queue), expected);
+}
+
+#[test]
+fn the_flow_of_the_highest_rank_sends_its_earliest_packet_and_the_lowest_rank_is_dropped() {
+    let mut queue = Queue::new(Discipline::Ranked {
+        buffer_bytes: 3_000,
+    });
+    for (flow, index, rank) in [(1, 0, 2.0), (2, 0, 5.0), (1, 1, 9.0)] {
+        assert_eq!(queue.push(packet(flow, index, 0, rank)), 0);
+    }
+    // Of equals the one that came last is dropped.
+    assert_eq!(queue.push(packet(3, 0, 0, 2.0)), 1);
+    assert_eq!(
+        taken(&mut queue),
+        [(1, 0, false), (1, 1, false), (2, 0, false)]
     );
+    for (flow, rank) in [(1, 2.0), (2, 5.0), (3, 3.0)] {
+        queue.push(packet(flow, 0, 0, rank));
+    }
+    assert_eq!(queue.push(packet(4, 0, 0, 4.0)), 1);
+    assert_eq!(
+        taken(&mut queue),
+        [(2, 0, false), (4, 0, false), (3, 0, false)]
+    );
+}
+
+#[test]
+fn an_acknowledgement_overtakes_data_that_waits() {
+    let ack = Packet {
+        kind: Kind::Ack,
+        wire_bytes: 40,
+        ..packet(2, 0, 0, 0.0)
+    };
+    let injected = vec![
+        (0, 0, packet(0, 0, 0, 0.0)),
+        (0, 1, packet(1, 0, 0, 0.0)),
+        (900_000, 2, ack),
+    ];
+    for discipline in disciplines() {
+        let delivered = quickly(&topology(1, 4, 1), discipline, &injected).delivered;
+        // 1,000 bytes take 800 ns on each link, which is 10 ns long.
+        let expected = [(1_620_000, 0), (1_652_000, 2), (2_452_000, 1)];
+        let found: Vec<_> = delivered
+            .iter()
+            .map(|(at_ps, flow, _, _)| (*at_ps, *flow))
+            .collect();
+        assert_eq!(found, expected, "{discipline:?}");
+    }
 }
 
 #[test]
@@ -381,7 +220,10 @@ fn packets_of_a_flow_and_class_stay_in_order() {
                 packet.class = (packet.flow % 3) as u8;
             }
             let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-            for (_, flow, index, _) in quickly(&topology, discipline, &injected).delivered {
+            let found = quickly(&topology, discipline, &injected);
+            let all = found.delivered.len() as u64 + found.dropped;
+            assert_eq!(all, injected.len() as u64, "no packet is lost or made");
+            for (_, flow, index, _) in found.delivered {
                 let before = last.insert(flow, index);
                 assert!(
                     before.is_none_or(|before| before < index),
