@@ -1,23 +1,19 @@
 """Coverage of estimated delays, of simulated meshes and of meshes with the delays of published traces."""
 
-import csv
 import time
-from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from lab.benchmarks.figures import comment, report
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.fleet.meshes.strategies.turns import active, turns_of
-from sinemora.measurements import latency_budget
 from sinemora.measurements.aggregate.estimates import estimate
+from sinemora.measurements.latency_budget.published import PathClass, traces, traces_of
 
 PERIOD, WINDOW_S = 10, 10
 SIMULATED = ((60, 3), (200, 6), (1_000, 8))
 TRACED_VMS, TRACED_ZONES = 120, 3
-TRACES = Path(latency_budget.__file__).with_name("published_delays.csv")
 
 Mesh = tuple[str, np.ndarray, np.ndarray, np.ndarray]
 """Name, true delays [n][n] in ns, standard deviation of a window's median, and zones of the VMs."""
@@ -68,14 +64,10 @@ def _simulated(rng: np.random.Generator) -> Iterator[Mesh]:
 
 def _traced(rng: np.random.Generator) -> Iterator[Mesh]:
     """Each pair of zones has the median and the spread of a published trace of its provider."""
-    traces: dict[str, list[dict[str, str]]] = defaultdict(list)
-    with TRACES.open(newline="") as file:
-        for row in csv.DictReader(file):
-            traces[row["provider"]].append(row)
-    for provider, rows in sorted(traces.items()):
-        within = [row for row in rows if row["path_class"] == "same_zone"]
-        medians = np.array([float(row["p50_us"]) for row in within]) * 1e3
-        spreads = np.array([float(row["stddev_us"]) / float(row["p50_us"]) for row in within])
+    for provider in sorted({trace.provider for trace in traces()}):
+        within = traces_of(provider, PathClass.SAME_ZONE)
+        medians = np.array([trace.p50_ns for trace in within], float)
+        spreads = np.array([trace.sd_ns / trace.p50_ns for trace in within])
         zone_of = np.sort(rng.integers(0, TRACED_ZONES, TRACED_VMS))
         chosen = rng.integers(0, len(within), (TRACED_ZONES, TRACED_ZONES))[np.ix_(zone_of, zone_of)]
         # Traces of one zone differ as its VMs do: a part is of the source, a part of the target, a part of the path.

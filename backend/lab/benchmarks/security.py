@@ -21,10 +21,9 @@ from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
 from lab.benchmarks.storing.product import OWNER, Product, World, key_of, running
+from lab.benchmarks.storing.programs import use_broker
 from sinemora.access.tenants.models import Role
 from sinemora.access.tenants.service import create_owner
-from sinemora.kit import redis as kit_redis
-from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.main import create_app
@@ -141,8 +140,7 @@ def _key(product: Product, scope: str) -> list[tuple[str, str]]:
 
 def _in_process() -> FastAPI:
     """Return the API of this process, which counts no requests: limits have tests of their own."""
-    # Read at import, when the settings named another server.
-    celery.conf.update(broker_url=kit_redis.broker_url(settings().redis_url))
+    use_broker()
     settings().anonymous_limit_per_minute = settings().agent_reports_per_minute = 10**9
     return create_app()
 

@@ -6,11 +6,8 @@ the sweep of lost jobs in beat's interval.
 
 import os
 import signal
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +18,9 @@ from lab.benchmarks.optimality import question
 from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.recommending.tenants import declare, large
 from lab.benchmarks.storing import product
+from lab.benchmarks.storing.programs import program, use_broker
 from sinemora.jobs import tasks
 from sinemora.kit.celery import celery
-from sinemora.kit.config import settings
-from sinemora.kit.redis import broker_url
-from sinemora.operations.embedded.data_folder import DataFolder
-from sinemora.operations.embedded.servers.service_user import caller
-from sinemora.operations.embedded.services import services
 
 TIMES = 3
 _WAIT_S = 120
@@ -37,8 +30,7 @@ _LONG = {"name": "Long", "machines": 1250, "hours": 6, "policies": ["gang_budget
 def main(seed: int) -> None:
     """Print the medians of `TIMES` runs of each figure."""
     with product.running() as running, tempfile.TemporaryDirectory() as folder:
-        # Read at import, when the settings named no server.
-        celery.conf.update(broker_url=broker_url(settings().redis_url))
+        use_broker()
         api = Api(running, "solver")
         tenant = large(np.random.default_rng((seed, 100)), 100)
         declare(api, "first", tenant)
@@ -46,10 +38,10 @@ def main(seed: int) -> None:
         firsts, cancels, recoveries = [], [], []
         for _ in range(TIMES):
             running.restart()
-            with _program("watcher", Path(folder)), _program("solver", Path(folder)):
+            with program("watcher", Path(folder)), program("solver", Path(folder)):
                 firsts.append(_first_s(api, question("first", tenant)))
         for _ in range(TIMES):
-            with _program("watcher", Path(folder)):
+            with program("watcher", Path(folder)):
                 cancel_s, recovered_s = _killed_and_cancelled_s(api, Path(folder))
             cancels.append(cancel_s)
             recoveries.append(recovered_s)
@@ -70,12 +62,12 @@ def _first_s(api: Api, asked: dict[str, Any]) -> float:
 def _killed_and_cancelled_s(api: Api, folder: Path) -> tuple[float, float]:
     """Return the seconds from a cancel to the end of the job, and from the death of a solver to the next attempt."""
     job = api.send("POST", "/v1/simulations/runs", _LONG)["id"]
-    with _program("solver", folder) as first:
+    with program("solver", folder) as first:
         _await(api, job, lambda now: now["attempt"] == 1 and bool(now["note"]))
         os.killpg(first.pid, signal.SIGKILL)
         killed = time.perf_counter()
         first.wait()
-        with _program("solver", folder):  # as the supervisor starts it again
+        with program("solver", folder):  # as the supervisor starts it again
             _await(api, job, lambda now: now["attempt"] == 2 and bool(now["note"]))
             recovered_s = time.perf_counter() - killed
             cancelled = time.perf_counter()
@@ -102,20 +94,3 @@ def _await_solver() -> None:
     while not any(name.startswith("solver@") for name in celery.control.inspect(timeout=0.5).ping() or ()):
         if time.monotonic() > until:
             raise TimeoutError("no solver")
-
-
-@contextmanager
-def _program(name: str, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a worker as the supervisor starts it."""
-    programs = services(settings(), DataFolder(folder), {**os.environ}, caller())
-    (program,) = [one for one in programs if one.name == name]
-    with (folder / f"{name}.log").open("ab") as log:
-        process = subprocess.Popen(
-            program.command, start_new_session=True, env=program.environment, stdout=log, stderr=log
-        )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()

@@ -16,11 +16,14 @@ delays over 500 µs, which the spikes share. GCE-USW-3 has a largest delay of 39
 itself, and this trace has none here.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
+
+from sinemora.measurements.latency_budget import published
 
 SPIKE_US = 500.0
 LOSS = {
@@ -90,51 +93,46 @@ class Trace:
         return np.array([delays, (0.5, 0.01, 0.001, 1 / self.lasted.total_seconds())])
 
 
-_EUW, _USW = (5.44, 15.34, 22.67), (4.59, 12.42, 18.31)
-_GCE, _UKW, _AUSW = (0.76, 2.84, 4.63), (7.42, 16.6, 20.29), (4.49, 9.63, 12.17)
+_WANDER_US = {
+    "EC2-EUW": (5.44, 15.34, 22.67),
+    "EC2-USW": (4.59, 12.42, 18.31),
+    "GCE-EUW": (0.76, 2.84, 4.63),
+    "GCE-USW": (0.76, 2.84, 4.63),
+    "Azure-UKW": (7.42, 16.6, 20.29),
+    "Azure-USW": (4.49, 9.63, 12.17),
+}
+# Start (UTC), length and spikes; the delays are those of the latency budget.
+_COURSES = {
+    "EC2-EUW-1": ("2017-11-06 14:43:20", timedelta(7, hours=0, minutes=3, seconds=10), 19),
+    "EC2-EUW-2": ("2017-11-06 14:43:22", timedelta(5, hours=15, minutes=12, seconds=50), 90),
+    "EC2-EUW-3": ("2017-11-06 14:43:24", timedelta(5, hours=17, minutes=28, seconds=36), 48),
+    "EC2-USW-1": ("2017-11-07 12:56:48", timedelta(5, hours=10, minutes=8, seconds=30), 7),
+    "EC2-USW-2": ("2017-11-07 12:56:50", timedelta(5, hours=12, minutes=50, seconds=25), 12),
+    "EC2-USW-3": ("2017-11-07 12:56:52", timedelta(5, hours=1, minutes=4, seconds=16), 5),
+    "GCE-EUW-1": ("2017-10-16 14:11:06", timedelta(7, hours=0, minutes=0, seconds=0), 237),
+    "GCE-EUW-2": ("2017-10-16 14:10:59", timedelta(6, hours=4, minutes=45, seconds=41), 216),
+    "GCE-EUW-3": ("2017-10-16 14:10:51", timedelta(7, hours=0, minutes=3, seconds=9), 243),
+    "GCE-USW-1": ("2017-10-16 16:38:32", timedelta(7, hours=0, minutes=2, seconds=57), 16),
+    "GCE-USW-2": ("2017-10-16 16:39:15", timedelta(7, hours=0, minutes=2, seconds=14), 1),
+    "GCE-USW-3": ("2017-10-16 16:41:33", timedelta(6, hours=23, minutes=59, seconds=56), 1),
+    "Azure-UKW-1": ("2017-09-13 15:51:29", timedelta(6, hours=23, minutes=45, seconds=10), 2380),
+    "Azure-UKW-2": ("2017-09-13 15:51:33", timedelta(6, hours=17, minutes=11, seconds=17), 3979),
+    "Azure-UKW-3": ("2017-09-13 15:51:40", timedelta(6, hours=23, minutes=59, seconds=59), 134),
+    "Azure-USW-1": ("2017-09-13 15:26:09", timedelta(6, hours=23, minutes=8, seconds=41), 1),
+    "Azure-USW-2": ("2017-09-13 15:26:11", timedelta(7, hours=0, minutes=0, seconds=0), 3),
+    "Azure-USW-3": ("2017-09-13 15:26:16", timedelta(6, hours=23, minutes=59, seconds=59), 4),
+}
 
 
-def _at(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+def _traces() -> Iterator[Trace]:
+    for listed in published.traces():
+        started_at, lasted, spikes = _COURSES.get(listed.name, ("", timedelta(), 0))
+        if started_at.startswith(listed.started_on):
+            start = datetime.fromisoformat(started_at).replace(tzinfo=UTC)
+            delays_ns = (listed.p50_ns, listed.p99_ns, listed.p999_ns, listed.max_ns, listed.sd_ns)
+            p50, p99, p999, most, sd = (ns / 1000 for ns in delays_ns)
+            wander_us = _WANDER_US[listed.name.rsplit("-", 1)[0]]
+            yield Trace(listed.name, start, lasted, p50, p99, p999, most, sd, spikes, wander_us)
 
 
-def _for(days: int, hours: int, minutes: int, seconds: int) -> timedelta:
-    return timedelta(days, hours=hours, minutes=minutes, seconds=seconds)
-
-
-TRACES = (
-    Trace("EC2-EUW-1", _at("2017-11-06 14:43:20"), _for(7, 0, 3, 10), 289.57, 415.18, 516.5, 2690.0, 49.71, 19, _EUW),
-    Trace(
-        "EC2-EUW-2", _at("2017-11-06 14:43:22"), _for(5, 15, 12, 50), 345.17, 481.53, 2320.0, 14360.0, 192.57, 90, _EUW
-    ),
-    Trace("EC2-EUW-3", _at("2017-11-06 14:43:24"), _for(5, 17, 28, 36), 350.97, 459.5, 616.3, 3160.0, 50.68, 48, _EUW),
-    Trace("EC2-USW-1", _at("2017-11-07 12:56:48"), _for(5, 10, 8, 30), 256.93, 335.08, 486.3, 1730.0, 33.18, 7, _USW),
-    Trace(
-        "EC2-USW-2", _at("2017-11-07 12:56:50"), _for(5, 12, 50, 25), 275.86, 361.42, 474.35, 1250.0, 29.08, 12, _USW
-    ),
-    Trace("EC2-USW-3", _at("2017-11-07 12:56:52"), _for(5, 1, 4, 16), 283.44, 363.88, 429.06, 686.0, 24.15, 5, _USW),
-    Trace("GCE-EUW-1", _at("2017-10-16 14:11:06"), _for(7, 0, 0, 0), 97.1, 1200.0, 2740.0, 7720.0, 223.32, 237, _GCE),
-    Trace(
-        "GCE-EUW-2", _at("2017-10-16 14:10:59"), _for(6, 4, 45, 41), 87.34, 1440.0, 3480.0, 6580.0, 268.65, 216, _GCE
-    ),
-    Trace("GCE-EUW-3", _at("2017-10-16 14:10:51"), _for(7, 0, 3, 9), 82.97, 1380.0, 3600.0, 8830.0, 275.73, 243, _GCE),
-    Trace("GCE-USW-1", _at("2017-10-16 16:38:32"), _for(7, 0, 2, 57), 76.9, 120.34, 981.94, 4570.0, 60.64, 16, _GCE),
-    Trace("GCE-USW-2", _at("2017-10-16 16:39:15"), _for(7, 0, 2, 14), 71.35, 92.24, 119.22, 531.0, 8.65, 1, _GCE),
-    Trace("GCE-USW-3", _at("2017-10-16 16:41:33"), _for(6, 23, 59, 56), 78.79, 104.34, 128.65, 396.0, 8.03, 1, _GCE),
-    Trace(
-        "Azure-UKW-1", _at("2017-09-13 15:51:29"), _for(6, 23, 45, 10), 447.0, 529.27, 570.62, 1380.0, 47.4, 2380, _UKW
-    ),
-    Trace(
-        "Azure-UKW-2", _at("2017-09-13 15:51:33"), _for(6, 17, 11, 17), 441.3, 522.88, 565.55, 1010.0, 48.7, 3979, _UKW
-    ),
-    Trace(
-        "Azure-UKW-3", _at("2017-09-13 15:51:40"), _for(6, 23, 59, 59), 419.62, 483.48, 521.42, 827.0, 39.96, 134, _UKW
-    ),
-    Trace(
-        "Azure-USW-1", _at("2017-09-13 15:26:09"), _for(6, 23, 8, 41), 315.14, 357.72, 379.86, 549.0, 22.78, 1, _AUSW
-    ),
-    Trace("Azure-USW-2", _at("2017-09-13 15:26:11"), _for(7, 0, 0, 0), 281.21, 330.64, 362.23, 717.0, 15.31, 3, _AUSW),
-    Trace(
-        "Azure-USW-3", _at("2017-09-13 15:26:16"), _for(6, 23, 59, 59), 358.46, 415.68, 449.11, 732.0, 22.22, 4, _AUSW
-    ),
-)
+TRACES = tuple(_traces())

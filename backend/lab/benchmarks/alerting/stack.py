@@ -27,6 +27,7 @@ from sqlalchemy import text
 from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import Product, World, running
+from lab.benchmarks.storing.programs import program
 from lab.benchmarks.storing.worlds import frame_of, peers, report
 from sinemora.alerts.models import AlertRouting, AlertRule, Delivery, DeliveryState, Receiver, ReceiverKind
 from sinemora.alerts.rules import service as rules
@@ -38,7 +39,6 @@ WINDOW_S, SAMPLES = 10, 10
 # The deadline of an exchange and the tick that settles it, before a report can leave; then a phase of up to a second.
 DECIDED_S, PHASE_S = 1.2, 1.0
 SLOW_NS = 8_000_000
-_CELERY = (sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet")
 _SLOW_EACH = 4
 
 
@@ -79,31 +79,18 @@ def product() -> Iterator[tuple[Product, Listener]]:
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     with running() as stack, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
         os.environ["SINEMORA_RECEIVER_NETWORKS"] = "127.0.0.0/8"
-        programs = [
-            [*_CELERY, "worker", "--queues=fast,bulk", "--concurrency=2", "--without-gossip", "--without-mingle"],
-            [*_CELERY, "beat", f"--schedule={folder}/beat", "--pidfile="],
-        ]
-        started = []
-        try:
-            for number, program in enumerate(programs):
-                with open(f"{folder}/celery-{number}.log", "ab") as log:
-                    started.append(subprocess.Popen(program, stdout=log, stderr=log))
+        with program("worker", Path(folder)) as worker, program("beat", Path(folder)) as beat:
             with tenant_session(stack.tenant_id) as session:
                 url = f"http://127.0.0.1:{listener.server_address[1]}/"
                 receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": url})
-                session.add_all(
-                    [receiver, AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"], "hold_s": 0}})]
-                )
+                routing = AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"], "hold_s": 0}})
+                session.add_all([receiver, routing])
                 session.flush()
-                session.add(_test(receiver.id))
-            _wait(listener, started)
+                due_at = datetime.fromtimestamp(0, UTC)
+                session.add(Delivery(receiver_id=receiver.id, about="test", state=DeliveryState.waiting, due_at=due_at))
+            _wait(listener, [worker, beat])
             yield stack, listener
-        finally:
-            for process in reversed(started):
-                process.terminate()
-            for process in started:
-                process.wait(60)
-            listener.shutdown()
+    listener.shutdown()
 
 
 class Agents:
@@ -279,12 +266,6 @@ def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list
     forget(world.mesh_id)
     return [at - _unix(body["opened_at"]) for at, body in incidents], max(
         (notification["paths"] for _, notification in incidents), default=0
-    )
-
-
-def _test(receiver_id: UUID) -> Delivery:
-    return Delivery(
-        receiver_id=receiver_id, about="test", state=DeliveryState.waiting, due_at=datetime.fromtimestamp(0, UTC)
     )
 
 

@@ -1,12 +1,8 @@
 """Jobs of four tenants in a running product: stored, sent by the broker, run by a worker that holds for their time."""
 
-import os
-import signal
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -16,30 +12,26 @@ from sqlalchemy import select
 from lab.benchmarks.figures import comment, report
 from lab.benchmarks.queueing.simulated import DURATIONS_S, EXPECTED_SPREAD, SHARES, TENANTS, Floats, Jobs, tail_mean
 from lab.benchmarks.storing import product
+from lab.benchmarks.storing.programs import program, use_broker
 from sinemora.access.tenants.service import create_owner
 from sinemora.jobs import service
 from sinemora.jobs.models import FINAL, Job, JobState
 from sinemora.jobs.registry import JobKind
-from sinemora.kit.celery import celery
-from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.kit.redis import broker_url
-from sinemora.operations.embedded.data_folder import DataFolder
-from sinemora.operations.embedded.servers.service_user import caller
-from sinemora.operations.embedded.services import services
 
 JOBS = 500
 _LOAD = 1.05
 _SCALE = 0.1
 """Of the durations, so that there are many jobs in two minutes."""
 _WAIT_S = 400
+_WORDS = {"sinemora.worker": "lab.benchmarks.queueing.worker", "--queues=solve": "--queues=bulk"}
+"""Of the solver's command: one process for the queue `bulk`, with an order of jobs."""
 
 
 def main(seed: int) -> None:
     """Report the wait of the large jobs under the product's order and under smallest-first, over two draws."""
     with product.running() as running, tempfile.TemporaryDirectory() as folder:
-        # Read at import, when the settings named no server.
-        celery.conf.update(broker_url=broker_url(settings().redis_url))
+        use_broker()
         from lab.benchmarks.queueing import worker
 
         assert running.tenant_id
@@ -51,7 +43,7 @@ def main(seed: int) -> None:
             large.append(jobs.took_s == jobs.took_s.max())
             for name, waits in waited.items():
                 comment(f"{JOBS} jobs, {name}: {jobs.took_s.sum():.0f} s of work")
-                with _worker(name, Path(folder)):
+                with program("solver", Path(folder), _WORDS, BENCH_ORDER=name):
                     waits.append(_waits(worker.HOLD, jobs))
     is_large = np.concatenate(large)
     pooled = {name: np.concatenate(waits) for name, waits in waited.items()}
@@ -125,19 +117,3 @@ def _finished_s(took_s: Floats, submitted: Sequence[UUID]) -> float:
         raise RuntimeError("a job failed")
     ended = {job_id for job_id, _ in rows}
     return float(sum(took_s[place] for place, job_id in enumerate(submitted) if job_id in ended))
-
-
-@contextmanager
-def _worker(order: str, folder: Path) -> Iterator[None]:
-    """Run a worker as the supervisor starts the solver, with one process, for the queue `bulk` and an order of jobs."""
-    programs = services(settings(), DataFolder(folder), {**os.environ, "BENCH_ORDER": order}, caller())
-    (program,) = [one for one in programs if one.name == "solver"]
-    renamed = {"sinemora.worker": "lab.benchmarks.queueing.worker", "--queues=solve": "--queues=bulk"}
-    command = [renamed.get(part, part) for part in program.command]
-    with (folder / "worker.log").open("ab") as log:
-        process = subprocess.Popen(command, start_new_session=True, env=program.environment, stdout=log, stderr=log)
-    try:
-        yield
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()

@@ -20,6 +20,7 @@ from sqlalchemy import text
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.store import fill, fill_zones
+from lab.benchmarks.storing.ingest import bytes_of
 from lab.benchmarks.storing.product import Product, World
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit.config import settings
@@ -48,7 +49,7 @@ def aged(product: Product) -> None:
         fill_zones(world, Tier.HOUR, list(hours), _HOUR_SAMPLES)
         minutes = range(int(end.timestamp()), int(end.timestamp()) + 86_400, 60)
         fill(world, Tier.MINUTE, list(minutes)[:360], 60)
-        before = _bytes_of_minutes()
+        before = bytes_of("probe_frames_1m")
         began = time.process_time()
         runs.run(datetime.now(UTC), _LIMIT_S)
         comment(f"aged in {time.process_time() - began:.1f} processor seconds")
@@ -80,19 +81,7 @@ def _partitions(first: datetime, last: datetime) -> None:
         session.execute(text("SELECT make_measurement_partitions(:first, :last)"), span)
 
 
-def _bytes_of_minutes() -> int:
-    """Return the bytes on disk of minutes in the database, indexes and TOAST tables included."""
-    with system_session() as session:
-        size = session.scalar(
-            text(
-                "SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits"
-                " WHERE inhparent = CAST('probe_frames_1m' AS regclass)"
-            )
-        )
-    return int(size or 0)
-
-
-def _sizes(world: World, before: int) -> None:
+def _sizes(world: World, before: float) -> None:
     """Report the bytes of objects per minute of a path, footers included, and relative to those on disk before."""
     with system_session() as session:
         size, targets, objects = session.execute(

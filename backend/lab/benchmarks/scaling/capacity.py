@@ -17,15 +17,14 @@ from statistics import median
 import numpy as np
 import psutil
 import zstandard
-from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fitting import FIT, HELD_OUT, Cost, Size, errors_of, fit
+from lab.benchmarks.storing.ingest import bytes_of
 from lab.benchmarks.storing.load import Load, request_of
 from lab.benchmarks.storing.product import Product, World
 from lab.benchmarks.storing.worlds import report, window
-from sinemora.kit.db import system_session
 from sinemora.operations.capacity import coefficients
 
 FILE = Path(coefficients.__file__).with_name(coefficients.FILE)
@@ -81,16 +80,11 @@ def _turn(product: Product, world: World, size: Size, turn: int) -> Cost:
     """Send windows of minutes that no other turn has, merge them, and return what that cost."""
     minute = NEWEST_S - (turn + 2) * 60 * size.minutes
     requests = requests_of(world, size, minute)
-    disk, api_s, database_s = _disk(), product.cpu_s(), product.database_cpu_s()
-    outcome = Load([product.port], requests).wait()
-    api_s, database_s = product.cpu_s() - api_s, product.database_cpu_s() - database_s
-    disk = _disk() - disk
-    if outcome.refused or outcome.acknowledged != size.reports:
-        sys.exit(f"{outcome}: not every report was acknowledged")
+    disk = bytes_of("probe_frames")
+    api_s, database_s = send(product, size, requests)
+    disk = bytes_of("probe_frames") - disk
     merge_database_s = product.database_cpu_s()
-    merged = _merge(world)
-    if merged["minutes"] != size.minutes:
-        sys.exit(f"{merged['minutes']} minutes were merged")
+    merged = merge(world, size.minutes)
     return Cost(
         api_s,
         database_s,
@@ -123,35 +117,52 @@ def requests_of(world: World, size: Size, minute: int) -> list[bytes]:
 _MERGE = """
 import json, sys, time
 from datetime import UTC, datetime
+from pathlib import Path
+from sqlalchemy import text
 from sinemora import tables
-from sinemora.measurements.store import roll_up
+from sinemora.kit.db import system_session
+from sinemora.measurements.store import roll_up, zone_minutes
 from sinemora.measurements.store.tiers import Tier
-began_s, minutes = time.process_time(), 0
+if sys.argv[3] == "without":
+    zone_minutes.store = lambda *_: None
+def database_s():
+    with system_session() as session:  # all sessions of this process, one after the other, have one connection
+        backend = session.scalar(text("SELECT pg_backend_pid()"))
+    return backend, int(Path(f"/proc/{backend}/schedstat").read_text().split()[0]) / 1e9
+(backend, database_began_s), began_s, minutes = database_s(), time.process_time(), 0
 while some := roll_up.roll_up_mesh(int(sys.argv[1]), int(sys.argv[2]), Tier.MINUTE, datetime.now(UTC)):
     minutes += some
+cpu_s, (same, database_ended_s) = time.process_time() - began_s, database_s()
+assert same == backend
 (peak,) = [int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")]
-print(json.dumps({"minutes": minutes, "cpu_s": time.process_time() - began_s, "peak_bytes": peak}))
+backend_s = database_ended_s - database_began_s
+print(json.dumps({"minutes": minutes, "cpu_s": cpu_s, "backend_s": backend_s, "peak_bytes": peak}))
 """
 
 
-def _merge(world: World) -> dict[str, float]:
-    """Merge the finished minutes of a mesh in a separate process, as a worker does."""
-    command = [sys.executable, "-c", _MERGE, str(world.tenant_key), str(world.mesh_key)]
+def merge(world: World, minutes: int, plain_columns: str = "with") -> dict[str, float]:
+    """Merge the finished minutes of a mesh in a separate process, as a worker does; exit unless they are so many.
+
+    Return its processor seconds, those of its process of the database, and its largest memory. `plain_columns`: `with`
+    or `without` the minutes between zones.
+    """
+    command = [sys.executable, "-c", _MERGE, str(world.tenant_key), str(world.mesh_key), plain_columns]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"merging ended with {done.returncode}:\n{done.stderr[-2000:]}")
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    if result["minutes"] != minutes:
+        sys.exit(f"{result['minutes']} minutes were merged, not {minutes}")
     return result
 
 
-def _disk() -> float:
-    """Return the bytes of all reported windows, indexes and TOAST tables included."""
-    size = text(
-        "SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits"
-        " WHERE inhparent = CAST('probe_frames' AS regclass)"
-    )
-    with system_session() as session:
-        return float(session.scalar(size) or 0)
+def send(product: Product, size: Size, requests: list[bytes]) -> tuple[float, float]:
+    """Send the reports of a turn; exit unless all are acknowledged. Return processor seconds: API, database."""
+    api_s, database_s = product.cpu_s(), product.database_cpu_s()
+    outcome = Load([product.port], requests).wait()
+    if outcome.refused or outcome.acknowledged != size.reports:
+        sys.exit(f"{outcome}: not every report was acknowledged")
+    return product.cpu_s() - api_s, product.database_cpu_s() - database_s
 
 
 def _database_memory(product: Product) -> float:

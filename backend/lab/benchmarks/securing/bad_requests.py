@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -20,77 +21,18 @@ NEVER_SENT = {
     ("post", "/v1/members/self/leave"),
 }
 
-TEXTS = (
-    "",
-    "\0",
-    "a\0b",
-    "\ud800",
-    "\udfff\ud800",
-    " ",
-    "\r\nX-Injected: 1",
-    "x" * 300,
-    "x" * 9_000,
-    "é" * 2_000,
-    "\u202e\u200b\ufeff\U0010ffff",
-    "😀" * 70,
-    "' OR 1=1; --",
-    '"; DROP TABLE zones; --',
-    "%s%n%d{0}{x}${id}",
-    "../../../../etc/passwd",
-    "<script>alert(1)</script>",
-    "NaN",
-    "Infinity",
-    "-1",
-    "9" * 30,
-    "1e999",
-    "0x10",
-    "00000000-0000-0000-0000-000000000000",
-    "{}",
-    "[]",
-    "null",
-    "true",
-    "2026-13-45T00:00:00Z",
-    "0001-01-01T00:00:00Z",
-    "9999-12-31T23:59:59.999999Z",
-    "0001-01-01T00:00:00+14:00",
-    "9999-12-31T23:59:59-14:00",
-    "2026-01-01T00:00:00",
-    "P1D",
-    "http://[::1",
-    "http://a:99999/",
-    "file:///etc/passwd",
-    "([a-z]+)+!",
-    "(((a{1,99}){1,99}){1,99})",
-    "*",
-    ",",
-    "\\",
-    "%",
-)
-NUMBERS = (
-    *(0, -1, 1, 2**31 - 1, 2**31, -(2**31) - 1, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64),
-    *(10**18, 10**19, 0.5, -0.0, 1e-320, 1e15, 1e308, -1e308, 1e18),
-)
-OTHERS: tuple[Any, ...] = (None, True, False, [], {}, [None], [[]], {"": None}, [1, "a", None], {"a": {"b": {"c": 1}}})
-# Texts of JSON that Python's own writer would not write.
-RAW = ("NaN", "Infinity", "-Infinity", "1e999", "9" * 400, "-" + "9" * 25, "[" * 70 + "]" * 70, '"\\ud800"', "01", "")
-HEADERS = (
-    ("if-match", ("", "*", '"0"', '"999999999999999999999"', 'W/"1"', '"a', ",,,", "\x7f")),
-    ("idempotency-key", ("", "short", "a" * 8, "a" * 201, "\xff" * 10, "a b c d e f", "'; --aaaaa")),
-    ("accept", ("", "*/*", "text/csv", "application/octet-stream", "a" * 5000, ";;q=9", "application/json;q=x")),
-    ("accept-encoding", ("", "zstd", "gzip;q=x", "*;q=0", "identity;q=0")),
-    ("content-encoding", ("", "zstd", "gzip", "br", "x")),
-    ("content-type", ("", "text/plain", "application/json; charset=utf-16", "application/xml", "multipart/form-data")),
-    ("content-length", ("0", "-1", "x", "99999999999999999999")),
-    ("if-none-match", ("", "*", '"x"', "\xff", "a" * 5000)),
-    ("range", ("bytes=0-1", "bytes=-1", "bytes=9-0", "x")),
-    ("last-event-id", ("", "-1", "x", "9" * 40)),
-    ("x-request-id", ("", "a b", "\xff" * 20, "a" * 500)),
-    ("x-forwarded-for", ("", "x", "::1, 10.0.0.1", "\xff")),
-    ("host", ("", "a b", "x;$(id)", "[::1", "a" * 300)),
-    ("authorization", ("Bearer", "Bearer ", "Basic eDp5", "Bearer sm_", "Bearer \xff\xfe", "Bearer " + "x" * 5000)),
-    ("cookie", ("sinemora_session=", "sinemora_session=\xff; =;;", "=" * 500)),
-    ("user-agent", ("\xff" * 300,)),
-)
+
+def _whole(value: Any) -> Any:
+    """Return a value of `hostile.json`, in which [text, times] is a long text."""
+    return value[0] * value[1] if isinstance(value, list) else value
+
+
+_HOSTILE = json.loads(Path(__file__).with_name("hostile.json").read_text("utf-8"))
+TEXTS: list[str] = [_whole(text) for text in _HOSTILE["texts"]]
+NUMBERS, OTHERS = _HOSTILE["numbers"], _HOSTILE["others"]
+RAW = [_whole(text) for text in _HOSTILE["raw"]]
+"""Texts of JSON that Python's own writer would not write."""
+HEADERS = [(name, [_whole(value) for value in values]) for name, values in _HOSTILE["headers"].items()]
 
 
 @dataclass(slots=True)

@@ -51,6 +51,15 @@ def stored_frames(world: World) -> int:
     return int(count or 0)
 
 
+def bytes_of(table: str) -> float:
+    """Return the bytes on disk of a partitioned table, indexes and TOAST tables included."""
+    size = text(
+        "SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits WHERE inhparent = CAST(:table AS regclass)"
+    )
+    with system_session() as session:
+        return float(session.scalar(size, {"table": table}) or 0)
+
+
 def ingest(product: Product) -> float:
     """Measure committed reports per second with 99 and 999 peers each. Return those of one process, with 99.
 
@@ -136,13 +145,4 @@ def _sizes(world: World, row_bytes: float) -> None:
     for figure, table in (("store_bytes_per_window", "probe_frames"), ("store_bytes_per_minute", "probe_frames_1m")):
         with system_session() as session:
             paths = session.scalar(text(f"SELECT 2 * sum(n) FROM {table}"))
-            size = session.scalar(
-                text(
-                    "SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits"
-                    " WHERE inhparent = CAST(:table AS regclass)"
-                ),
-                {"table": table},
-            )
-        assert paths is not None
-        assert size is not None
-        figures.report(figure, float(size) / float(paths), rows_bytes=round(row_bytes, 1))
+        figures.report(figure, bytes_of(table) / float(paths or 0), rows_bytes=round(row_bytes, 1))
