@@ -23,7 +23,7 @@ _EQUAL = 1e-6
 def main(seed: int, tenants: int) -> None:
     """Print the figures of `tenants` small tenants and of large ones."""
     with product.running() as running:
-        api = Api(running, "optimality")
+        api = Api(running)
         _lift_limits()
         compare(api, seed, tenants)
         for vms in SIZES:

@@ -31,7 +31,7 @@ def main(seed: int) -> None:
     """Print the medians of `TIMES` runs of each figure."""
     with product.running() as running, tempfile.TemporaryDirectory() as folder:
         use_broker()
-        api = Api(running, "solver")
+        api = Api(running)
         tenant = large(np.random.default_rng((seed, 100)), 100)
         declare(api, "first", tenant)
         comment("waiting for the first recommendation of new processes")
@@ -54,14 +54,14 @@ def _first_s(api: Api, asked: dict[str, Any]) -> float:
     """Return the seconds from the request for a recommendation to its result; the processes have just started."""
     _await_solver()
     started = time.perf_counter()
-    job = api.send("POST", "/v1/recommendations", asked)
+    job = api.read("/v1/recommendations", asked)
     _await(api, job["id"], lambda now: now["state"] == "succeeded")
     return time.perf_counter() - started
 
 
 def _killed_and_cancelled_s(api: Api, folder: Path) -> tuple[float, float]:
     """Return the seconds from a cancel to the end of the job, and from the death of a solver to the next attempt."""
-    job = api.send("POST", "/v1/simulations/runs", _LONG)["id"]
+    job = api.read("/v1/simulations/runs", _LONG)["id"]
     with program("solver", folder) as first:
         _await(api, job, lambda now: now["attempt"] == 1 and bool(now["note"]))
         os.killpg(first.pid, signal.SIGKILL)
@@ -71,7 +71,7 @@ def _killed_and_cancelled_s(api: Api, folder: Path) -> tuple[float, float]:
             _await(api, job, lambda now: now["attempt"] == 2 and bool(now["note"]))
             recovered_s = time.perf_counter() - killed
             cancelled = time.perf_counter()
-            api.send("POST", f"/v1/jobs/{job}/cancel", {})
+            api.read(f"/v1/jobs/{job}/cancel", {})
             _await(api, job, lambda now: now["state"] == "cancelled")
             return time.perf_counter() - cancelled, recovered_s
 
@@ -79,7 +79,7 @@ def _killed_and_cancelled_s(api: Api, folder: Path) -> tuple[float, float]:
 def _await(api: Api, job: str, is_so: Any) -> None:
     """Wait until a job is as it should be; sweep meanwhile. Raises TimeoutError."""
     until, swept = time.monotonic() + _WAIT_S, time.monotonic()
-    while not is_so(api.send("GET", f"/v1/jobs/{job}")):
+    while not is_so(api.read(f"/v1/jobs/{job}")):
         if time.monotonic() > until:
             raise TimeoutError(f"job {job} did not get there in {_WAIT_S} s")
         if time.monotonic() - swept >= tasks.SWEEP_S:

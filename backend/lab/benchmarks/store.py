@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from statistics import median, quantiles
 
 import numpy as np
@@ -25,7 +26,7 @@ from lab.benchmarks.storing import numpy_reading, rows
 from lab.benchmarks.storing.ingest import NOW, ingest, requests
 from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World, running
-from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, window
+from lab.benchmarks.storing.worlds import delays, frame_rows, mesh_rows, peers, window
 from sinemora.kit.db import system_session
 from sinemora.measurements.aggregate import rollup
 from sinemora.measurements.codec import frame, llq16
@@ -66,15 +67,8 @@ def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> Non
         of_vms = text("SELECT DISTINCT z.key FROM zones z JOIN vms v ON v.zone_id = z.id WHERE v.key = ANY(:keys)")
         zones = sorted(session.scalars(of_vms, {"keys": world.vm_keys}))
         parts = [window(rng, zone, zones[i:], samples) for i, zone in enumerate(zones)]
-        rows_between_zones = [
-            inserts.FrameRow(
-                world.tenant_key, world.mesh_key, start, part.vm_key, 0, tier.step_s, part.targets,
-                frame.encode_stats(part.stats), frame.encode_sketches(part.sketches, part.stats),
-            )
-            for start in starts
-            for part in parts
-        ]  # fmt: skip
-        inserts.store_merged_zones(session, tier, rows_between_zones, {}, RosterKeys())
+        of_parts = (frame_rows(world.tenant_key, world.mesh_key, part, starts, tier.step_s) for part in parts)
+        inserts.store_merged_zones(session, tier, [*chain.from_iterable(of_parts)], {}, RosterKeys())
 
 
 def timed(query: Callable[[int], object], times: int = REPEATED) -> float:

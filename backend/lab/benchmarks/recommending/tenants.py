@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.recommending.api import Api
-from lab.benchmarks.storing.worlds import frame_of, peers
+from lab.benchmarks.storing.worlds import frame_of, frame_rows, peers
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.core.library import LIBRARY, published
 from sinemora.kit.db import system_session
-from sinemora.measurements.codec import frame
 from sinemora.measurements.store import inserts
 
 ZONES = 3
@@ -156,35 +155,20 @@ def declare(api: Api, name: str, tenant: Tenant) -> None:
     """Create the mesh with its windows, the capacity of its VMs, and the applications."""
     world = api.product.world(name, len(tenant.slots), ZONES)
     newest = int(time.time()) // WINDOW_S * WINDOW_S - 2 * WINDOW_S
-    rows = []
+    starts = [newest - WINDOW_S * ago for ago in range(WINDOWS)]
+    rows: list[inserts.FrameRow] = []
     place = {key: at for at, key in enumerate(world.vm_keys)}
     for at, key in enumerate(world.vm_keys):
         targets = peers(world.vm_keys, at)
         one_way = np.array([tenant.round_trip_us[at, place[target]] * 500 for target in targets], np.int64)
         whole = frame_of(key, targets, np.broadcast_to(one_way[None, :, None], (2, len(targets), SAMPLES)).copy())
-        for block in whole.blocks():
-            stats = frame.encode_stats(block.stats)
-            words = frame.encode_sketches(block.sketches, block.stats)
-            rows += [
-                inserts.FrameRow(
-                    world.tenant_key,
-                    world.mesh_key,
-                    newest - WINDOW_S * ago,
-                    key,
-                    0,
-                    WINDOW_S,
-                    block.targets,
-                    stats,
-                    words,
-                )
-                for ago in range(WINDOWS)
-            ]
+        rows += frame_rows(world.tenant_key, world.mesh_key, whole, starts, WINDOW_S)
     with system_session() as session:
         inserts.store_frames(session, rows, inserts.RosterKeys())
     vm_name = [f"{name}-{at:04}" for at in range(len(tenant.slots))]
     for at, identity in enumerate(world.vm_ids):
         capacity: dict[str, Any] = {"slots": tenant.slots[at], "cpu_millicores": tenant.millicores[at]}
-        api.send("PATCH", f"/v1/vms/{identity}/capacity", capacity)
+        api.read(f"/v1/vms/{identity}/capacity", capacity, method="PATCH")
     zone = {number: f"{name}-z{number}" for number in range(ZONES)}
     for application in tenant.applications:
         tasks = [
@@ -215,4 +199,4 @@ def declare(api: Api, name: str, tenant: Tenant) -> None:
             body["edges"] = [
                 {"source": f"task-{a}", "target": f"task-{b}", "weight": weight} for a, b, weight in application.links
             ]
-        api.send("POST", "/v1/applications", body)
+        api.read("/v1/applications", body)

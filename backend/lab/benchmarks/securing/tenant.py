@@ -48,21 +48,21 @@ def eventful(product: Product, world: World, ended_at_s: int) -> None:
 
     The mesh is measured until `ended_at_s`.
     """
-    api = Api(product, f"eventful {world.mesh_id}")
+    api = Api(product)
     with tenant_session(product.tenant_id) as session:
         mesh = session.get_one(Mesh, world.mesh_id).name
         names = [session.get_one(Vm, id).name for id in world.vm_ids]
     tasks = [{"name": f"task-{n}", "vm": name, "root": n == 0} for n, name in enumerate(names[:3])]
-    api.send("POST", "/v1/applications", {"name": mesh, "mesh": mesh, "curve": "memcached-server", "tasks": tasks})
+    api.read("/v1/applications", {"name": mesh, "mesh": mesh, "curve": "memcached-server", "tasks": tasks})
     api.recommendation({"mesh": mesh})
     always = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1}
-    api.send("POST", "/v1/alert-rules", {"mesh_id": str(world.mesh_id), "name": "always", "condition": always})
+    api.read("/v1/alert-rules", {"mesh_id": str(world.mesh_id), "name": "always", "condition": always})
     with tenant_session(product.tenant_id) as session:
         create_default_rules(session, world.mesh_id)
     for back in range(3, -1, -1):
         with tenant_session(product.tenant_id) as session:
             evaluator.evaluate(session, world.mesh_id, ended_at_s - 10 * back, datetime.now(UTC))
-    if not api.send("GET", f"/v1/incidents?mesh_id={world.mesh_id}")["items"]:
+    if not api.read(f"/v1/incidents?mesh_id={world.mesh_id}")["items"]:
         raise RuntimeError("the rule opened no incident")
 
 

@@ -3,7 +3,7 @@
 Delays are a base by pair (45 to 900 us) times gamma jitter, with spikes of 2 to 50 times in 0.3 % and 1 % loss.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,14 @@ def peers(vm_keys: list[int], i: int) -> list[int]:
     if n % 2 == 0 and i < n // 2:
         half.append(i + n // 2)
     return sorted(vm_keys[at] for at in half)
+
+
+def frame_rows(tenant_key: int, mesh_key: int, whole: Frame, starts: Iterable[int], step_s: int) -> Iterator[FrameRow]:
+    """Yield the rows of a frame, block by block, at each start."""
+    for number, block in enumerate(whole.blocks()):
+        stats, words = frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats)
+        for start in starts:
+            yield FrameRow(tenant_key, mesh_key, start, whole.vm_key, number, step_s, block.targets, stats, words)
 
 
 def mesh_rows(
