@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from lab.benchmarks.scaling import entrance
-from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.entrance import Stand
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import World
@@ -72,7 +71,7 @@ def fleet_of(world: MeshWorld, port: int) -> tuple[World, Fleet]:
     keys = [agent.vm_key for agent in agents]
     credentials = [agent.headers["Authorization"].removeprefix("Bearer ") for agent in agents]
     ours = World(world.id, world.key, world.owner.tenant_key, keys, [agent.vm_id for agent in agents], credentials)
-    return ours, Fleet(port, ours, len(agents), 0.1, int(time.time()) - 600, reconnect=True)
+    return ours, Fleet(port, ours, 0.1, reconnect=True)
 
 
 def test_no_connection_is_refused_and_no_report_lost_while_the_proxy_is_replaced(
@@ -88,7 +87,7 @@ def test_no_connection_is_refused_and_no_report_lost_while_the_proxy_is_replaced
     assert record.refused_connections == 0
     assert record.refused_reports == 0
     assert len(record.acknowledged) > 15 * SENDERS
-    assert lost(list(record.acknowledged), stored(world)) == []
+    assert lost(record, world) == []
 
 
 def test_new_connections_wait_while_the_proxy_is_away(
@@ -104,4 +103,4 @@ def test_new_connections_wait_while_the_proxy_is_away(
     until(lambda: len(fleet.record.acknowledged) > acknowledged + 5 * SENDERS, "reports of the next proxy")
     record = fleet.stop()
     assert record.refused_connections == 0
-    assert lost(list(record.acknowledged), stored(world)) == []
+    assert lost(record, world) == []

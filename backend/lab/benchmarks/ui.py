@@ -71,12 +71,11 @@ def live(world: World) -> list[Timed]:
 @contextmanager
 def reporting(product: Product, world: World) -> Iterator[None]:
     """Send reports of a mesh while the block runs."""
-    with tempfile.TemporaryDirectory() as folder:
-        load = TimedLoad(product.port, live(world), Path(folder))
-        try:
-            yield
-        finally:
-            comment(str(load.stop()))
+    load = TimedLoad(product.port, live(world))
+    try:
+        yield
+    finally:
+        comment(str(load.stop()))
 
 
 def measure(product: Product, group: str, sign_in: SignIn | None = None, **more: object) -> dict[str, float]:

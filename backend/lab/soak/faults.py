@@ -10,10 +10,10 @@ import numpy as np
 import psutil
 import zstandard
 
-from lab.benchmarks.scaling.fleet import Burst
 from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.worlds import peers, report, window
 from lab.soak.outages import Injected
+from lab.soak.senders import Burst
 from lab.soak.site import QUEUE_REPORTS, Site
 
 STOPPED_S = 8.0

@@ -13,11 +13,12 @@ import httpx2
 
 from lab import embedded_product
 from lab.benchmarks.scaling import fleet, gateway
-from lab.benchmarks.scaling.fleet import Fleet, LiveFleet
+from lab.benchmarks.scaling.fleet import Fleet
 from lab.benchmarks.storing.product import World, free_port, make_world
 from lab.embedded_product import EMAIL, EmbeddedProduct
 from lab.object_storage_server import ObjectStorageServer
 from lab.soak.readers import Person, Reader
+from lab.soak.senders import LiveFleet
 from sinemora.alerts.rules.service import create_default_rules
 from sinemora.kit.config import Settings
 from sinemora.kit.db import dispose, tenant_session
@@ -145,7 +146,7 @@ def _fleets(product: EmbeddedProduct, entrance: gateway.Gateway, worlds: dict[st
     return {
         "direct": LiveFleet(product.port, worlds["direct"]),
         "behind": LiveFleet(entrance.port, worlds["behind"]),
-        "spooled": Fleet(product.port, worlds["spooled"], SPOOLED_VMS, SPOOLED_EVERY_S, newest_s),
+        "spooled": Fleet(product.port, worlds["spooled"], SPOOLED_EVERY_S, newest_s),
     }
 
 

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from lab.benchmarks.scaling.fleet import lost
 from lab.benchmarks.storing.product import World
 from sinemora.kit.db import system_session
 
@@ -34,7 +33,7 @@ def missing(world: World, acknowledged: Collection[tuple[int, int]]) -> list[tup
     """Return the acknowledged windows (VM key, start) of a mesh that are not stored."""
     with system_session() as session:
         rows = session.execute(text(_STORED), {"tenant": world.tenant_key, "mesh": world.mesh_key})
-        return lost(list(acknowledged), {(vm_key, start) for vm_key, start in rows})
+        return sorted(set(acknowledged) - {(vm_key, start) for vm_key, start in rows})
 
 
 def merged_wrongly(world: World) -> tuple[int, int]:

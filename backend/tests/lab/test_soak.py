@@ -147,7 +147,7 @@ def test_a_server_that_does_not_answer_is_not_a_broken_connection(ended: bool, w
     async def ask() -> tuple[str | None, str | None]:
         async with await asyncio.start_server(take, "127.0.0.1") as server:
             port = server.sockets[0].getsockname()[1]
-            line = fleet._Line(port)
+            line = fleet.Line(port)
             failed = await line.attempt(b"POST / HTTP/1.1\r\n\r\n")
             for writer in held:
                 writer.close()

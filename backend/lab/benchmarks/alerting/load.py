@@ -1,18 +1,12 @@
-"""Sends reports as agents do: each at its own time after the end of each window.
-
-A separate program with few imports: it starts quickly and hardly disturbs the measurement.
-`python load.py PORT FILE` reads a pickled list of `Timed`. At its end, or at SIGTERM, it prints the results.
-"""
+"""Sends reports as agents do, each at its own time after the end of a window, from a thread of this process."""
 
 import asyncio
-import json
-import pickle
-import signal
-import subprocess
-import sys
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+
+from lab.benchmarks.scaling.fleet import Line
 
 AT_ONCE = 64
 
@@ -32,45 +26,36 @@ class Outcome:
 class TimedLoad:
     """Sends every request once, when it is due."""
 
-    def __init__(self, port: int, requests: list[Timed], folder: Path) -> None:
-        file = folder / "requests"
-        file.write_bytes(pickle.dumps(sorted(requests, key=lambda timed: timed[0])))
-        command = [sys.executable, __file__, str(port), str(file)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    def __init__(self, port: int, requests: list[Timed]) -> None:
+        self._port, self._outcome = port, Outcome()
+        self._waiting = iter(sorted(requests, key=lambda timed: timed[0]))
+        self._loop = asyncio.new_event_loop()
+        self._senders = self._loop.create_task(self._run())
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
 
     def stop(self) -> Outcome:
         """End the load now and return its outcome."""
-        self._process.terminate()
-        output, _ = self._process.communicate(timeout=60)
-        return Outcome(**json.loads(output))
+        self._loop.call_soon_threadsafe(self._senders.cancel)
+        self._thread.join(60)
+        return self._outcome
 
+    def _serve(self) -> None:
+        with suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(self._senders)
 
-async def _run(port: int, requests: list[Timed]) -> None:
-    waiting, outcome = iter(requests), Outcome()
+    async def _run(self) -> None:
+        await asyncio.gather(*(self._send() for _ in range(AT_ONCE)))
+        await asyncio.Event().wait()  # until `stop`
 
-    async def agents() -> None:
-        for at_s, request in waiting:
+    async def _send(self) -> None:
+        outcome = self._outcome
+        for at_s, request in self._waiting:
             await asyncio.sleep(max(0.0, at_s - time.time()))
             outcome.late_s = round(max(outcome.late_s, time.time() - at_s), 3)
-            # One connection per report: between two windows the server closes idle connections.
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            if head.startswith(b"HTTP/1.1 204"):
+            line = Line(self._port)  # one connection per report: between two windows the server closes idle ones
+            if await line.attempt(request) is None:
                 outcome.acknowledged += 1
             else:
                 outcome.refused += 1
-            writer.close()
-
-    def print_outcome() -> None:
-        sys.stdout.write(json.dumps(outcome.__dict__))
-        sys.stdout.flush()
-        sys.exit(0)
-
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, print_outcome)
-    await asyncio.gather(*(agents() for _ in range(AT_ONCE)))
-    await asyncio.Event().wait()  # until SIGTERM
-
-
-if __name__ == "__main__":
-    asyncio.run(_run(int(sys.argv[1]), pickle.loads(Path(sys.argv[2]).read_bytes())))
+            line.close()

@@ -15,7 +15,6 @@ import psycopg
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.ingest import requests, stored_frames
 from lab.benchmarks.storing.load import Load
@@ -122,8 +121,7 @@ def _move(product: Product, server: ExternalPostgres) -> None:
     """
     owner = create_owner("Moving", "moving@sinemora.example", product.password)
     world = replace(product, tenant_id=owner.tenant_id).world("moving", SENDERS)
-    fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
-    fleet.start()
+    fleet = Fleet(product.port, world).start()
     moves = []
     try:
         time.sleep(PAUSE_S)
@@ -144,10 +142,9 @@ def _move(product: Product, server: ExternalPostgres) -> None:
                 time.sleep(PAUSE_S)
     finally:
         record = fleet.stop()
-    missing = lost(list(record.acknowledged), stored(world))
     figures.report(
         "scale_move_tenant_lost_windows",
-        len(missing),
+        len(lost(record, world)),
         acknowledged=len(record.acknowledged),
         isolated_s=round(isolated_s, 1),
         moved_s=moves,

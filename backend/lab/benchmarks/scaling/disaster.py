@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import text
-
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fleet import Fleet, Record, lost
@@ -19,7 +17,7 @@ from lab.benchmarks.storing.product import Product, World, serve
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import archive_state
 from sinemora.kit.config import settings
-from sinemora.kit.db import dispose, engine, system_engine, system_session
+from sinemora.kit.db import dispose, engine, system_engine
 from sinemora.operations.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 
 SENDERS = 20
@@ -47,7 +45,7 @@ def restore(product: Product) -> None:
                 _serve_from(product, restored)
                 product.get(f"/v1/meshes/{world.mesh_id}/matrix")
                 rto_s = time.monotonic() - killed_s
-                _report(record.acknowledged, world, killed_at, rto_s)
+                _report(record, world, killed_at, rto_s)
             finally:
                 dispose()
                 product.api.terminate()
@@ -63,8 +61,7 @@ def _disaster(product: Product, world: World, storage: ObjectStorageServer, plac
     archiver = subprocess.Popen(line, env=_environment(product, storage), start_new_session=True)
     try:
         _until(lambda: archive_state.read().age_s is not None and archive_state.read().base_age_s is not None, 120)
-        fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
-        fleet.start()
+        fleet = Fleet(product.port, world).start()
         time.sleep(LOAD_S)
         comment(f"state of the archive before the disaster: {archive_state.read()}")
         killed_at, killed_s = time.time(), time.monotonic()
@@ -105,24 +102,14 @@ def _serve_from(product: Product, restored: PostgresServer) -> None:
     product.wait()
 
 
-def _report(acknowledged: dict[tuple[int, int], float], world: World, killed_at: float, rto_s: float) -> None:
-    missing = lost(list(acknowledged), stored(world))
+def _report(record: Record, world: World, killed_at: float, rto_s: float) -> None:
+    missing, acknowledged = lost(record, world), record.acknowledged
     # The age of the oldest acknowledged window that is lost, when the database died.
     rpo_s = max((killed_at - acknowledged[window] for window in missing), default=0.0)
     counted = {"acknowledged": len(acknowledged), "lost": len(missing)}
     comment(f"{len(acknowledged)} windows acknowledged, {len(missing)} of them lost, the oldest {rpo_s:.2f} s before")
     figures.report("scale_restore_rpo_s", max(rpo_s, 0.0), **counted)
     figures.report("scale_restore_rto_s", rto_s)
-
-
-def stored(world: World) -> set[tuple[int, int]]:
-    """Return the stored windows of a mesh: VM key and start."""
-    with system_session() as session:
-        rows = session.execute(
-            text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :key"),
-            {"key": world.mesh_key},
-        )
-        return {(vm_key, start) for vm_key, start in rows}
 
 
 def _until(true: Callable[[], bool], limit_s: float) -> None:

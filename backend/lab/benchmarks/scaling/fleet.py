@@ -2,35 +2,28 @@
 
 It runs in a separate thread. Each sender has one connection, or opens one for each report, and sends its next window
 when the one before was acknowledged; a failed attempt is repeated with the same report after a pause.
-
-`Fleet` sends old windows at a chosen rate, `LiveFleet` each window when it ends.
 """
 
 import asyncio
 import itertools
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-import numpy as np
 import zstandard
+from sqlalchemy import text
 
-from lab.benchmarks.alerting.stack import Agents
 from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import World
-from lab.benchmarks.storing.worlds import peers, report, window
+from lab.benchmarks.storing.worlds import reports
+from sinemora.kit.db import system_session
 
 REFUSED, BROKEN = "connection refused", "connection broken"
-_PAUSE_S = 0.2
+PAUSE_S = 0.2
 _LIMIT_S = 30.0
 UNANSWERED = f"no answer within {_LIMIT_S:.0f} s"
-_WINDOW_S = 10
-_KINDS = 6
-"""Different windows of a live sender, in turn."""
-_DECIDED_S, _PHASE_S = 1.2, 1.0
-"""Time after the end of a window until its last exchange is decided, and the longest wait of an agent after that."""
+WINDOW_S = 10
 
 
 @dataclass
@@ -67,28 +60,31 @@ class Record:
 
 
 class Fleet:
-    """Senders of a mesh, each with a window every `every_s` of real time; windows go back in time from `newest_s`.
+    """All VMs of a mesh, each with a window every `every_s` of real time.
 
-    With `reconnect` each report opens a connection.
+    Windows go back in time from `newest_s`, by default from ten minutes ago. With `reconnect` each report opens a
+    connection.
     """
 
     def __init__(
-        self, port: int, world: World, senders: int, every_s: float, newest_s: int, *, reconnect: bool = False
+        self, port: int, world: World, every_s: float = 1.0, newest_s: int | None = None, *, reconnect: bool = False
     ) -> None:
         self.record = Record()
         self._reconnect = reconnect
         self.port = port
         self._world = world
         self._every_s = every_s
-        self._newest_s = newest_s // _WINDOW_S * _WINDOW_S
-        self._messages = self._bodies(senders)
+        newest_s = int(time.time()) - 600 if newest_s is None else newest_s
+        self._newest_s = newest_s // WINDOW_S * WINDOW_S
+        self._messages = self._bodies()
         self._stopped = threading.Event()
         self._given_up = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
 
-    def start(self) -> None:
+    def start(self) -> Self:
         """Begin to send."""
         self._thread.start()
+        return self
 
     def stop(self, *, give_up: bool = False) -> Record:
         """End after the reports that are under way are acknowledged, or at once. Return the record."""
@@ -100,11 +96,9 @@ class Fleet:
             raise RuntimeError("the fleet still waits for acknowledgements after 120 s")
         return self.record
 
-    def _bodies(self, senders: int) -> list[list[bytes]]:
+    def _bodies(self) -> list[list[bytes]]:
         """Return the reports that each sender repeats, in turn, with other windows."""
-        keys = self._world.vm_keys
-        windows = (window(np.random.default_rng(i), keys[i], peers(keys, i)) for i in range(senders))
-        return [[report(frame, self._world.mesh_key).SerializeToString()] for frame in windows]
+        return [[message.SerializeToString()] for message in reports(self._world)]
 
     async def _run(self) -> None:
         began_s = time.monotonic()
@@ -112,7 +106,7 @@ class Fleet:
 
     def _start(self, count: int) -> int:
         """Return the start of the window with this number, from 0, Unix s."""
-        return self._newest_s - _WINDOW_S * (count + 1)
+        return self._newest_s - WINDOW_S * (count + 1)
 
     def _due_in_s(self, number: int, count: int, began_s: float) -> float:
         """Return the time until a sender sends its window number `count`; negative when it is late."""
@@ -123,7 +117,7 @@ class Fleet:
 
         messages = [Report.FromString(body) for body in self._messages[number]]
         credential, vm_key = self._world.credentials[number], self._world.vm_keys[number]
-        compressor, line = zstandard.ZstdCompressor(level=3), _Line(self.port)
+        compressor, line = zstandard.ZstdCompressor(level=3), Line(self.port)
         for count in itertools.count():
             if not await self._until_due(number, count, began_s):
                 break
@@ -134,7 +128,7 @@ class Fleet:
             sent_at, sent_s, attempts = time.time(), time.monotonic(), 0
             while not self._given_up.is_set() and not await self._attempt(line, request):
                 attempts += 1
-                await asyncio.sleep(_PAUSE_S)
+                await asyncio.sleep(PAUSE_S)
             if self._given_up.is_set():
                 break
             taken_s = time.monotonic() - sent_s
@@ -153,7 +147,7 @@ class Fleet:
             await asyncio.sleep(min(due_in_s, 1.0))
         return False
 
-    async def _attempt(self, line: "_Line", request: bytes) -> bool:
+    async def _attempt(self, line: "Line", request: bytes) -> bool:
         """Send a report once. Return whether it was acknowledged."""
         why = await line.attempt(request)
         if why is not None:
@@ -163,28 +157,7 @@ class Fleet:
         return why is None
 
 
-class LiveFleet(Fleet):
-    """Senders of a mesh as agents are: each sends a window when it has ended, and after an outage all that it missed.
-
-    Delays vary by one percent around those of each path, and nothing is lost.
-    """
-
-    def __init__(self, port: int, world: World) -> None:
-        super().__init__(port, world, len(world.vm_keys), _WINDOW_S, int(time.time()) - _WINDOW_S)
-
-    def _bodies(self, senders: int) -> list[list[bytes]]:
-        agents = Agents(self._world, seed=1)
-        return [[agents.quiet(i).SerializeToString() for _ in range(_KINDS)] for i in range(senders)]
-
-    def _start(self, count: int) -> int:
-        return self._newest_s + _WINDOW_S * count
-
-    def _due_in_s(self, number: int, count: int, began_s: float) -> float:
-        phase_s = _PHASE_S * number / len(self._messages)
-        return self._start(count) + _WINDOW_S + _DECIDED_S + phase_s - time.time()
-
-
-class _Line:
+class Line:
     """A connection that is opened when it is needed."""
 
     def __init__(self, port: int) -> None:
@@ -194,7 +167,7 @@ class _Line:
     async def attempt(self, request: bytes) -> str | None:
         """Send a report. Return None when it is acknowledged, else why not; the connection is closed then."""
         try:
-            status = await asyncio.wait_for(self._ask(request), _LIMIT_S)
+            status = await asyncio.wait_for(self.ask(request), _LIMIT_S)
         except ConnectionRefusedError:
             why = REFUSED
         except TimeoutError:
@@ -208,7 +181,7 @@ class _Line:
         self.close()
         return why
 
-    async def _ask(self, request: bytes) -> int:
+    async def ask(self, request: bytes) -> int:
         """Send a request and return the status of the response."""
         if self._streams and self._streams[0].at_eof():
             self.close()  # the server closed it while nothing was asked
@@ -230,44 +203,16 @@ class _Line:
         self._streams = None
 
 
-class Burst:
-    """Reports sent all at once, each over a separate connection and again until it is acknowledged.
-
-    `requests` by their windows (VM key, start); `record` gets their fate.
-    """
-
-    def __init__(self, port: int, requests: Mapping[tuple[int, int], bytes], record: Record) -> None:
-        self._port, self._requests, self._record = port, requests, record
-        self._refused = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.join(120)
-        if self._thread.is_alive():
-            raise RuntimeError("reports of a burst still wait for acknowledgements after 120 s")
-
-    def wait_for_refusal(self, seconds: float) -> bool:
-        """Return whether one was refused by its status within a time."""
-        return self._refused.wait(seconds)
-
-    async def _run(self) -> None:
-        await asyncio.gather(*(self._send(window, request) for window, request in self._requests.items()))
-
-    async def _send(self, window: tuple[int, int], request: bytes) -> None:
-        line = _Line(self._port)
-        while (why := await line.attempt(request)) is not None:
-            self._record.failures.append((time.time(), why))
-            if why not in (REFUSED, BROKEN, UNANSWERED):
-                self._refused.set()
-            await asyncio.sleep(_PAUSE_S)
-        self._record.acknowledged[window] = time.time()
-        line.close()
+def stored(world: World) -> set[tuple[int, int]]:
+    """Return the stored windows of a mesh: VM key and start."""
+    with system_session() as session:
+        rows = session.execute(
+            text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :key"),
+            {"key": world.mesh_key},
+        )
+        return {(vm_key, start) for vm_key, start in rows}
 
 
-def lost(acknowledged: Sequence[tuple[int, int]], stored: set[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the acknowledged windows that are not stored."""
-    return [window for window in acknowledged if window not in stored]
+def lost(record: Record, world: World) -> list[tuple[int, int]]:
+    """Return the acknowledged windows of a mesh that are not stored."""
+    return sorted(record.acknowledged.keys() - stored(world))

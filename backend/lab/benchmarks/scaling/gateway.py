@@ -16,17 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import numpy as np
 import psutil
 import zstandard
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.load import Load, request_of
 from lab.benchmarks.storing.product import Product, World, free_port, serve
-from lab.benchmarks.storing.worlds import peers, report, window
+from lab.benchmarks.storing.worlds import reports
 
 SENDERS = 50
 PAUSE_S = 5.0
@@ -125,8 +123,7 @@ def through(product: Product) -> None:
 def _lose(product: Product, gateway: Gateway) -> None:
     """Kill the backend and the gateway in turn while a fleet reports, and count what is missing."""
     world = product.world("gateway", SENDERS)
-    fleet = Fleet(gateway.port, world, SENDERS, 1.0, int(time.time()) - 600)
-    fleet.start()
+    fleet = Fleet(gateway.port, world).start()
     time.sleep(PAUSE_S)
     product.api.kill()
     product.api.wait(20)
@@ -143,15 +140,12 @@ def _lose(product: Product, gateway: Gateway) -> None:
     time.sleep(PAUSE_S)
     record = fleet.stop()
     gateway.await_empty_queue()
-    missing = lost(list(record.acknowledged), stored(world))
     refused = gateway.metric("refused_total")
     comment(
         f"{len(record.acknowledged)} reports acknowledged by a gateway that was killed twice, the backend once;"
         f" {queued:.0f} were queued at most, {refused:.0f} refused"
     )
-    figures.report(
-        "scale_gateway_lost_reports", len(missing), acknowledged=len(record.acknowledged), queued=int(queued)
-    )
+    figures.report("scale_gateway_lost_reports", len(lost(record, world)), acknowledged=len(record.acknowledged))
 
 
 def _compare(product: Product, world: World) -> None:
@@ -202,11 +196,7 @@ def _compare(product: Product, world: World) -> None:
 def _requests(world: World, newest_s: int, count: int) -> list[bytes]:
     """Return reports of all VMs in turn, of windows that no other report has."""
     compressor = zstandard.ZstdCompressor(level=3)
-    messages = [
-        report(window(np.random.default_rng(i), key, peers(world.vm_keys, i)), world.mesh_key)
-        for i, key in enumerate(world.vm_keys)
-    ]
-    requests = []
+    messages, requests = reports(world), []
     for n in range(count):
         message = messages[n % len(messages)]
         message.windows[0].started_at_s = newest_s - 10 * (n // len(messages))

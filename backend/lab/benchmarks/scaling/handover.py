@@ -6,7 +6,6 @@ import time
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling import entrance
-from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, Record, lost
 from lab.benchmarks.scaling.rolling import while_replaced
 from lab.benchmarks.storing.product import Product
@@ -25,11 +24,9 @@ def hand_over(product: Product) -> None:
     newest_s = int(time.time()) - 600
     with entrance.running(product.port) as stand:
         fleets = [
-            (behind, Fleet(stand.port, behind, SENDERS, EVERY_S, newest_s, reconnect=True)),
-            (direct, Fleet(product.port, direct, SENDERS, EVERY_S, newest_s, reconnect=True)),
+            (behind, Fleet(stand.port, behind, EVERY_S, newest_s, reconnect=True).start()),
+            (direct, Fleet(product.port, direct, EVERY_S, newest_s, reconnect=True).start()),
         ]
-        for _, fleet in fleets:
-            fleet.start()
         for turn in range(TIMES):
             time.sleep(PAUSE_S)
             stand.replace_proxy()
@@ -39,8 +36,8 @@ def hand_over(product: Product) -> None:
                 while_replaced(product)
         time.sleep(PAUSE_S)
         records = [fleet.stop() for _, fleet in fleets]
-        _report(records, sum(len(lost(list(fleet.record.acknowledged), stored(world))) for world, fleet in fleets))
-        _crashes(stand, Fleet(stand.port, behind, SENDERS, EVERY_S, newest_s - 200_000, reconnect=True))
+        _report(records, sum(len(lost(fleet.record, world)) for world, fleet in fleets))
+        _crashes(stand, Fleet(stand.port, behind, EVERY_S, newest_s - 200_000, reconnect=True))
 
 
 def _report(records: list[Record], missing: int) -> None:

@@ -1,19 +1,22 @@
 """Replacement of API and worker under load: nothing acknowledged is lost, and no connection is refused."""
 
+import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import Product
 from sinemora.operations.embedded.replacing import program_of
 
+Process: TypeAlias = "subprocess.Popen[bytes]"
 SENDERS = 50
 TIMES = 3
 PAUSE_S = 5.0
@@ -23,10 +26,9 @@ def replace(product: Product) -> None:
     """Replace the API and a worker several times while a fleet reports."""
     world = product.world("rolling", SENDERS)
     with tempfile.TemporaryDirectory(prefix="sinemora-bench-rolling-") as folder:
-        worker = _worker(Path(folder))
+        worker = worker_in(Path(folder))
         try:
-            fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
-            fleet.start()
+            fleet = Fleet(product.port, world).start()
             for _ in range(TIMES):
                 time.sleep(PAUSE_S)
                 product.api.send_signal(signal.SIGHUP)
@@ -34,13 +36,13 @@ def replace(product: Product) -> None:
                 time.sleep(PAUSE_S)
                 worker.terminate()
                 worker.wait(60)
-                worker = _worker(Path(folder))
+                worker = worker_in(Path(folder))
             time.sleep(PAUSE_S)
             record = fleet.stop()
         finally:
             worker.terminate()
             worker.wait(60)
-    missing = lost(list(record.acknowledged), stored(world))
+    missing = lost(record, world)
     again = {"sent_again": record.sent_again, "connections_broken": record.broken_connections}
     comment(
         f"{len(record.acknowledged)} reports acknowledged while API and worker were replaced {TIMES} times: {again}"
@@ -60,8 +62,9 @@ def while_replaced(product: Product) -> None:
     product.wait()
 
 
-def _worker(folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--beat"]
-    options = ["--queues=fast,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}", "--loglevel=ERROR"]
+def worker_in(folder: Path, python: str = sys.executable, env: Mapping[str, str] = os.environ) -> Process:
+    """Start a worker for all queues with beat, whose files are in a folder."""
+    command = [python, "-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--beat", "--loglevel=ERROR"]
+    options = ["--queues=fast,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}"]
     with (folder / "worker.log").open("ab") as log:
-        return subprocess.Popen([*command, *options], stdout=log, stderr=log)
+        return subprocess.Popen([*command, *options], cwd=folder, env=env, stdout=log, stderr=log)

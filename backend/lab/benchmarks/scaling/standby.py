@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import Product
 from lab.standby import Standby, kill
@@ -34,8 +33,7 @@ def promote(product: Product) -> None:
             for cached in (settings, engine, system_engine):
                 cached.cache_clear()
             product.restart()
-            fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
-            fleet.start()
+            fleet = Fleet(product.port, world).start()
             time.sleep(LOAD_S)
             kill(product.postgres)
             killed_at = time.time()
@@ -48,7 +46,7 @@ def promote(product: Product) -> None:
             before = [window for window, at in record.acknowledged.items() if at <= killed_at]
             first = min((at for at in record.acknowledged.values() if at > began), default=None)
             product.get(f"/v1/meshes/{world.mesh_id}/matrix")
-            missing = lost(list(record.acknowledged), stored(world))
+            missing = lost(record, world)
             counts = {"acknowledged": len(record.acknowledged), "before_the_kill": len(before)}
             comment(f"{counts}, {len(missing)} lost; {record.sent_again} reports were sent again")
             figures.report("scale_promotion_lost_windows", len(missing), **counts)

@@ -10,10 +10,9 @@ from alembic import command
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.disaster import stored
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.scaling.previous import Checkout, checked_out, newest_migration, previous_commit
-from lab.benchmarks.scaling.rolling import while_replaced
+from lab.benchmarks.scaling.rolling import while_replaced, worker_in
 from lab.benchmarks.storing.product import Product
 from sinemora import migrate
 from sinemora.kit.db import dispose
@@ -30,13 +29,14 @@ def upgrade(product: Product) -> None:
         product.api.wait(20)
         dispose()
         command.downgrade(migrate.configuration(), code.migration)
-        product.api = _start(code, product.log, "-m", "sinemora.cli", "serve")
-        worker = _worker(code, Path(name))
+        with product.log.open("ab") as log:
+            command_line = [code.python, "-m", "sinemora.cli", "serve"]
+            product.api = subprocess.Popen(command_line, cwd=name, env=code.environment, stdout=log, stderr=log)
+        worker = worker_in(Path(name), code.python, code.environment)
         try:
             product.wait()
             _check_code(product, code)
-            fleet = Fleet(product.port, world, SENDERS, 1.0, int(time.time()) - 600)
-            fleet.start()
+            fleet = Fleet(product.port, world).start()
             time.sleep(PAUSE_S)
             began = time.monotonic()
             code.switch()
@@ -47,13 +47,13 @@ def upgrade(product: Product) -> None:
             while_replaced(product)
             worker.terminate()
             worker.wait(60)
-            worker = _worker(code, Path(name))
+            worker = worker_in(Path(name), code.python, code.environment)
             time.sleep(PAUSE_S)
             record = fleet.stop()
         finally:
             worker.terminate()
             worker.wait(60)
-    missing = lost(list(record.acknowledged), stored(world))
+    missing = lost(record, world)
     comment(
         f"from {code.commit[:12]} ({code.migration}) to {newest_migration('HEAD')}: migrated in"
         f" {migrated - began:.1f} s, {len(record.acknowledged)} reports acknowledged, {record.sent_again} sent again,"
@@ -67,19 +67,6 @@ def upgrade(product: Product) -> None:
     )
     figures.report("scale_rolling_upgrade_refused_connections", record.refused_connections)
     figures.report("scale_rolling_upgrade_slowest_report_s", record.slowest_s)
-
-
-def _start(code: Checkout, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    with log.open("ab") as out:
-        return subprocess.Popen(
-            [code.python, *arguments], cwd=code.link.parent, env=code.environment, stdout=out, stderr=out
-        )
-
-
-def _worker(code: Checkout, folder: Path) -> subprocess.Popen[bytes]:
-    options = ["--queues=fast,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}", "--loglevel=ERROR"]
-    line = ["-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--beat", *options]
-    return _start(code, folder / "worker.log", *line)
 
 
 def _check_code(product: Product, code: Checkout) -> None:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from statistics import median
 
+from lab.benchmarks.scaling.fleet import Line
+
 
 def signin_ms(port: int, email: str, password: str, times: int) -> float:
     """Return the median time of a sign-in, ms.
@@ -37,20 +39,16 @@ async def read_ms(port: int, path: str, secrets: Sequence[str], reads_each: int,
     times: list[float] = []
 
     async def caller(secret: str, at: int) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        line = Line(port)
         request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n\r\n".encode()
         await asyncio.sleep(pause_s * at / len(secrets))
         for _ in range(reads_each):
             began = time.perf_counter()
-            writer.write(request)
-            head = (await reader.readuntil(b"\r\n\r\n")).lower()
-            length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
-            await reader.readexactly(length)
-            if not head.startswith(b"http/1.1 200"):
-                raise RuntimeError(head.decode())
+            if (status := await line.ask(request)) != 200:
+                raise RuntimeError(f"{path}: {status}")
             times.append(1e3 * (time.perf_counter() - began))
             await asyncio.sleep(max(0.0, pause_s - (time.perf_counter() - began)))
-        writer.close()
+        line.close()
 
     await asyncio.gather(*(caller(secret, at) for at, secret in enumerate(secrets)))
     return times

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from lab.benchmarks.storing.product import World
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import Frame, Stats
 from sinemora.measurements.codec.llq16 import Ints
@@ -57,6 +58,13 @@ def report(whole: Frame, mesh_key: int) -> Report:
     message = Report(sequence=1, agent_version="0.1.0")
     add_window(message, mesh_key, 0, 10, whole.targets, whole.stats.columns, whole.sketches)
     return message
+
+
+def reports(world: World) -> list[Report]:
+    """Return a report of each VM of a mesh about the peers of which it is the client."""
+    keys = world.vm_keys
+    windows = (window(np.random.default_rng(i), key, peers(keys, i)) for i, key in enumerate(keys))
+    return [report(whole, world.mesh_key) for whole in windows]
 
 
 def peers(vm_keys: list[int], i: int) -> list[int]:
