@@ -24,6 +24,7 @@ import numpy as np
 
 from lab.benchmarks import optimality, solver_service, verdicts
 from lab.benchmarks.figures import comment, finish, report, selected
+from lab.benchmarks.recommending.instances import deployment, instance, machine
 from lab.incidents import network
 from lab.incidents.traces import TRACES
 from sinemora.applications.curves.core.band import TRANSFER_FACTOR, transfer_band
@@ -34,7 +35,7 @@ from sinemora.kit.percent import percent
 from sinemora.recommendations.core import optimize, split
 from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.holdout import estimate_gain, performance_series
-from sinemora.recommendations.core.instance import Deployment, Instance, Machine, PerformanceSeries, TaskDemand
+from sinemora.recommendations.core.instance import Instance, PerformanceSeries, TaskDemand
 from sinemora.recommendations.core.options import Options
 
 WORLDS = 10_000
@@ -154,25 +155,25 @@ def cases(item: tuple[int, int]) -> list[Case]:
     trips = weather(mesh, windows + HOUR_S // mesh.window_s, rng)
     seen, later = trips[:windows], trips[windows:]
     reference_us = float(rng.choice([0.0, 0.5, 0.8])) * float(np.nanmedian(trips)) / 1e3
-    truths, instance = instance_of(mesh, observed(seen, rng), reference_us, rng)
-    solution = optimize.solve(instance, Options(move_cost=float(rng.choice([0.0, 0.02]))))
-    here = tuple(application.at for application in instance.applications)
+    truths, world = instance_of(mesh, observed(seen, rng), reference_us, rng)
+    solution = optimize.solve(world, Options(move_cost=float(rng.choice([0.0, 0.02]))))
+    here = tuple(application.at for application in world.applications)
     found = []
     for group in solution.groups:
         places = sorted({move.task[0] for move in group.moves})
         there = apply_moves(here, group.moves)
-        before, after = ([series_of(instance, place, at[place]) for place in places] for at in (here, there))
-        gain = estimate_gain(before, after, 0.0, instance.holdout_blocks)
+        before, after = ([series_of(world, place, at[place]) for place in places] for at in (here, there))
+        gain = estimate_gain(before, after, 0.0, world.holdout_blocks)
         if gain is None or gain.blocks < split.BLOCKS_LEAST:
             continue
         interval = gain.gain
         asked = []
         for normal in rng.standard_normal(PRICES):
             price = interval.mean + float(normal) * (interval.high - interval.low) / 4
-            judged = estimate_gain(before, after, price, instance.holdout_blocks)
+            judged = estimate_gain(before, after, price, world.holdout_blocks)
             assert judged is not None  # the windows are those of `gain`
             asked.append((price, judged.probability))
-        truth = true_gain(instance, truths, here, there, places, later, reference_us)
+        truth = true_gain(world, truths, here, there, places, later, reference_us)
         kept = group.rejected is None
         found.append(Case(minutes, interval.mean, interval.low, interval.high, tuple(asked), truth, kept))
     return found
@@ -218,53 +219,22 @@ def instance_of(
     mesh: network.Mesh, trips: Floats, reference_us: float, rng: np.random.Generator
 ) -> tuple[list[Truth], Instance]:
     """Return two or three stars on the mesh, with their true curves."""
-    parts = split.split(np.arange(len(trips)) * mesh.window_s, np.full(len(trips), mesh.window_s))
-    machines = tuple(
-        Machine(UUID(int=at), f"vm-{at}", UUID(int=int(zone)), f"zone-{zone}", None, 1, None, None, None)
-        for at, zone in enumerate(mesh.zone_of)
-    )
+    machines = [machine(at, int(zone)) for at, zone in enumerate(mesh.zone_of)]
     order = rng.permutation(mesh.size)
     truths, applications, used = [], [], 0
     for number in range(int(rng.integers(1, 3))):
         tasks = int(rng.integers(2, 4))
-        at = order[used : used + tasks].astype(np.intp)
+        at = order[used : used + tasks]
         used += tasks
         entry = LIBRARY[int(rng.integers(len(LIBRARY)))]
         band = transfer_band(entry.key, entry.curve, entry.residuals)
         factor = float(np.exp(rng.normal(0, np.log(TRANSFER_FACTOR) / _BETWEEN_95)))
         errors = rng.normal(0, band.residual / np.sqrt(3), 3)
         truths.append(Truth(entry.curve, factor, errors, float(rng.uniform(0, 2))))
-        applications.append(
-            Deployment(
-                id=UUID(int=number),
-                name=f"application-{number}",
-                tasks=tuple(TaskDemand(UUID(int=task), f"task-{task}", False, 1, 0, 0) for task in range(tasks)),
-                root=0,
-                links=star(0, tasks),
-                sensitivity=Sensitivity(entry.curve, band, reference_us),
-                at=at,
-                objective=None,
-                moves_max=None,
-                move_cost=0.0,
-                allowed=None,
-                per_vm_max=None,
-                per_host_max=None,
-                per_zone_max=None,
-                apart_from=frozenset(),
-                chosen=True,
-            )
-        )
-    instance = Instance(
-        machines,
-        tuple(applications),
-        training=trips[parts.training].astype(np.float32),
-        holdout=trips[parts.holdout].astype(np.float32),
-        training_blocks=parts.blocks[parts.training],
-        holdout_blocks=parts.blocks[parts.holdout],
-        gap_s=parts.gap_s,
-        shortage=parts.shortage,
-    )
-    return truths, instance
+        demands = [TaskDemand(UUID(int=task), f"task-{task}", False, 1, 0, 0) for task in range(tasks)]
+        sensitivity = Sensitivity(entry.curve, band, reference_us)
+        applications.append(deployment(number, demands, at, star(0, tasks), sensitivity))
+    return truths, instance(machines, applications, trips, mesh.window_s)
 
 
 def true_gain(

@@ -50,7 +50,8 @@ def routes(product: Product) -> None:
             return [*walks, await walk.strangers(api, contract, callers[-1], ids)]
 
     walks = asyncio.run(run())
-    comment(walk.table(walks))
+    for one in walks:
+        comment(f"{one.caller}: {dict(one.answers)}, {len(one.wrong)} wrong")
     wrong = [f"{one.caller}: {answer}" for one in walks for answer in one.wrong]
     for line in wrong[:50]:
         comment(f"    {line}")

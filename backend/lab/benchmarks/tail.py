@@ -6,7 +6,6 @@ chapter 2. α is found by search on flows of one seed; the gains are measured on
 
 import math
 import os
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +14,7 @@ import sinemora_native
 
 from lab.benchmarks import leaf_spine
 from lab.benchmarks.figures import comment, finish, report, selected
+from lab.benchmarks.leaf_spine import rates
 from lab.benchmarks.queueing import served, simulated
 from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows, simulate
 from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, PacketPolicy, TailTopology
@@ -108,16 +108,9 @@ def sharing_gain(seed: int) -> None:
 def speed(seed: int) -> None:
     """Report the packets per second of the slower of both modes, and of all policies, best of three."""
     flows = draw_flows(WORKLOADS["w5"], LINK, 0.8, 10_000, seed)
-    rates: dict[str, float] = {}
-    for policy in POLICIES_OF[TailTopology.SINGLE_LINK]:
-        took = []
-        for _ in range(3):
-            started = time.process_time()
-            packets = simulate(flows, Chosen(policy, 1.5)).packets
-            took.append(time.process_time() - started)
-        rates[policy.value] = packets / min(took)
-    slower = min(rates[PacketPolicy.D_TAIL_BLIND.value], rates[PacketPolicy.D_TAIL_AWARE.value])
-    report("tail_packets_per_s", slower, **{name: round(rate / 1e6, 1) for name, rate in rates.items()})
+    found = rates(POLICIES_OF[TailTopology.SINGLE_LINK], lambda policy: simulate(flows, Chosen(policy, 1.5)).packets)
+    slower = min(found[PacketPolicy.D_TAIL_BLIND.value], found[PacketPolicy.D_TAIL_AWARE.value])
+    report("tail_packets_per_s", slower, **{name: round(rate / 1e6, 1) for name, rate in found.items()})
 
 
 def packets(seed: int) -> None:

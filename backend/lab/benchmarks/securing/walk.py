@@ -131,16 +131,6 @@ def session_of(tenant_id: UUID, role: Role) -> Headers:
     return [("cookie", f"{SESSION_COOKIE}={secret}"), (CSRF_HEADER, csrf_token(secret))]
 
 
-def table(walks: Sequence[Walk]) -> str:
-    """Return the walks as a table."""
-    columns = ("allowed", "401", "403", "as unknown")
-    lines = [f"{'caller':28}" + "".join(f"{column:>12}" for column in columns) + f"{'wrong':>8}"]
-    for walk in walks:
-        counts = "".join(f"{walk.answers[column] or '':>12}" for column in columns)
-        lines.append(f"{walk.caller:28}{counts}{len(walk.wrong):8}")
-    return "\n".join(lines)
-
-
 def _walked(contract: dict[str, Any]) -> list[Operation]:
     return [one for one in operations(contract) if (one.method, one.path) not in _LEFT_OUT]
 

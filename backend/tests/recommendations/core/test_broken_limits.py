@@ -6,6 +6,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from lab.benchmarks.recommending import instances
 from sinemora.applications.curves import catalogue
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.performance import Links, Sensitivity
@@ -29,21 +30,10 @@ def deployment(name: str, at: list[int], pinned: str = "", zones: str = "", chos
     """Return a graph with tasks t0, t1 … on machines; `pinned` has the digits of those that are pinned."""
     tasks = tuple(TaskDemand(UUID(int=n), f"t{n}", str(n) in pinned, 1, 0, 0) for n in range(len(at)))
     nothing = np.empty(0, np.intp)
-    fields = {
-        "root": None,
-        "links": Links(nothing, nothing, np.empty(0)),
-        "sensitivity": Sensitivity(CURVE.curve, CURVE.band, 0.0),
-        "objective": None,
-        "moves_max": None,
-        "move_cost": 0.0,
-        "allowed": np.array([zone in zones for zone in ZONES]) if zones else None,
-        "per_vm_max": None,
-        "per_host_max": None,
-        "per_zone_max": None,
-        "apart_from": frozenset(),
-        "chosen": chosen,
-    }
-    return Deployment(id=UUID(int=7), name=name, tasks=tasks, at=np.array(at, np.intp), **(fields | more))
+    links, sensitivity = Links(nothing, nothing, np.empty(0)), Sensitivity(CURVE.curve, CURVE.band, 0.0)
+    allowed = np.array([zone in zones for zone in ZONES]) if zones else None
+    made = instances.deployment(7, tasks, at, links, sensitivity, name=name, root=None, allowed=allowed, **more)
+    return replace(made, chosen=chosen)
 
 
 def instance(*applications: Deployment, machines: tuple[Machine, ...] | None = None) -> Instance:
