@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from lab.benchmarks import figures
-from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Agent, Fleet, quantiles_ns
@@ -111,32 +110,7 @@ def _delays(rate_hz: int, client: Agent, slave: daemons.PtpdClient, since_s: flo
     """
     windows = client.await_windows(2, since_s)
     for direction, kind in (("inbound", "S"), ("outbound", "D")):
-        for whose, spread in (
-            ("agent", _of_windows(windows, direction)),
-            ("ptpd", _of_list(slave.raw_delays_ns(kind))),
-        ):
-            figures.report(f"{whose}_raw_{direction}_us_{rate_hz}", spread["median"], **_others(spread))
-
-
-def _others(spread: dict[str, float]) -> dict[str, Any]:
-    return {name: value for name, value in spread.items() if name != "median"}
-
-
-def _of_windows(windows: list[MeshWindow], direction: str) -> dict[str, float]:
-    columns: list[Columns] = [getattr(window, direction) for window in windows]
-    counts = [of.count[0] for of in columns]
-    median, p99 = quantiles_ns(columns, 0.5, 0.99)
-    mean = sum(of.mean_ns[0] * count for of, count in zip(columns, counts, strict=True)) / sum(counts)
-    squares = sum(of.m2[0] + count * (of.mean_ns[0] - mean) ** 2 for of, count in zip(columns, counts, strict=True))
-    return _spread(min(of.min_ns[0] for of in columns), median, p99, (squares / sum(counts)) ** 0.5, sum(counts))
-
-
-def _of_list(delays_ns: list[int]) -> dict[str, float]:
-    ordered = sorted(delays_ns)
-    p99 = ordered[int(0.99 * (len(ordered) - 1))]
-    return _spread(ordered[0], statistics.median(ordered), p99, statistics.pstdev(ordered), len(ordered))
-
-
-def _spread(least: float, median: float, p99: float, sd: float, count: int) -> dict[str, float]:
-    in_us = {"min": least, "median": median, "p99": p99, "sd": sd}
-    return {**{name: round(float(value) / 1e3, 2) for name, value in in_us.items()}, "count": count}
+        (ours_ns,) = quantiles_ns([getattr(window, direction) for window in windows], 0.5)
+        medians_ns = {"agent": ours_ns, "ptpd": statistics.median(slave.raw_delays_ns(kind))}
+        for whose, median_ns in medians_ns.items():
+            figures.report(f"{whose}_raw_{direction}_us_{rate_hz}", round(median_ns / 1e3, 2))

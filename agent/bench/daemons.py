@@ -1,4 +1,4 @@
-"""Standard PTP daemons in a laboratory: ptpd and linuxptp of Debian, ptp4u and sptp of Facebook. None sets a clock."""
+"""Standard PTP daemons in a laboratory: ptpd and linuxptp of Debian, ptp4u of Facebook. None sets a clock."""
 
 import re
 import subprocess
@@ -113,7 +113,8 @@ class PtpdClient:
         return "slv" in self.statistics.read_text("utf-8", errors="replace") if self.statistics.exists() else False
 
 
-def _ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str, program: str) -> Process:
+def start_ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str, program: str) -> Process:
+    """Start a ptp4l with settings and further tables; it adjusts no clock."""
     config = host.lab.folder / f"ptp4l-{host.name}.cfg"
     settings = {
         "time_stamping": "software",
@@ -144,7 +145,7 @@ def _ptp4l_4() -> Path | str:
 def ptp4l_master(host: Host, program: str = "ptp4l", **more: object) -> Process:
     """Start a ptp4l that grants unicast, with further settings."""
     settings = {"unicast_listen": 1, "inhibit_multicast_service": 1, "masterOnly": 1, **more}
-    return _ptp4l(host, "ptp4l-master", settings, "[e0]\n", program)
+    return start_ptp4l(host, "ptp4l-master", settings, "[e0]\n", program)
 
 
 def ptp4l_client(
@@ -163,19 +164,7 @@ def ptp4l_client(
     }
     table = f"[unicast_master_table]\ntable_id 1\nlogQueryInterval 0\nUDPv4 {master}\n"
     table += f"[{interface}]\nunicast_master_table 1\n"
-    return Ptp4lClient(_ptp4l(host, "ptp4l-client", settings, table, program))
-
-
-def ptp4l_hybrid_master(host: Host, log_interval: int, program: str = "ptp4l") -> Process:
-    """Start a ptp4l in hybrid mode: it sends Announce and Sync by multicast and answers Delay_Req by unicast."""
-    more = {"unicast_listen": 0, "inhibit_multicast_service": 0, "hybrid_e2e": 1, "logSyncInterval": log_interval}
-    return ptp4l_master(host, program, **more)
-
-
-def ptp4l_hybrid_client(host: Host, log_interval: int, program: str = "ptp4l") -> "Ptp4lClient":
-    """Start a ptp4l that waits for a master's multicast and measures it by unicast Delay_Req; it adjusts no clock."""
-    settings = {"slaveOnly": 1, "hybrid_e2e": 1, "logMinDelayReqInterval": log_interval, "summary_interval": -4}
-    return Ptp4lClient(_ptp4l(host, "ptp4l-hybrid", settings, "[e0]\n", program))
+    return Ptp4lClient(start_ptp4l(host, "ptp4l-client", settings, table, program))
 
 
 @dataclass
@@ -199,7 +188,7 @@ class Ptp4lClient:
 
 def ptp4u(host: Host, interface: str = "e0", address: str | None = None) -> Process:
     """Start a ptp4u server with software timestamps and a UTC offset, which it requires."""
-    binary = _brought("ptp4u", "ptp4u")
+    binary = brought("ptp4u", "ptp4u")
     config = host.lab.folder / f"ptp4u-{host.name}.yaml"
     config.write_text(
         "clockaccuracy: 0x21\nclockclass: 6\ndraininterval: 30s\nmaxsubduration: 1h\nmetricinterval: 1m\n"
@@ -217,44 +206,9 @@ def _newest(tool: str, program: str) -> Path | None:
     return max(versions.glob(f"*/{program}"), key=lambda path: path.stat().st_mtime, default=None)
 
 
-def _brought(tool: str, program: str) -> Path:
+def brought(tool: str, program: str) -> Path:
     """Return what `_newest` does; raises LabError when there is none."""
     binary = _newest(tool, program)
     if binary is None:
         raise LabError(f"{program} of {tool} is missing.\nWhat to do: make test-interop")
     return binary
-
-
-@dataclass
-class SptpClient:
-    """A running sptp and what it measures."""
-
-    process: Process
-
-    def exchanges(self) -> list[tuple[int, int]]:
-        """Return the exchanges that it completed: offset of the server and mean path delay, ns."""
-        found = re.findall(r"CF2 \S+\] offset (\S+) delay ([0-9.a-zµ]+)", self.process.output())
-        return [(_go_duration_ns(offset), _go_duration_ns(delay)) for offset, delay in found]
-
-    def timeouts(self) -> int:
-        """Return the number of exchanges without a complete answer."""
-        return len(re.findall(r"deadline exceeded|result missing", self.process.output()))
-
-
-def sptp(host: Host, server: str, interval_s: float = 0.1, interface: str = "e0") -> SptpClient:
-    """Start an sptp that measures `server` and leaves the clock alone."""
-    config = host.lab.folder / f"sptp-{host.name}.yaml"
-    config.write_text(
-        f"iface: {interface}\ntimestamping: software\nfreerunning: true\ninterval: {round(interval_s * 1000)}ms\n"
-        f"exchangetimeout: {round(interval_s * 800)}ms\nmonitoringport: 4269\nlistenaddress: 0.0.0.0\n"
-        f"servers:\n  {server}: 0\nmaxclockclass: 58\nmaxclockaccuracy: 0x31\n",
-        "utf-8",
-    )
-    return SptpClient(host.start([_brought("ptp4u", "sptp"), "-verbose", "-config", str(config)], "sptp"))
-
-
-def _go_duration_ns(text: str) -> int:
-    """Return a duration as Go prints it (`1.5ms`, `-2m3.5s`), in ns."""
-    units = {"h": 3600e9, "m": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "us": 1e3, "ns": 1}
-    parts = re.findall(r"([0-9.]+)(h|ms|m|s|µs|us|ns)", text)
-    return round(sum(float(number) * units[unit] for number, unit in parts)) * (-1 if text.startswith("-") else 1)

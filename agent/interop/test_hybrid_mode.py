@@ -27,6 +27,18 @@ class Scene:
     client: daemons.Ptp4lClient
 
 
+def hybrid_master(host: Host, program: str) -> None:
+    """Start a ptp4l in hybrid mode: it sends Announce and Sync by multicast and answers Delay_Req by unicast."""
+    more = {"unicast_listen": 0, "inhibit_multicast_service": 0, "hybrid_e2e": 1, "logSyncInterval": LOG_INTERVAL}
+    daemons.ptp4l_master(host, program, **more)
+
+
+def hybrid_client(host: Host, program: str) -> daemons.Ptp4lClient:
+    """Start a ptp4l that waits for a master's multicast and measures it by unicast Delay_Req; it adjusts no clock."""
+    settings = {"slaveOnly": 1, "hybrid_e2e": 1, "logMinDelayReqInterval": LOG_INTERVAL, "summary_interval": -4}
+    return daemons.Ptp4lClient(daemons.start_ptp4l(host, "ptp4l-hybrid", settings, "[e0]\n", program))
+
+
 @pytest.fixture(scope="module", params=daemons.PTP4L)
 def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
     with Lab() as lab:
@@ -34,8 +46,8 @@ def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
         agent = fleet.agent(lab.host("agent"), standard_clients="10.77.0.0/16")
         other = fleet.agent(lab.host("other"))
         master = lab.host("master")
-        daemons.ptp4l_hybrid_master(master, LOG_INTERVAL, request.param)
-        client = daemons.ptp4l_hybrid_client(lab.host("hybrid"), LOG_INTERVAL, request.param)
+        hybrid_master(master, request.param)
+        client = hybrid_client(lab.host("hybrid"), request.param)
         other.follow([agent.peer("responder")], RATE_HZ)
         agent.follow([other.peer("client"), peer(11, master.address, "client", protocol="ieee1588")], RATE_HZ)
         yield Scene(agent, other, master, client)

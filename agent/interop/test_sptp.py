@@ -1,8 +1,10 @@
 """Tests of SPTP (Meta's Simple PTP): facebook/time's sptp measures the agent, and the agent measures its ptp4u."""
 
+import re
 import statistics
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import boxes
 import daemons
 import stock_loss
 from agents import Agent, Fleet, peer
-from laboratory import Lab, wait_until
+from laboratory import Host, Lab, Process, wait_until
 
 RATE_HZ, WINDOWS, SETTLED_S = 16, 6, 3
 KEY = 11
@@ -22,25 +24,60 @@ OUTBOUND_NS, INBOUND_NS = 700_000, 300_000
 LATE_NS = 150_000
 
 
+@dataclass
+class SptpClient:
+    """A running sptp and what it measures."""
+
+    process: Process
+
+    def exchanges(self) -> list[tuple[int, int]]:
+        """Return the exchanges that it completed: offset of the server and mean path delay, ns."""
+        found = re.findall(r"CF2 \S+\] offset (\S+) delay ([0-9.a-zµ]+)", self.process.output())
+        return [(_go_duration_ns(offset), _go_duration_ns(delay)) for offset, delay in found]
+
+    def timeouts(self) -> int:
+        """Return the number of exchanges without a complete answer."""
+        return len(re.findall(r"deadline exceeded|result missing", self.process.output()))
+
+
+def sptp(host: Host, server: str, interval_s: float = 0.1, interface: str = "e0") -> SptpClient:
+    """Start an sptp that measures `server` and leaves the clock alone."""
+    config = host.lab.folder / f"sptp-{host.name}.yaml"
+    config.write_text(
+        f"iface: {interface}\ntimestamping: software\nfreerunning: true\ninterval: {round(interval_s * 1000)}ms\n"
+        f"exchangetimeout: {round(interval_s * 800)}ms\nmonitoringport: 4269\nlistenaddress: 0.0.0.0\n"
+        f"servers:\n  {server}: 0\nmaxclockclass: 58\nmaxclockaccuracy: 0x31\n",
+        "utf-8",
+    )
+    return SptpClient(host.start([daemons.brought("ptp4u", "sptp"), "-verbose", "-config", str(config)], "sptp"))
+
+
+def _go_duration_ns(text: str) -> int:
+    """Return a duration as Go prints it (`1.5ms`, `-2m3.5s`), in ns."""
+    units = {"h": 3600e9, "m": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "us": 1e3, "ns": 1}
+    parts = re.findall(r"([0-9.]+)(h|ms|m|s|µs|us|ns)", text)
+    return round(sum(float(number) * units[unit] for number, unit in parts)) * (-1 if text.startswith("-") else 1)
+
+
 @pytest.fixture(scope="module")
-def served() -> Iterator[tuple[Agent, daemons.SptpClient]]:
+def served() -> Iterator[tuple[Agent, SptpClient]]:
     """An agent, and an sptp that measures it."""
     with Lab() as lab:
         agent = Fleet(lab).agent(lab.host("agent"), standard_clients="10.77.0.0/16")
         agent.follow([], RATE_HZ)
-        client = daemons.sptp(lab.host("sptp"), agent.host.address)
+        client = sptp(lab.host("sptp"), agent.host.address)
         wait_until("exchanges of sptp", lambda: len(client.exchanges()) > 40)
         yield agent, client
 
 
-def test_sptp_measures_the_agent_whose_clock_is_its_own(served: tuple[Agent, daemons.SptpClient]) -> None:
+def test_sptp_measures_the_agent_whose_clock_is_its_own(served: tuple[Agent, SptpClient]) -> None:
     exchanges = served[1].exchanges()
     # All hosts share a clock.
     assert abs(statistics.median(offset for offset, _ in exchanges)) < 1e6
     assert 0 < statistics.median(delay for _, delay in exchanges) < 1e6
 
 
-def test_about_every_second_request_of_sptp_is_answered(served: tuple[Agent, daemons.SptpClient]) -> None:
+def test_about_every_second_request_of_sptp_is_answered(served: tuple[Agent, SptpClient]) -> None:
     # An answer has more than twice the octets of a request that proves nothing.
     agent, client = served
     before, exchanges = agent.metrics(), len(client.exchanges())

@@ -174,11 +174,17 @@ def recovered(case: Case) -> tuple[float, float, float]:
     scale = case.added_us / 1000
     plain, _ = curve_fit(lambda u, a, b, c, d: a + u * (b + u * (c + u * d)), scale, case.performance)
     cubic = case.rmse(np.polynomial.Polynomial(plain, domain=[0, 1000], window=[0, 1])) / case.noise
-    at = case.grid()
-    truth, band = case.truth.curve(at), fit_result.at(at)
+    error, covered = judged(case, fit_result)
+    return error, cubic, covered
+
+
+def judged(case: Case, found: Fit) -> tuple[float, float]:
+    """Return the error of a fit, in units of the noise, and the share of the truth in its band."""
+    at = np.linspace(0, found.curve.end_us, 201)
+    truth, band = case.truth.curve(at), found.at(at)
+    error = float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise
     # The curve's own knots are rounded in the last digits.
-    inside = (band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)
-    return case.rmse(fit_result.curve) / case.noise, cubic, float(np.mean(inside))
+    return error, float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
 
 
 def other(rng: np.random.Generator, name: str) -> dict[str, float]:
@@ -200,11 +206,7 @@ def other(rng: np.random.Generator, name: str) -> dict[str, float]:
 def of_rows(case_rows: tuple[Case, Floats, Floats, float | None]) -> tuple[float, float]:
     """Return error (in units of the noise) and share of the truth in the band, for rows in an application's unit."""
     case, x, y, baseline = case_rows
-    fit_result = fit(normalise(x, y, baseline=baseline))
-    at = np.linspace(0, fit_result.curve.end_us, 201)
-    truth, band = case.truth.curve(at), fit_result.at(at)
-    error = float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise
-    return error, float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
+    return judged(case, fit(normalise(x, y, baseline=baseline)))
 
 
 def thresholds(rng: np.random.Generator) -> None:

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -79,7 +79,9 @@ def product() -> Iterator[tuple[Product, Listener]]:
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     with running() as stack, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
         os.environ["SINEMORA_RECEIVER_NETWORKS"] = "127.0.0.0/8"
-        with program("worker", Path(folder)) as worker, program("beat", Path(folder)) as beat:
+        with ExitStack() as programs:
+            names = ("watcher", "worker", "beat")
+            started = [programs.enter_context(program(name, Path(folder))) for name in names]
             with tenant_session(stack.tenant_id) as session:
                 url = f"http://127.0.0.1:{listener.server_address[1]}/"
                 receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": url})
@@ -88,7 +90,7 @@ def product() -> Iterator[tuple[Product, Listener]]:
                 session.flush()
                 due_at = datetime.fromtimestamp(0, UTC)
                 session.add(Delivery(receiver_id=receiver.id, about="test", state=DeliveryState.waiting, due_at=due_at))
-            _wait(listener, [worker, beat])
+            _wait(listener, started)
             yield stack, listener
     listener.shutdown()
 
@@ -269,11 +271,11 @@ def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list
 
 
 def _wait(listener: Listener, processes: list["subprocess.Popen[bytes]"]) -> None:
-    """Wait until worker and beat work."""
+    """Wait until watcher, worker and beat work."""
     until_s = time.monotonic() + 300
     while not listener.got:
         if time.monotonic() > until_s or any(process.poll() is not None for process in processes):
-            sys.exit("worker or beat does not start")
+            sys.exit("watcher, worker or beat does not start")
         time.sleep(0.2)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 
 from lab.benchmarks.recommending.tenants import WINDOW_S, WINDOWS, ZONES, Star, Tenant
 from sinemora.applications.curves.core.band import transfer_band
@@ -36,10 +37,12 @@ def machine(at: int, zone: int, slots: int = 1, millicores: int | None = None) -
 
 
 def deployment(
-    place: int, tasks: Sequence[TaskDemand], at: Sequence[int], links: Links, sensitivity: Sensitivity, **limits: Any
+    place: int, tasks: Sequence[TaskDemand], at: npt.ArrayLike, links: Links, sensitivity: Sensitivity, **limits: Any
 ) -> Deployment:
     """Return an application with root on machines; without the limits that are not given."""
-    none = dict.fromkeys(("objective", "moves_max", "allowed", "per_vm_max", "per_host_max", "per_zone_max"))
+    none: dict[str, Any] = dict.fromkeys(
+        ("objective", "moves_max", "allowed", "per_vm_max", "per_host_max", "per_zone_max")
+    )
     given = none | {"name": f"application-{place}", "root": 0, "move_cost": 0.0, "apart_from": frozenset()} | limits
     where = np.array(at, np.intp)
     return Deployment(

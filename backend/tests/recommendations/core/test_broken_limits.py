@@ -32,7 +32,7 @@ def deployment(name: str, at: list[int], pinned: str = "", zones: str = "", chos
     nothing = np.empty(0, np.intp)
     links, sensitivity = Links(nothing, nothing, np.empty(0)), Sensitivity(CURVE.curve, CURVE.band, 0.0)
     allowed = np.array([zone in zones for zone in ZONES]) if zones else None
-    made = instances.deployment(7, tasks, at, links, sensitivity, name=name, root=None, allowed=allowed, **more)
+    made = instances.deployment(7, tasks, at, links, sensitivity, name=name, allowed=allowed, **({"root": None} | more))
     return replace(made, chosen=chosen)
 
 
