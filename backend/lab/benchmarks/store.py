@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from statistics import median, quantiles
 
@@ -69,6 +69,13 @@ def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> Non
         parts = [window(rng, zone, zones[i:], samples) for i, zone in enumerate(zones)]
         of_parts = (frame_rows(world.tenant_key, world.mesh_key, part, starts, tier.step_s) for part in parts)
         inserts.store_merged_zones(session, tier, [*chain.from_iterable(of_parts)], {}, RosterKeys())
+
+
+def make_partitions(first: date, last: date) -> None:
+    """Create the partitions of measurements of these days."""
+    with system_session() as session:
+        span = {"first": first, "last": last}
+        session.execute(text("SELECT make_measurement_partitions(:first, :last)"), span)
 
 
 def timed(query: Callable[[int], object], times: int = REPEATED) -> float:
@@ -294,12 +301,8 @@ def main() -> None:
     if groups == ["error"]:
         return
     with running() as product:
-        with system_session() as session:
-            today = datetime.now(UTC).date()
-            session.execute(
-                text("SELECT make_measurement_partitions(:first, :last)"),
-                {"first": today - timedelta(days=40), "last": today},
-            )
+        today = datetime.now(UTC).date()
+        make_partitions(today - timedelta(days=40), today)
         rate, world = 0.0, None
         if {"ingest", "load"} & set(groups):
             rate = ingest(product)

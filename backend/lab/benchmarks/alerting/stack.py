@@ -10,12 +10,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -26,14 +24,16 @@ from sqlalchemy import text
 
 from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.storing.load import request_of
-from lab.benchmarks.storing.product import Product, World, running
+from lab.benchmarks.storing.product import Product, World, key_of, running
 from lab.benchmarks.storing.programs import program
 from lab.benchmarks.storing.worlds import frame_of, peers, report
-from sinemora.alerts.models import AlertRouting, AlertRule, Delivery, DeliveryState, Receiver, ReceiverKind
+from sinemora.alerts.models import AlertRouting, Delivery, DeliveryState, Receiver, ReceiverKind
 from sinemora.alerts.rules import service as rules
+from sinemora.kit.commands import Terminal
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.operations.embedded.story.hook import Hook
 
 WINDOW_S, SAMPLES = 10, 10
 # The deadline of an exchange and the tick that settles it, before a report can leave; then a phase of up to a second.
@@ -42,49 +42,33 @@ SLOW_NS = 8_000_000
 _SLOW_EACH = 4
 
 
-class Listener(ThreadingHTTPServer):
-    """Server that receives webhooks and stores the arrival time of each."""
-
-    daemon_threads = True
+class Listener(Hook):
+    """Receiver of webhooks that stores the arrival time of each."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Hook)
+        super().__init__()
         self.got: list[tuple[float, dict[str, Any]]] = []
 
-    def of(self, mesh: str, about: str) -> list[tuple[float, dict[str, Any]]]:
+    def keep(self, body: bytes) -> None:
+        """Store a notification."""
+        self.got.append((time.time(), json.loads(body)))
+
+    def of(self, mesh: str, *about: str) -> list[tuple[float, dict[str, Any]]]:
         """Return the notifications about a mesh: arrival (Unix s) and body."""
-        return [
-            (at, notification)
-            for at, notification in list(self.got)
-            if notification["mesh"] == mesh and notification["about"] == about
-        ]
-
-
-class _Hook(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        server: Any = self.server
-        server.got.append((time.time(), json.loads(body)))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+        return [(at, body) for at, body in self.got if body["mesh"] == mesh and body["about"] in about]
 
 
 @contextmanager
 def product() -> Iterator[tuple[Product, Listener]]:
     """Start a separate product and a listener of its webhooks; yield both after the first notification."""
     listener = Listener()
-    threading.Thread(target=listener.serve_forever, daemon=True).start()
     with running() as stack, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
         os.environ["SINEMORA_RECEIVER_NETWORKS"] = "127.0.0.0/8"
         with ExitStack() as programs:
             names = ("watcher", "worker", "beat")
             started = [programs.enter_context(program(name, Path(folder))) for name in names]
             with tenant_session(stack.tenant_id) as session:
-                url = f"http://127.0.0.1:{listener.server_address[1]}/"
-                receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": url})
+                receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": listener.url})
                 routing = AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"], "hold_s": 0}})
                 session.add_all([receiver, routing])
                 session.flush()
@@ -92,7 +76,7 @@ def product() -> Iterator[tuple[Product, Listener]]:
                 session.add(Delivery(receiver_id=receiver.id, about="test", state=DeliveryState.waiting, due_at=due_at))
             _wait(listener, started)
             yield stack, listener
-    listener.shutdown()
+    listener.close()
 
 
 class Agents:
@@ -206,7 +190,10 @@ def seconds_to_webhook(stack: Product, listener: Listener, vms: int, windows: in
     world = stack.world("latency", vms)
     with tenant_session(stack.tenant_id) as session:
         rules.create_default_rules(session, world.mesh_id)
-        session.add(_above(world.mesh_id))
+    above = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 4e6}
+    rule: dict[str, Any] = {"mesh_id": str(world.mesh_id), "name": "Above four milliseconds", "condition": above}
+    rule |= {"severity": "warning", "windows_x": 1, "windows_y": 1, "sources_min": 1, "hold_s": 0, "keep_firing_s": 0}
+    Terminal(stack.url(""), key_of(stack.tenant_id, "write")).read("/v1/alert-rules", rule)
     agents = Agents(world, seed)
     start_s = first_window(vms * (windows + 3), lambda: agents.request(0, agents.quiet(0), 0))
     pairs = {(vm, int(target)) for vm in range(vms) for target in agents.targets[vm]}
@@ -259,7 +246,7 @@ def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list
         while time.time() < start_s + (before + after + 1) * WINDOW_S:
             time.sleep(5)
             sys.stderr.write(f"{time.time() - died_s:.0f} s: evaluation {evaluated_ms(world.mesh_id)} ms\n")
-    incidents = [*listener.of("storm", "opened"), *listener.of("storm", "repeated")]
+    incidents = listener.of("storm", "opened", "repeated")
     for at, notification in incidents:
         sys.stderr.write(
             f"{at - died_s:.1f} s after the zone failed, {notification['title']}, {notification['paths']} paths\n"
@@ -277,24 +264,6 @@ def _wait(listener: Listener, processes: list["subprocess.Popen[bytes]"]) -> Non
         if time.monotonic() > until_s or any(process.poll() is not None for process in processes):
             sys.exit("watcher, worker or beat does not start")
         time.sleep(0.2)
-
-
-def _above(mesh_id: UUID) -> AlertRule:
-    condition = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 4e6}
-    condition |= {"deviations": 6.0, "rise_ns": 0.0, "timescale": "short"}
-    return AlertRule(
-        mesh_id=mesh_id,
-        name="Above four milliseconds",
-        enabled=True,
-        severity="warning",
-        condition=condition,
-        scope={},
-        windows_x=1,
-        windows_y=1,
-        sources_min=1,
-        hold_s=0,
-        keep_firing_s=0,
-    )
 
 
 def _unix(at: str) -> float:

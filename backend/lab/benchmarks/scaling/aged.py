@@ -19,7 +19,7 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.store import fill, fill_zones
+from lab.benchmarks.store import fill, fill_zones, make_partitions
 from lab.benchmarks.storing.ingest import bytes_of
 from lab.benchmarks.storing.product import Product, World
 from lab.object_storage_server import ObjectStorageServer
@@ -43,7 +43,7 @@ def aged(product: Product) -> None:
         today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         end = today - _LONG_AGO
         start = end - timedelta(days=DAYS)
-        _partitions(start, today)
+        make_partitions(start.date(), today.date())
         hours = range(int(start.timestamp()), int(end.timestamp()), 3600)
         fill(world, Tier.HOUR, list(hours), _HOUR_SAMPLES)
         fill_zones(world, Tier.HOUR, list(hours), _HOUR_SAMPLES)
@@ -73,12 +73,6 @@ def _storage(product: Product) -> Iterator[None]:
             yield
         finally:
             server.stop()
-
-
-def _partitions(first: datetime, last: datetime) -> None:
-    with system_session() as session:
-        span = {"first": first.date(), "last": last.date()}
-        session.execute(text("SELECT make_measurement_partitions(:first, :last)"), span)
 
 
 def _sizes(world: World, before: float) -> None:

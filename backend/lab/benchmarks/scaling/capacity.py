@@ -167,7 +167,7 @@ def send(product: Product, size: Size, requests: list[bytes]) -> tuple[float, fl
 
 def _database_memory(product: Product) -> float:
     """Return the memory of all processes of PostgreSQL; what they share counts once."""
-    server = psutil.Process(int((product.postgres.cluster / "postmaster.pid").read_text().split()[0]))
+    server = psutil.Process(product.postmaster)
     total = 0.0
     for process in (server, *server.children()):
         try:

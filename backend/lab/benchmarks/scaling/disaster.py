@@ -13,12 +13,11 @@ from pathlib import Path
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fleet import Fleet, Record, lost
-from lab.benchmarks.storing.product import Product, World, serve
+from lab.benchmarks.storing.product import Product, World, addresses, read_settings_again
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import archive_state
-from sinemora.kit.config import settings
-from sinemora.kit.db import dispose, engine, system_engine
-from sinemora.operations.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
+from sinemora.kit.db import dispose
+from sinemora.operations.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
 
 SENDERS = 20
 LOAD_S = 45.0
@@ -48,8 +47,7 @@ def restore(product: Product) -> None:
                 _report(record, world, killed_at, rto_s)
             finally:
                 dispose()
-                product.api.terminate()
-                product.api.wait(20)
+                product.stop()
                 restored.stop()
         finally:
             storage.stop()
@@ -65,7 +63,7 @@ def _disaster(product: Product, world: World, storage: ObjectStorageServer, plac
         time.sleep(LOAD_S)
         comment(f"state of the archive before the disaster: {archive_state.read()}")
         killed_at, killed_s = time.time(), time.monotonic()
-        os.kill(int((product.postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        os.kill(product.postmaster, signal.SIGKILL)
     finally:
         os.killpg(archiver.pid, signal.SIGKILL)
         archiver.wait()
@@ -88,18 +86,9 @@ def _environment(product: Product, storage: ObjectStorageServer) -> dict[str, st
 
 
 def _serve_from(product: Product, restored: PostgresServer) -> None:
-    product.api.terminate()
-    product.api.wait(20)
-    os.environ |= {
-        "SINEMORA_DATABASE_URL": restored.dsn(),
-        "SINEMORA_DATABASE_OWNER_URL": restored.dsn(OWNER_ROLE),
-        "SINEMORA_DATABASE_SYSTEM_URL": restored.dsn(SYSTEM_ROLE),
-    }
-    dispose()
-    for cached in (settings, engine, system_engine):
-        cached.cache_clear()
-    product.api = serve(product.log)
-    product.wait()
+    os.environ |= addresses(restored)
+    read_settings_again()
+    product.restart()
 
 
 def _report(record: Record, world: World, killed_at: float, rto_s: float) -> None:

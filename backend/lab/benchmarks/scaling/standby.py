@@ -9,10 +9,9 @@ from pathlib import Path
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fleet import Fleet, lost
-from lab.benchmarks.storing.product import Product
+from lab.benchmarks.storing.product import Product, read_settings_again
 from lab.standby import Standby, kill
-from sinemora.kit.config import settings
-from sinemora.kit.db import dispose, engine, system_engine
+from sinemora.kit.db import dispose
 
 SENDERS = 20
 LOAD_S = 20.0
@@ -29,9 +28,7 @@ def promote(product: Product) -> None:
         standby.start()
         try:
             os.environ |= standby.addresses()
-            dispose()
-            for cached in (settings, engine, system_engine):
-                cached.cache_clear()
+            read_settings_again()
             product.restart()
             fleet = Fleet(product.port, world).start()
             time.sleep(LOAD_S)
@@ -55,6 +52,5 @@ def promote(product: Product) -> None:
             figures.report("scale_promotion_s", first - began)
         finally:
             dispose()
-            product.api.terminate()
-            product.api.wait(20)
+            product.stop()
             standby.stop()

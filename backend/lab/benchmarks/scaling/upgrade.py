@@ -25,8 +25,7 @@ def upgrade(product: Product) -> None:
     """Serve by the release before, then migrate and replace API and worker while a fleet reports."""
     world = product.world("upgrade", SENDERS)
     with checked_out(previous_commit()) as code, tempfile.TemporaryDirectory(prefix="sinemora-bench-upgrade-") as name:
-        product.api.terminate()
-        product.api.wait(20)
+        product.stop()
         dispose()
         command.downgrade(migrate.configuration(), code.migration)
         with product.log.open("ab") as log:

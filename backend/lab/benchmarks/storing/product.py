@@ -66,12 +66,21 @@ class Product:
         assert isinstance(self.server, PostgresServer), "the database is on another server"
         return self.server
 
+    @property
+    def postmaster(self) -> int:
+        """Return the id of the first process of the database."""
+        return int((self.postgres.cluster / "postmaster.pid").read_text().split()[0])
+
     def restart(self) -> None:
         """End the API and start a new process of it, which has answered nothing but that it is ready."""
-        self.api.terminate()
-        self.api.wait(20)
+        self.stop()
         self.api = serve(self.log)
         self.wait()
+
+    def stop(self) -> None:
+        """End the API."""
+        self.api.terminate()
+        self.api.wait(20)
 
     @contextmanager
     def replica(self) -> Iterator["Product"]:
@@ -82,8 +91,7 @@ class Product:
             other.wait()
             yield other
         finally:
-            other.api.terminate()
-            other.api.wait(20)
+            other.stop()
 
     def wait(self) -> None:
         """Return when the API is ready; exit with its log if it does not start."""
@@ -113,22 +121,16 @@ class Product:
 
     def rss_kb(self) -> int:
         """Return the resident memory of the API."""
-        for line in Path(f"/proc/{self.api.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS"):
-                return int(line.split()[1])
-        raise LookupError("no VmRSS")
+        return psutil.Process(self.api.pid).memory_info().rss // 1024
 
     def cpu_s(self) -> float:
         """Return the processor time of the API."""
-        fields = Path(f"/proc/{self.api.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        times = psutil.Process(self.api.pid).cpu_times()
+        return float(times.user + times.system)
 
     def database_cpu_s(self) -> float:
         """Return the processor time of PostgreSQL, ended processes included."""
-        if isinstance(self.server, ExternalPostgres):
-            pids = self.server.postmasters()
-        else:
-            pids = [int((self.postgres.cluster / "postmaster.pid").read_text().split()[0])]
+        pids = self.server.postmasters() if isinstance(self.server, ExternalPostgres) else [self.postmaster]
         return sum(map(_with_children_s, pids))
 
     def world(self, name: str, vms: int, zones: int = ZONES) -> World:
@@ -172,9 +174,7 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
         Settings.model_config["env_file"] = None
         port = free_port()
         os.environ |= {
-            "SINEMORA_DATABASE_URL": postgres.dsn(),
-            "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
-            "SINEMORA_DATABASE_SYSTEM_URL": postgres.dsn(SYSTEM_ROLE),
+            **addresses(postgres),
             "SINEMORA_REDIS_URL": valkey.url(),
             "SINEMORA_PORT": str(port),
             "SINEMORA_QUOTA_WINDOWS_PER_S": "1e9",
@@ -187,8 +187,7 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
         }
         if frontend is not None:
             os.environ["SINEMORA_FRONTEND_DIR"] = str(frontend)
-        for cached in (settings, engine, system_engine):
-            cached.cache_clear()
+        read_settings_again()
         migrate.upgrade()
         if isinstance(postgres, ExternalPostgres):
             postgres.distribute()
@@ -201,8 +200,7 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
         yield product
     finally:
         if product is not None:
-            product.api.terminate()
-            product.api.wait(20)
+            product.stop()
         dispose()
         valkey.stop()
         if isinstance(postgres, ExternalPostgres):
@@ -210,6 +208,22 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
         else:
             postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def addresses(postgres: PostgresServer | ExternalPostgres) -> dict[str, str]:
+    """Return the settings that name a database."""
+    return {
+        "SINEMORA_DATABASE_URL": postgres.dsn(),
+        "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
+        "SINEMORA_DATABASE_SYSTEM_URL": postgres.dsn(SYSTEM_ROLE),
+    }
+
+
+def read_settings_again() -> None:
+    """Forget settings and connections of this process, after the environment has changed."""
+    dispose()
+    for cached in (settings, engine, system_engine):
+        cached.cache_clear()
 
 
 def make_world(tenant_id: UUID, name: str, vms: int, zones: int = ZONES) -> World:
