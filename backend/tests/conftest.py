@@ -6,7 +6,7 @@
                     are stored at once; `callers.make_mesh` enrols them through the API
     database        the database, where a test needs it without the API
     redis           an empty Valkey
-    mailbox         a mail server; `mail_settings` has the product send through it
+    mail_server         a mail server; `mail_settings` has the product send through it
 
 Each process of pytest-xdist starts its servers, migrates one database and runs one API for all its tests;
 `SINEMORA_TEST_DATABASE_URL` names a PostgreSQL server to use instead (see `lab/external_postgres.py`). A test has its
@@ -50,12 +50,12 @@ from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import binary_rows, partitions
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
-from tests import furnished
-from tests.callers import PASSWORD, Caller, Member, MeshWorld
-from tests.mailbox import Mailbox, serve
+from tests import sample_tenant
+from tests.api_clients import PASSWORD, Caller, Member, MeshWorld
+from tests.mail_server import MailServer, serve
 from tests.measurements.reports import now_s
+from tests.recorded_examples import RECORDING, RecordingClient
 from tests.seeds import examples
-from tests.witness import RECORDING, WitnessClient
 
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -218,24 +218,24 @@ def _empty(servers: Servers) -> None:
 
 
 @pytest.fixture(scope="session")
-def app(servers: Servers) -> Iterator[WitnessClient]:
+def app(servers: Servers) -> Iterator[RecordingClient]:
     """Yield the API that most tests of the process share. Unexpected errors become responses, as for a user."""
-    with WitnessClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
+    with RecordingClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
         yield running
     if RECORDING:
-        running.witness.write(Path(RECORDING))
+        running.recorder.write(Path(RECORDING))
 
 
 @pytest.fixture
-def http(database: Engine, redis: Redis, request: pytest.FixtureRequest) -> Iterator[WitnessClient]:
+def http(database: Engine, redis: Redis, request: pytest.FixtureRequest) -> Iterator[RecordingClient]:
     """Return the running API. At the end, its answers must have had only what the contract declares."""
     if not request.node.get_closest_marker("own_app"):
         running = request.getfixturevalue("app")
         yield running
     else:
-        with WitnessClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
+        with RecordingClient(create_app(), raise_server_exceptions=False, client=("127.0.0.1", 50000)) as running:
             yield running
-    assert sorted(set(running.witness.take_undeclared())) == []
+    assert sorted(set(running.recorder.take_undeclared())) == []
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def client(http: TestClient) -> Caller:
 @pytest.fixture
 def make_owner(http: TestClient) -> Callable[[], Member]:
     """Create a tenant at each call, with an owner who is signed in."""
-    return lambda: furnished.make_owner(http)
+    return lambda: sample_tenant.make_owner(http)
 
 
 @pytest.fixture
@@ -267,22 +267,22 @@ def make_mesh() -> Callable[..., MeshWorld]:
     """A mesh with enrolled agents: `make_mesh(owner, agents=3, name="demo", window_s=10)`."""
 
     def make(owner: Member, agents: int = 3, name: str = "demo", **settings: Any) -> MeshWorld:
-        return furnished.make_mesh(owner, agents, name, **settings)
+        return sample_tenant.make_mesh(owner, agents, name, **settings)
 
     return make
 
 
 @pytest.fixture
-def mailbox() -> Iterator[Mailbox]:
+def mail_server() -> Iterator[MailServer]:
     """A mail server that keeps what it gets."""
-    yield from serve(Mailbox())
+    yield from serve(MailServer())
 
 
 @pytest.fixture
-def mail_settings(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox, servers: Servers) -> Iterator[None]:
+def mail_settings(monkeypatch: pytest.MonkeyPatch, mail_server: MailServer, servers: Servers) -> Iterator[None]:
     """Settings with a mail server and a secret key."""
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")
+    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mail_server.port}")
     config.settings.cache_clear()
     yield
     monkeypatch.undo()

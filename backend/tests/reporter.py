@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from tests.callers import AgentCaller
+from tests.api_clients import AgentCaller
 
 REPORTERS = 3
 """Agents that share the seconds."""

@@ -11,9 +11,9 @@ from psycopg import sql
 
 from sinemora.cli import main
 from sinemora.operations.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.conftest import Servers
-from tests.patience import until
+from tests.waits import until
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.main import create_app
 from sinemora_client import Client
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.expiry import in_a_month
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 
 def run_jobs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,4 +39,4 @@ def listening(owner: Member) -> Iterator[Client]:
     port = server.servers[0].sockets[0].getsockname()[1]
     yield Client(f"http://127.0.0.1:{port}", key["secret"])
     server.should_exit = True
-    thread.join(PATIENCE_S)
+    thread.join(WAIT_MOST_S)

@@ -18,10 +18,10 @@ from sqlalchemy import Engine
 
 from sinemora.access.tenants.service import create_owner
 from sinemora.main import create_app
-from tests.callers import PASSWORD
-from tests.patience import until
+from tests.api_clients import PASSWORD
 from tests.test_every_route import operations
 from tests.test_unknown_fields import resolved
+from tests.waits import until
 
 DOCS = Path(__file__).parents[2] / "docs" / "api" / "README.md"
 FENCE = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

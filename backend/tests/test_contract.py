@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sinemora import cli
-from tests.witness import COMMITTED
+from tests.recorded_examples import COMMITTED
 
 
 def test_the_committed_contract_is_current(servers):

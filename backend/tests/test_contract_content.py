@@ -12,9 +12,9 @@ from fastapi.routing import APIRoute
 from lab.conformance.problem_codes import codes_of
 from sinemora.kit.http import contract as described
 from sinemora.main import ROUTERS
-from tests.callers import Member
+from tests.api_clients import Member
+from tests.recorded_examples import contract_of_api, without_example
 from tests.test_every_route import operations
-from tests.witness import contract_of_api, without_example
 
 
 def test_the_problem_codes_are_those_of_the_source():

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sinemora.kit import config
-from tests.callers import Member
-from tests.witness import contract_of_api
+from tests.api_clients import Member
+from tests.recorded_examples import contract_of_api
 
 
 def recorded(operation_id: str) -> Any:

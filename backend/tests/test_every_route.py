@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
+from tests.recorded_examples import contract_of_api
 from tests.test_names_taken import bodies, secret_key
-from tests.witness import contract_of_api
 
 assert secret_key
 

@@ -20,8 +20,8 @@ from lab.benchmarks.scaling import entrance
 from lab.benchmarks.scaling.entrance import Stand
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import World
-from tests.callers import MeshWorld
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import MeshWorld
+from tests.waits import WAIT_MOST_S, until
 
 SENDERS = 8
 
@@ -48,7 +48,7 @@ def api(servers: Any, port: int, tmp_path: Path) -> Iterator[int]:
     until(lambda: status(port) == 200, log.read_text)
     yield port
     process.terminate()
-    process.wait(PATIENCE_S)
+    process.wait(WAIT_MOST_S)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def stand(api: int) -> Iterator[Stand]:
 def status(port: int, **headers: str) -> int:
     request = urllib.request.Request(f"http://127.0.0.1:{port}/readyz", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
+        with urllib.request.urlopen(request, timeout=WAIT_MOST_S) as response:
             return int(response.status)
     except OSError:
         return 0

@@ -11,9 +11,9 @@ from sqlalchemy import UniqueConstraint, text
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.tables import metadata
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.expiry import in_a_month
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 REPLACED = {"price_lists"}
 """Tables whose objects replace the one of their name."""
@@ -91,7 +91,7 @@ def test_a_race_for_a_name_answers_as_a_name_that_is_taken(table: str, owner: Me
             with system_session() as watching:
                 waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'")
                 until(lambda: second.done() or watching.scalar(waits) == 1, "the second one waits")
-        lost = second.result(PATIENCE_S)
+        lost = second.result(WAIT_MOST_S)
     late = owner.post(route, json=wanted)
     assert (late.status_code, lost.status_code) == (409, 409), (late.text, lost.text)
     assert lost.json()["code"] == late.json()["code"] == named()[table].info["taken_as"]

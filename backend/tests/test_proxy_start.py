@@ -19,7 +19,7 @@ import pytest
 
 from lab.benchmarks.scaling import entrance
 from lab.benchmarks.scaling.entrance import Stand
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 PATH = f"{os.environ['PATH']}:/usr/sbin"
 NGINX = shutil.which("nginx", path=PATH)
@@ -58,7 +58,7 @@ def stand() -> Iterator[Stand]:
 def get(stand: Stand, path: str = "/", **headers: str) -> dict[str, str]:
     """GET through the entrance: the headers that the API got, in lower case."""
     request = urllib.request.Request(f"http://127.0.0.1:{stand.port}{path}", headers=headers)
-    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(request, timeout=WAIT_MOST_S) as answer:
         return {name.lower(): value for name, value in json.loads(answer.read()).items()}
 
 
@@ -76,7 +76,7 @@ def test_a_stopped_proxy_finishes_requests_and_ends(stand: Stand, number: signal
     proxy = stand.proxies[-1]
     proxy.send_signal(number)
     until(lambda: not stand.current.is_symlink(), "the entrance leads nowhere")
-    assert proxy.wait(PATIENCE_S) == 0, "the exit code is that of nginx"
+    assert proxy.wait(WAIT_MOST_S) == 0, "the exit code is that of nginx"
     asking.join()
     assert answered, "the open request was answered"
     assert not list(stand.current.parent.iterdir()), "its sockets are gone"
@@ -87,7 +87,7 @@ def test_a_second_signal_does_not_leave_nginx_behind(stand: Stand) -> None:
     for _ in range(2):
         proxy.send_signal(signal.SIGTERM)
         time.sleep(0.15)
-    proxy.wait(PATIENCE_S)
+    proxy.wait(WAIT_MOST_S)
     assert not nginx_of(proxy)
 
 
@@ -101,7 +101,7 @@ def test_a_proxy_that_still_starts_is_stopped_too(stand: Stand, tmp_path: Path, 
     time.sleep(after_s)
     starting.send_signal(signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
-        starting.wait(PATIENCE_S / 4)
+        starting.wait(WAIT_MOST_S / 4)
     assert starting.poll() is not None, "it goes on"
     assert not nginx_of(starting)
     assert get(stand), "the proxy before still serves"
@@ -138,7 +138,7 @@ def test_only_a_trusted_load_balancer_names_the_caller(
 
 def test_a_connection_made_while_the_proxy_is_away_is_served_by_the_next(stand: Stand) -> None:
     stand.kill_proxy()
-    with socket.create_connection(("127.0.0.1", stand.port), PATIENCE_S) as waiting:
+    with socket.create_connection(("127.0.0.1", stand.port), WAIT_MOST_S) as waiting:
         waiting.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         time.sleep(1.5)
         stand.start_proxy()

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from tests import callers
-from tests.callers import Member
-from tests.patience import PATIENCE_S, until
+from tests import api_clients
+from tests.api_clients import Member
+from tests.waits import WAIT_MOST_S, until
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def api(servers: Any, port: int, tmp_path: Path) -> Iterator[subprocess.Popen[by
     yield process
     if process.poll() is None:
         process.terminate()
-    process.wait(PATIENCE_S)
+    process.wait(WAIT_MOST_S)
 
 
 def status(port: int) -> int:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=WAIT_MOST_S) as response:
             return int(response.status)
     except (urllib.error.URLError, ConnectionError):
         return 0
@@ -77,10 +77,10 @@ def test_no_connection_is_refused_while_the_api_is_replaced(api: subprocess.Pope
 def test_a_live_stream_ends_when_the_api_is_replaced(
     api: subprocess.Popen[bytes], port: int, owner: Member, tmp_path: Path
 ):
-    mesh = callers.make_mesh(owner, 2)
-    reader = callers.limited_key(owner, [mesh.id], "read")
+    mesh = api_clients.make_mesh(owner, 2)
+    reader = api_clients.limited_key(owner, [mesh.id], "read")
     request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/meshes/{mesh.id}/live", headers=reader.headers)
-    with urllib.request.urlopen(request, timeout=PATIENCE_S) as stream:
+    with urllib.request.urlopen(request, timeout=WAIT_MOST_S) as stream:
         while b": listening" not in stream.readline():
             pass
         before = stack_of(api)
@@ -96,4 +96,4 @@ def test_sigterm_still_ends_it(api: subprocess.Popen[bytes]):
     api.send_signal(signal.SIGHUP)
     time.sleep(0.5)
     api.terminate()
-    assert api.wait(PATIENCE_S) in (0, -signal.SIGTERM)
+    assert api.wait(WAIT_MOST_S) in (0, -signal.SIGTERM)

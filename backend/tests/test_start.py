@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from sinemora.main import create_app, server
 from tests.conftest import Servers
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 
 def test_the_first_request_finds_all_routes_prepared(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +25,7 @@ def test_a_connection_without_requests_stays_open(servers: Servers) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
         ended = pool.submit(running.run, [listening])
         until(lambda: running.started, "the start of the server")
-        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=WAIT_MOST_S)
         statuses = []
         try:
             for pause_s in (0, 6):

@@ -9,9 +9,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sinemora.kit.known_fields import fields_at, hint
-from tests.callers import Member
+from tests.api_clients import Member
+from tests.recorded_examples import contract_of_api
 from tests.test_every_route import filled, operations
-from tests.witness import contract_of_api
 
 Path = tuple[str | int, ...]
 

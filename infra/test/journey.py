@@ -14,9 +14,9 @@ from callers import Callers
 from debian_tree import Trouble, run
 from engine import ROOT, Engine
 from outside import Process, start_agent
-from patience import until
 from region import Region
 from visitor import Visitor
+from waits import until
 
 PLAIN = "http://127.0.0.1:8080"
 SECURE = "https://127.0.0.1:8443"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engine import Engine
 from outside import Process, start_agent
-from patience import until
 from visitor import Answer, Visitor
+from waits import until
 
 ADDRESS = "https://127.0.0.1:8444"
 WINDOW_S = 2

@@ -5,7 +5,7 @@
 A function reaches the functions, classes and module variables that its source names, dependencies and decorators
 included. A code is found where `ProductError` gets it as a literal, `NotFound` its noun, or a helper that passes its
 argument on, as `still_used` does. An operation may have codes that it never answers. Tests fail when an answer has a
-code that its operation does not have (`tests/witness.py`).
+code that its operation does not have (`tests/recorded_examples.py`).
 """
 
 import argparse

@@ -8,9 +8,9 @@ import pytest
 
 from sinemora.advisors.shaping import burst
 from sinemora.cli import main
-from tests.callers import Member
-from tests.patience import until
+from tests.api_clients import Member
 from tests.terminal import listening
+from tests.waits import until
 
 MIX = """
 load_per_s: 30

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from sinemora.advisors.measured_path import delays_between
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 

@@ -15,8 +15,8 @@ from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit import config
 from sinemora.kit.db import tenant_session
 from tests.alerts.notifications.servers import Hooks
-from tests.callers import AgentCaller, Member, MeshWorld
-from tests.mailbox import serve
+from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.mail_server import serve
 from tests.measurements.reports import sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 

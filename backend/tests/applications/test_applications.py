@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 
 PATH = "/v1/applications"
 

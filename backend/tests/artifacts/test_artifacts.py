@@ -18,7 +18,7 @@ from sinemora.artifacts.models import Chunking
 from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.signing import verifies
-from tests.callers import AgentCaller, Member, MeshWorld
+from tests.api_clients import AgentCaller, Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.terminal import listening

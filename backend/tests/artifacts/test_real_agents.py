@@ -11,9 +11,9 @@ import pytest
 from sinemora.artifacts.command import blocks_of
 from sinemora.artifacts.models import Chunking
 from sinemora.kit import config
-from tests.callers import Member
-from tests.patience import until
+from tests.api_clients import Member
 from tests.terminal import listening
+from tests.waits import until
 
 AGENT = Path(__file__).parents[3] / "agent" / "target" / "debug" / "sinemora-agent"
 TRANSFER = AGENT.with_name("sinemora-transfer")

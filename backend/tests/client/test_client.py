@@ -20,7 +20,7 @@ from sinemora_client import (
     VersionChanged,
 )
 from tests.access.tenants.test_access import key_of
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.terminal import listening, run_jobs_at_once
 
 README = CLIENT.parent / "README.md"

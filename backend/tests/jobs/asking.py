@@ -7,7 +7,7 @@ from sinemora.access.tenants.models import Role
 from sinemora.jobs import service
 from sinemora.jobs.registry import JobKind
 from sinemora.kit.db import tenant_session
-from tests.callers import Member
+from tests.api_clients import Member
 
 
 def ask(owner: Member, kind: JobKind, **options) -> UUID:

@@ -13,9 +13,9 @@ from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Queue
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.jobs.asking import ask
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 WORKER = os.getpid()
 
@@ -42,7 +42,7 @@ def wait_for_note(owner: Member, job_id: object) -> str:
 def cancel(owner: Member, job_id: object, worker: threading.Thread) -> None:
     """Cancel a job and wait until its worker has left it."""
     assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-    worker.join(PATIENCE_S)
+    worker.join(WAIT_MOST_S)
     assert not worker.is_alive()
 
 

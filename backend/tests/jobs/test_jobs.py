@@ -13,9 +13,9 @@ from sinemora.jobs.heartbeat import Heartbeat, JobLost
 from sinemora.jobs.models import Job
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
-from tests.callers import Caller
+from tests.api_clients import Caller
 from tests.jobs.asking import ask
-from tests.patience import PATIENCE_S
+from tests.waits import WAIT_MOST_S
 
 
 def found(owner: Caller, job_id: UUID) -> dict:
@@ -113,7 +113,7 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
 
     def work(job: JobContext):
         begun.set()
-        assert cancel_seen.wait(PATIENCE_S)
+        assert cancel_seen.wait(WAIT_MOST_S)
         for _ in range(1000):
             job.progress(0.2, "still at it")
             threading.Event().wait(0.01)
@@ -127,12 +127,12 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
     job_id = ask(owner, kind)
     thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
     thread.start()
-    assert begun.wait(PATIENCE_S)
+    assert begun.wait(WAIT_MOST_S)
     assert owner.delete(f"/v1/jobs/{job_id}").json()["code"] == "job_running"
     answer = owner.post(f"/v1/jobs/{job_id}/cancel").json()
     assert (answer["state"], answer["cancel_requested"]) == ("running", True)
     cancel_seen.set()
-    thread.join(PATIENCE_S)
+    thread.join(WAIT_MOST_S)
     job = found(owner, job_id)
     assert (job["state"], job["progress"], job["note"]) == ("cancelled", 0.2, "still at it")
 

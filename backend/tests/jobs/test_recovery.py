@@ -21,8 +21,8 @@ from sinemora.kit.db import system_session
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.servers.service_user import caller
 from sinemora.operations.embedded.services import services
-from tests.callers import Member
-from tests.patience import until
+from tests.api_clients import Member
+from tests.waits import until
 
 LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["gang_budget"]}
 

@@ -14,9 +14,9 @@ from sinemora.jobs import executor
 from sinemora.jobs.context import JobContext
 from sinemora.kit.db import engine
 from sinemora.main import create_app
-from tests.callers import Caller
+from tests.api_clients import Caller
 from tests.jobs.asking import ask
-from tests.patience import LONGEST_WAIT_S, PATIENCE_S, until
+from tests.waits import LONGEST_WAIT_S, WAIT_MOST_S, until
 
 
 def waits_of(owner: Caller) -> int:
@@ -110,7 +110,7 @@ def test_a_client_that_goes_away_while_it_waits_disturbs_nobody(
     address, headers = f"http://127.0.0.1:{port}{path}", {"Cookie": cookies}
     with ThreadPoolExecutor(1) as pool:
         began = time.monotonic()
-        waiting = pool.submit(httpx2.get, address, headers=headers, timeout=PATIENCE_S)
+        waiting = pool.submit(httpx2.get, address, headers=headers, timeout=WAIT_MOST_S)
         until(lambda: app.state.job_watch._waiting, "the wait")
         until(lambda: in_use() == 0 or waiting.done(), "no connection in use")
         assert not waiting.done()
@@ -120,6 +120,6 @@ def test_a_client_that_goes_away_while_it_waits_disturbs_nobody(
     assert (answer.status_code, answer.json()["state"]) == (200, "succeeded")
     until(lambda: app.state.job_watch._waiting == {}, "nothing waits")
     server.should_exit = True
-    thread.join(PATIENCE_S)
+    thread.join(WAIT_MOST_S)
     assert not thread.is_alive()
     assert [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")] == []

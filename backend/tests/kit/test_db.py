@@ -14,7 +14,7 @@ from sinemora.kit import db
 from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError, database_error
 from sinemora.operations.embedded.servers.postgres import SUPERUSER
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers, forget_settings
 
 

@@ -13,8 +13,8 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mail import Mail
 from sinemora.kit.outbox import MailState, OutgoingMail
-from tests.callers import Member
-from tests.mailbox import Mailbox
+from tests.api_clients import Member
+from tests.mail_server import MailServer
 
 LETTER = Mail("ada@example.com", "Your link", ("Open this:", "https://example.com/?secret=s3cret-and-long"))
 
@@ -35,7 +35,9 @@ def due_now() -> None:
     outbox.deliver_due()
 
 
-def test_a_mail_leaves_once_and_its_content_is_forgotten(database: Engine, mail_settings: None, mailbox: Mailbox):
+def test_a_mail_leaves_once_and_its_content_is_forgotten(
+    database: Engine, mail_settings: None, mail_server: MailServer
+):
     mail_id = posted()
     with system_session() as session:
         row = str(session.execute(text("SELECT o::text FROM outgoing_mails o WHERE id = :id"), {"id": mail_id}).one())
@@ -44,7 +46,7 @@ def test_a_mail_leaves_once_and_its_content_is_forgotten(database: Engine, mail_
     outbox.deliver(str(mail_id))
     outbox.deliver(str(mail_id))
     outbox.deliver_due()
-    ((to, raw),) = mailbox.got
+    ((to, raw),) = mail_server.got
     assert to == ["ada@example.com"]
     message = message_from_bytes(raw, _class=EmailMessage, policy=policy.default)
     assert (message["Subject"], message["To"]) == ("Your link", "ada@example.com")
@@ -56,29 +58,29 @@ def test_a_mail_leaves_once_and_its_content_is_forgotten(database: Engine, mail_
     assert (sent.state, sent.answer, sent.encrypted_content) == (MailState.sent, "accepted", None)
 
 
-def test_a_mail_goes_with_the_change_that_asked_for_it(database: Engine, mail_settings: None, mailbox: Mailbox):
+def test_a_mail_goes_with_the_change_that_asked_for_it(database: Engine, mail_settings: None, mail_server: MailServer):
     with system_session() as session:
         outbox.post(session, "test", LETTER, timedelta(days=1))
         session.rollback()
     outbox.deliver_due()
-    assert mailbox.got == []
+    assert mail_server.got == []
 
 
-def test_a_server_that_is_away_is_tried_again(database: Engine, mail_settings: None, mailbox: Mailbox):
-    mailbox.refusals[LETTER.to] = "451 busy"
+def test_a_server_that_is_away_is_tried_again(database: Engine, mail_settings: None, mail_server: MailServer):
+    mail_server.refusals[LETTER.to] = "451 busy"
     mail_id = posted()
     due_now()
     waiting = stored(mail_id)
     assert (waiting.state, waiting.attempts, waiting.answer) == (MailState.waiting, 1, "451 b'busy'")
     assert waiting.due_at > datetime.now(UTC)
-    mailbox.refusals.clear()
+    mail_server.refusals.clear()
     due_now()
     assert stored(mail_id).state == "sent"
-    assert len(mailbox.got) == 1
+    assert len(mail_server.got) == 1
 
 
-def test_a_refused_recipient_is_given_up(database: Engine, mail_settings: None, mailbox: Mailbox):
-    mailbox.refusals[LETTER.to] = "550 no such user"
+def test_a_refused_recipient_is_given_up(database: Engine, mail_settings: None, mail_server: MailServer):
+    mail_server.refusals[LETTER.to] = "550 no such user"
     mail_id = posted()
     due_now()
     failed = stored(mail_id)
@@ -86,8 +88,8 @@ def test_a_refused_recipient_is_given_up(database: Engine, mail_settings: None, 
     assert "no such user" in failed.answer
 
 
-def test_a_link_that_has_ended_is_not_sent(database: Engine, mail_settings: None, mailbox: Mailbox):
-    mailbox.refusals[LETTER.to] = "451 busy"
+def test_a_link_that_has_ended_is_not_sent(database: Engine, mail_settings: None, mail_server: MailServer):
+    mail_server.refusals[LETTER.to] = "451 busy"
     mail_id = posted(valid_for=timedelta(seconds=5))
     due_now()
     assert stored(mail_id).state == "failed"

@@ -7,8 +7,8 @@ import pytest
 from sinemora.kit import yaml_text
 from sinemora.kit.http import strict_json
 from sinemora.kit.yaml_text import YamlError
-from tests.callers import Member
-from tests.patience import PATIENCE_S
+from tests.api_clients import Member
+from tests.waits import WAIT_MOST_S
 
 
 def laughs(levels: int, width: int = 9) -> bytes:
@@ -56,4 +56,4 @@ def test_a_manifest_of_nested_aliases_is_answered_at_once(owner: Member):
     headers = {"Content-Type": "application/yaml"}
     answer = owner.post("/v1/applications/manifest", content=laughs(12), headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (422, "manifest_invalid")
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.monotonic() - began < WAIT_MOST_S

@@ -17,7 +17,7 @@ from sinemora.measurements.ingest.key_cache import TenantKeys
 from sinemora.measurements.ingest.payload import PROTOBUF as MEDIA_TYPE
 from sinemora.measurements.ingest.report import Report as ArrivedReport
 from sinemora.measurements.ingest.report import ReportedWindow
-from tests.callers import AgentCaller
+from tests.api_clients import AgentCaller
 from tests.measurements.worlds import Raw
 
 PROTOBUF = {"Content-Type": MEDIA_TYPE}

@@ -13,8 +13,8 @@ from sinemora import cli
 from sinemora.labs.profiler.variation import read_table
 from sinemora.main import create_app
 from tests.expiry import in_a_month
-from tests.patience import until
 from tests.terminal import run_jobs_at_once
+from tests.waits import until
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sinemora.measurements import tasks
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple

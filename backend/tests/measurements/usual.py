@@ -12,7 +12,7 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.store import frames, inserts
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
 

@@ -19,7 +19,7 @@ from sinemora.main import create_app
 from sinemora.operations import backup, integrity
 from sinemora.operations.archives import catalogue
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
-from tests import callers
+from tests import api_clients
 from tests.conftest import Servers, forget_settings
 from tests.test_migrations import NEWEST
 
@@ -65,7 +65,7 @@ def test_no_row_is_lost_and_every_frame_decodes(upgraded: dict[str, Any]):
 
 def test_people_sign_in_and_read_what_the_old_version_answered(upgraded: dict[str, Any]):
     with TestClient(create_app(), client=("127.0.0.1", 50000)) as http:
-        owner = callers.sign_in(http, upgraded["email"])
+        owner = api_clients.sign_in(http, upgraded["email"])
         period = {"from": upgraded["from"], "to": upgraded["to"], "metric": "round_trip", "statistic": "p50"}
         answer = owner.get(f"/v1/meshes/{upgraded['mesh_id']}/matrix", params=period)
         assert answer.status_code == 200, answer.text

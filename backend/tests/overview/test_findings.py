@@ -12,7 +12,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
 from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.measurements.reports import sent, traffic_of, window_start
 from tests.measurements.usual import keep_hour, measure
 from tests.measurements.worlds import simple

@@ -14,7 +14,7 @@ from sinemora.fleet.inventory.models import Agent
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import silent, simple
 from tests.recommendations.measured_mesh import measured

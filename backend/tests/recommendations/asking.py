@@ -1,6 +1,6 @@
 """Applications declared and recommendations requested through HTTP."""
 
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 
 PATH = "/v1/recommendations"
 

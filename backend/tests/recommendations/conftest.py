@@ -6,7 +6,7 @@ import pytest
 
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw
 

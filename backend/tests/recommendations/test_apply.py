@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sinemora.recommendations import tasks
-from tests.callers import Caller, MeshWorld, join
+from tests.api_clients import Caller, MeshWorld, join
 from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
 from tests.recommendations.measured_mesh import measured
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, asked, declared
 from tests.recommendations.measured_mesh import measured
 

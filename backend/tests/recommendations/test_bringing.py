@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
+from tests.api_clients import MeshWorld
 from tests.artifacts.test_artifacts import exchange, publish, secret_key, switch
-from tests.callers import MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
 

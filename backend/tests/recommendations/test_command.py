@@ -7,7 +7,7 @@ import yaml
 
 from sinemora.cli import main
 from sinemora_client import Client, NotFound
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.recommendations.asking import asked
 from tests.recommendations.measured_mesh import measured
 from tests.terminal import listening

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, asked, declared
 from tests.recommendations.measured_mesh import measured
 

@@ -12,7 +12,7 @@ from sinemora.applications.curves.core.library import published
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations import load_instance, service, tasks
 from sinemora.recommendations.core import recency
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import add_window, report_of, sent
 from tests.measurements.worlds import Raw
 from tests.recommendations.asking import PATH, asked, declared, moved

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
 from tests.recommendations.measured_mesh import measured
 

@@ -8,7 +8,7 @@ import pytest
 from sinemora.applications.curves.core.library import published
 from sinemora.kit.db import system_session
 from sinemora.recommendations import flow_network, service, tasks
-from tests.callers import Caller, Member, MeshWorld
+from tests.api_clients import Caller, Member, MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
 

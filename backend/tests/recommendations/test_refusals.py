@@ -5,7 +5,7 @@ import time
 import pytest
 
 from sinemora.applications.schemas import TASKS_MAX
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.recommendations.asking import asked, declared
 from tests.recommendations.measured_mesh import measured
 

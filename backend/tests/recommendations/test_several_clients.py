@@ -7,10 +7,10 @@ import pytest
 
 from sinemora.jobs import executor
 from sinemora.jobs.models import Queue
-from tests.callers import Member, MeshWorld, join
-from tests.patience import PATIENCE_S
+from tests.api_clients import Member, MeshWorld, join
 from tests.recommendations.asking import NEAR, PATH, declared
 from tests.recommendations.measured_mesh import measured
+from tests.waits import WAIT_MOST_S
 
 pytestmark = pytest.mark.whole_store
 
@@ -36,7 +36,7 @@ def test_tenants_and_users_solve_at_once(mesh: MeshWorld, make_mesh, other_owner
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(WAIT_MOST_S)
     ended = {}
     for client, job in [*((mesh.owner, job) for job in [*asked, options]), (other_owner, late)]:
         now = client.get(f"/v1/jobs/{job['id']}").json()
@@ -61,7 +61,7 @@ def test_a_search_that_is_cancelled_while_it_runs_stores_nothing(mesh: MeshWorld
     runs = threading.Thread(target=worker)
     runs.start()
     cancelled = mesh.owner.post(f"/v1/jobs/{job['id']}/cancel")
-    runs.join(PATIENCE_S)
+    runs.join(WAIT_MOST_S)
     now = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
     # It may end before the cancel arrives; then its result stays.
     assert cancelled.status_code == 200

@@ -13,7 +13,7 @@ from sinemora.fleet.inventory.agents import AgentRoute
 from sinemora.kit import config
 from sinemora.kit.http.routes import PUBLIC_BODY_BYTES, BoundedRoute
 from sinemora.main import ROUTERS
-from tests.callers import AgentCaller, Caller, Member
+from tests.api_clients import AgentCaller, Caller, Member
 from tests.test_every_route import PUBLIC, filled, operations
 
 JSON = {"Content-Type": "application/json"}

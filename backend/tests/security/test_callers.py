@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.access.tenants.test_access import key_of
-from tests.callers import Caller, Member, join
+from tests.api_clients import Caller, Member, join
 from tests.test_every_route import filled, operations
 
 RANK = {"viewer": 0, "editor": 1, "admin": 2, "owner": 3}

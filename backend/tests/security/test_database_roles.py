@@ -10,7 +10,7 @@ from sqlalchemy.exc import ProgrammingError
 from sinemora import migrate
 from sinemora.kit.config import settings
 from sinemora.kit.db import engine, system_engine, system_session, tenant_session
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.conftest import Servers
 
 EVERY_TENANT = "SELECT set_config('sinemora.tenant_id', '*', true), set_config('sinemora.tenant_key', '*', true)"

@@ -13,7 +13,7 @@ from sinemora.kit.db import Base, TenantOwned
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.live import hub
 from sinemora.measurements.live.hub import LiveHub
-from tests.callers import Member
+from tests.api_clients import Member
 
 
 @pytest.mark.parametrize("regex", ["([a-z_]+)+!", "(a|a)*b", "(..?)+!", "(x+x+)+y"])

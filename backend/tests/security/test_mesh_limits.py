@@ -26,7 +26,7 @@ from sinemora.kit.mesh_limit import MeshLimit, limited_to
 from sinemora.measurements import tasks
 from sinemora.recommendations.models import Recommendation
 from sinemora.tables import metadata
-from tests.callers import Caller, Member, MeshWorld, join, limited_key
+from tests.api_clients import Caller, Member, MeshWorld, join, limited_key
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple

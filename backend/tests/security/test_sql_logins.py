@@ -13,7 +13,7 @@ from sinemora.cli import main
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
 from sinemora.operations.embedded.servers.postgres import APP_ROLE, OWNER_ROLE, SYSTEM_ROLE
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.test_every_route import operations
 
 HOSTILE = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -69,7 +69,7 @@ def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(
     process = subprocess.Popen(run, cwd=ROOT)
     until(lambda: all((tmp_path / name).exists() for name in ("first", "second")), "two suites")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE_S) == 130
+    assert process.wait(WAIT_MOST_S) == 130
     assert {path.name for path in tmp_path.iterdir() if path.suffix != ".log"} == {
         *("first", "first-interrupted", "second", "second-interrupted")
     }
@@ -158,7 +158,7 @@ print(tally.failed)
 
 def test_a_suite_that_reaches_its_limit_leaves_no_server(tmp_path: Path) -> None:
     run = [sys.executable, "-c", LIMITED, str(tmp_path), HANGS]
-    printed = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
+    printed = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True, timeout=WAIT_MOST_S).stdout
     assert printed == "1\n"
     servers = [path.stem for path in tmp_path.glob("*.server")]
     assert len(servers) == 2

@@ -10,7 +10,7 @@ from sinemora.access.api_keys.scopes import family_of
 from sinemora.access.tenants.models import Role
 from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import SOON, key_of
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 from tests.test_every_route import operations
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from sinemora.cli import main
 from sinemora_client import Client, profiles
-from tests.callers import Member
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import Member
 from tests.terminal import listening
+from tests.waits import WAIT_MOST_S, until
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def sign_in(url: str, person: Member, *options: str, decision: str = "approve") 
         code = printed()
         assert code is not None, err.getvalue()
         assert person.post(f"/v1/device-logins/{decision}", json={"user_code": code[1]}).status_code == 200
-        thread.join(PATIENCE_S)
+        thread.join(WAIT_MOST_S)
     return codes[0], out.getvalue(), err.getvalue()
 
 

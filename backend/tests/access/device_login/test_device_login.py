@@ -12,7 +12,7 @@ from sinemora.access.signin import tasks
 from sinemora.access.signin.models import OneTimeToken, Purpose
 from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import key_of
-from tests.callers import Caller, Member, join
+from tests.api_clients import Caller, Member, join
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 

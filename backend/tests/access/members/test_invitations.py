@@ -13,8 +13,8 @@ from sqlalchemy import text
 
 from sinemora.kit import outbox
 from sinemora.kit.db import system_session
-from tests.callers import PASSWORD, Caller, Member, join, sign_in
-from tests.mailbox import Mailbox
+from tests.api_clients import PASSWORD, Caller, Member, join, sign_in
+from tests.mail_server import MailServer
 
 ADA = "ada@example.com"
 
@@ -36,22 +36,22 @@ def fresh() -> str:
     return f"{uuid4().hex[:8]}@example.com"
 
 
-def mailed(mailbox: Mailbox) -> list[str]:
+def mailed(mail_server: MailServer) -> list[str]:
     """Return the tokens of the mails so far, and check to whom they went."""
     outbox.deliver_due()
     tokens = []
-    for _, raw in mailbox.got:
+    for _, raw in mail_server.got:
         body = message_from_bytes(raw, _class=EmailMessage, policy=policy.default).get_content()
         tokens += re.findall(r"/invitation#token=(\S+)", body)
     return tokens
 
 
-def test_a_new_person_is_invited_by_mail(owner: Member, client: Caller, mail_settings: None, mailbox: Mailbox):
+def test_a_new_person_is_invited_by_mail(owner: Member, client: Caller, mail_settings: None, mail_server: MailServer):
     email = fresh()
     made = invite(owner, email, delivery="email")
     assert (made["link"], made["mail_state"], made["state"]) == (None, "waiting", "pending")
-    (token,) = mailed(mailbox)
-    assert mailbox.got[0][0] == [email]
+    (token,) = mailed(mail_server)
+    assert mail_server.got[0][0] == [email]
     assert owner.get("/v1/invitations").json()["items"][0]["mail_state"] == "sent"
     preview = client.post("/v1/invitations/lookup", json={"token": token}).json()
     assert (preview["email"], preview["role"], preview["has_account"]) == (email, "editor", False)
@@ -66,9 +66,9 @@ def test_a_new_person_is_invited_by_mail(owner: Member, client: Caller, mail_set
     assert {"invitation.created", "invitation.accepted"} <= set(actions)
 
 
-def test_an_undeliverable_mail_is_shown(owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_an_undeliverable_mail_is_shown(owner: Member, mail_settings: None, mail_server: MailServer):
     email = fresh()
-    mailbox.refusals[email] = "550 no such user"
+    mail_server.refusals[email] = "550 no such user"
     invite(owner, email, delivery="email")
     outbox.deliver_due()
     (item,) = owner.get("/v1/invitations").json()["items"]
@@ -145,14 +145,14 @@ def test_an_expired_invitation_gives_way(owner: Member):
     assert invite(owner)["id"] != made["id"]
 
 
-def test_a_mail_is_not_sent_twice_a_minute(owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_a_mail_is_not_sent_twice_a_minute(owner: Member, mail_settings: None, mail_server: MailServer):
     made = invite(owner, fresh(), delivery="email")
     soon = owner.post(f"/v1/invitations/{made['id']}/resend")
     assert (soon.status_code, soon.json()["code"]) == (429, "too_soon")
     with system_session() as session:
         session.execute(text("UPDATE invitations SET sent_at = sent_at - interval '2 min'"))
     assert owner.post(f"/v1/invitations/{made['id']}/resend").status_code == 200
-    first, second = mailed(mailbox)
+    first, second = mailed(mail_server)
     assert first != second
 
 
@@ -216,9 +216,9 @@ def test_the_secret_is_stored_as_a_digest(owner: Member):
     assert "link" not in owner.get("/v1/invitations").json()["items"][0]
 
 
-def test_the_mail_names_the_time_it_expires(owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_the_mail_names_the_time_it_expires(owner: Member, mail_settings: None, mail_server: MailServer):
     made = invite(owner, fresh(), delivery="email")
-    mailed(mailbox)
+    mailed(mail_server)
     expires = datetime.fromisoformat(made["expires_at"]).astimezone(UTC)
-    body = message_from_bytes(mailbox.got[0][1], _class=EmailMessage, policy=policy.default).get_content()
+    body = message_from_bytes(mail_server.got[0][1], _class=EmailMessage, policy=policy.default).get_content()
     assert f"{expires:%Y-%m-%d %H:%M} UTC" in body

@@ -13,8 +13,8 @@ from sinemora.access.tenants.models import Role
 from sinemora.access.tenants.service import create_owner
 from sinemora.kit import config, outbox
 from sinemora.kit.db import system_session
-from tests.callers import PASSWORD, Caller, Member, join, sign_in
-from tests.mailbox import Mailbox
+from tests.api_clients import PASSWORD, Caller, Member, join, sign_in
+from tests.mail_server import MailServer
 
 
 def name_of(member: Member) -> str:
@@ -165,7 +165,7 @@ def test_a_member_leaves(owner: Member):
     assert member.get("/v1/auth/session").status_code == 401
 
 
-def test_ownership_is_transferred_with_a_notice(owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_ownership_is_transferred_with_a_notice(owner: Member, mail_settings: None, mail_server: MailServer):
     heir = join(owner, "editor")
     body = {"user_id": str(heir.user_id), "tenant_name": "another"}
     assert owner.post("/v1/ownership-transfers", json=body).json()["code"] == "confirmation_wrong"
@@ -175,7 +175,7 @@ def test_ownership_is_transferred_with_a_notice(owner: Member, mail_settings: No
     again = {"user_id": str(heir.user_id), "tenant_name": name_of(owner)}
     assert heir.post("/v1/ownership-transfers", json=again).json()["code"] == "already_owner"
     outbox.deliver_due()
-    assert sorted(to for (to,), _ in mailbox.got) == sorted([owner.email, heir.email])
+    assert sorted(to for (to,), _ in mail_server.got) == sorted([owner.email, heir.email])
 
 
 def test_a_key_manages_no_members(owner: Member):

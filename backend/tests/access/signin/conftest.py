@@ -17,8 +17,8 @@ from sinemora.access.tenants.access import DEVICE_COOKIE
 from sinemora.kit import outbox
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from tests.callers import PASSWORD, Caller, Member
-from tests.mailbox import Mailbox
+from tests.api_clients import PASSWORD, Caller, Member
+from tests.mail_server import MailServer
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
@@ -74,10 +74,10 @@ def actions(owner: Caller, prefix: str = "") -> list[str]:
     return [entry["action"] for entry in owner.get("/v1/audit-entries", params=params).json()["items"]]
 
 
-def mails(mailbox: Mailbox) -> list[EmailMessage]:
+def mails(mail_server: MailServer) -> list[EmailMessage]:
     """Deliver waiting mails and return all that arrived, oldest first."""
     outbox.deliver_due()
-    return [message_from_bytes(raw, _class=EmailMessage, policy=policy.default) for _, raw in mailbox.got]
+    return [message_from_bytes(raw, _class=EmailMessage, policy=policy.default) for _, raw in mail_server.got]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from tests.callers import PASSWORD, Member
+from tests.api_clients import PASSWORD, Member
 from tests.test_every_route import operations
 
 SENSITIVE = {

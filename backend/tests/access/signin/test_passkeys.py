@@ -10,7 +10,7 @@ from sinemora.kit import config
 from sinemora.kit.db import system_session
 from tests.access.signin.authenticator import Authenticator
 from tests.access.signin.conftest import actions, attempt, browser, pending
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 
 ORIGIN = "https://sinemora.example.com"
 

@@ -13,8 +13,8 @@ from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.db import system_session
 from tests.access.signin.conftest import actions, attempt, browser, mails
-from tests.callers import PASSWORD, Caller, Member
-from tests.mailbox import Mailbox
+from tests.api_clients import PASSWORD, Caller, Member
+from tests.mail_server import MailServer
 
 NEW = "seven orbit lamp crane"
 
@@ -89,11 +89,11 @@ def test_an_owner_is_not_created_with_a_weak_password(servers, monkeypatch: pyte
     config.settings.cache_clear()
 
 
-def test_a_link_sets_a_new_password_once(client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_a_link_sets_a_new_password_once(client: Caller, owner: Member, mail_settings: None, mail_server: MailServer):
     answer = client.post("/v1/auth/password-resets", json={"email": owner.email.upper()})
     assert answer.status_code == 204
     passwords.send_reset(owner.email)
-    letter = mails(mailbox)[-1]
+    letter = mails(mail_server)[-1]
     assert letter["To"] == owner.email
     token = link_of(letter.get_content())
     weak = redeem(client, token, "aaaaaaaaaa")
@@ -104,40 +104,42 @@ def test_a_link_sets_a_new_password_once(client: Caller, owner: Member, mail_set
     assert owner.get("/v1/account").status_code == 401
     fresh = browser(client, attempt(client, owner.email, NEW))
     assert "password.reset" in actions(fresh)
-    assert any("password was changed" in mail["Subject"] for mail in mails(mailbox))
+    assert any("password was changed" in mail["Subject"] for mail in mails(mail_server))
 
 
-def test_a_link_ends_after_30_minutes(client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_a_link_ends_after_30_minutes(client: Caller, owner: Member, mail_settings: None, mail_server: MailServer):
     passwords.send_reset(owner.email)
-    token = link_of(mails(mailbox)[-1].get_content())
+    token = link_of(mails(mail_server)[-1].get_content())
     with system_session() as session:
         session.execute(text("UPDATE one_time_tokens SET expires_at = expires_at - interval '30 min'"))
     assert redeem(client, token).json()["code"] == "reset_link_invalid"
 
 
-def test_parallel_requests_redeem_a_link_once(client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_parallel_requests_redeem_a_link_once(
+    client: Caller, owner: Member, mail_settings: None, mail_server: MailServer
+):
     token = reset_link(owner.email).partition("#")[2]
     with ThreadPoolExecutor(4) as pool:
         statuses = [answer.status_code for answer in pool.map(lambda n: redeem(client, token, f"{NEW} {n}"), range(4))]
     assert sorted(statuses) == [204, 409, 409, 409]
 
 
-def test_a_person_gets_at_most_three_links_an_hour(owner: Member, mail_settings: None, mailbox: Mailbox):
-    before = len(mails(mailbox))
+def test_a_person_gets_at_most_three_links_an_hour(owner: Member, mail_settings: None, mail_server: MailServer):
+    before = len(mails(mail_server))
     for _ in range(5):
         passwords.send_reset(owner.email)
-    assert len(mails(mailbox)) - before == 3
+    assert len(mails(mail_server)) - before == 3
 
 
 def test_nothing_tells_whether_an_address_is_known(
-    client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox
+    client: Caller, owner: Member, mail_settings: None, mail_server: MailServer
 ):
     answers = [
         client.post("/v1/auth/password-resets", json={"email": email}) for email in (owner.email, "nobody@noc.example")
     ]
     assert [(answer.status_code, answer.content) for answer in answers] == [(204, b"")] * 2
     passwords.send_reset("nobody@noc.example")
-    assert "nobody@noc.example" not in [mail["To"] for mail in mails(mailbox)]
+    assert "nobody@noc.example" not in [mail["To"] for mail in mails(mail_server)]
 
 
 def test_the_request_looks_nobody_up(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
@@ -175,17 +177,17 @@ def test_only_digests_of_links_are_stored_and_old_ones_are_swept(owner: Member):
 
 
 def test_a_new_browser_is_noticed_by_mail_and_a_known_one_is_not(
-    client: Caller, owner: Member, mail_settings: None, mailbox: Mailbox
+    client: Caller, owner: Member, mail_settings: None, mail_server: MailServer
 ):
     cookie = f"sinemora_device={owner.cookies['sinemora_device']}"
-    before = len(mails(mailbox))
+    before = len(mails(mail_server))
     attempt(client, owner.email, Cookie=cookie)
-    assert len(mails(mailbox)) == before
+    assert len(mails(mail_server)) == before
     attempt(client, owner.email)
-    assert len(mails(mailbox)) == before  # a new account: its owner knows who signs in
+    assert len(mails(mail_server)) == before  # a new account: its owner knows who signs in
     with system_session() as session:
         session.execute(text("UPDATE users SET created_at = now() - interval '2 h'"))
     attempt(client, owner.email, **{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0"})
-    letter = mails(mailbox)[-1]
+    letter = mails(mail_server)[-1]
     assert (letter["To"], letter["Subject"]) == (owner.email, "New sign-in to Sinemora")
     assert "Firefox on Linux" in letter.get_content()

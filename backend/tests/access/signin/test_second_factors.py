@@ -8,8 +8,8 @@ from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.db import engine, system_session
 from tests.access.signin.conftest import App, actions, add_app, attempt, browser, known_device, mails, pending
-from tests.callers import PASSWORD, Caller, Member
-from tests.mailbox import Mailbox
+from tests.api_clients import PASSWORD, Caller, Member
+from tests.mail_server import MailServer
 
 Protected = tuple[Member, App, list[str]]
 
@@ -158,11 +158,11 @@ def test_the_app_is_removed_with_its_recovery_codes(client: Caller, protected: P
 
 
 def test_changes_of_second_factors_are_noticed_by_mail(
-    owner: Member, secret_key: None, mail_settings: None, mailbox: Mailbox
+    owner: Member, secret_key: None, mail_settings: None, mail_server: MailServer
 ):
     add_app(owner)
     owner.delete("/v1/account/totp")
-    bodies = [mail.get_content() for mail in mails(mailbox) if mail["To"] == owner.email]
+    bodies = [mail.get_content() for mail in mails(mail_server) if mail["To"] == owner.email]
     assert any("An authenticator app was added" in body for body in bodies)
     assert any("The authenticator app was removed" in body for body in bodies)
 

@@ -11,7 +11,7 @@ from sinemora.access.tenants.models import BrowserSession
 from sinemora.kit.db import system_session
 from tests.access.signin.conftest import FIREFOX, actions, attempt, browser
 from tests.access.tenants.test_access import key_of
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 
 
 def listed(member: Member) -> list[dict]:

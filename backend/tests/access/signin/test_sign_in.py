@@ -17,8 +17,8 @@ from sinemora.kit import config, security
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from tests.callers import PASSWORD, Caller, Member
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import PASSWORD, Caller, Member
+from tests.waits import WAIT_MOST_S, until
 
 
 def attempt(client: Caller, email: str, password: str):
@@ -244,7 +244,7 @@ def test_200_waiting_sign_ins_keep_no_thread_from_other_requests(
     class Held(PasswordHasher):
         def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
             hashing.release()
-            answered.wait(PATIENCE_S)
+            answered.wait(WAIT_MOST_S)
             raise VerifyMismatchError
 
     monkeypatch.setattr(config.settings(), "sign_in_attempts", 1000)
@@ -252,10 +252,10 @@ def test_200_waiting_sign_ins_keep_no_thread_from_other_requests(
     with ThreadPoolExecutor(201) as pool:
         waiting = [pool.submit(attempt, client, f"p{n}@noc.example", "wrong password") for n in range(200)]
         try:
-            assert all(hashing.acquire(timeout=PATIENCE_S) for _ in range(security._AT_ONCE))
+            assert all(hashing.acquire(timeout=WAIT_MOST_S) for _ in range(security._AT_ONCE))
             # Each has been counted, so it waits for its turn.
             until(lambda: len(redis.keys("sign-in:*")) >= 401, "200 sign-ins that wait")
-            assert pool.submit(owner.get, "/v1/meshes").result(timeout=PATIENCE_S).status_code == 200
+            assert pool.submit(owner.get, "/v1/meshes").result(timeout=WAIT_MOST_S).status_code == 200
         finally:
             answered.set()
-        assert {answer.result(PATIENCE_S).status_code for answer in waiting} == {401}
+        assert {answer.result(WAIT_MOST_S).status_code for answer in waiting} == {401}

@@ -20,7 +20,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from tests.access.signin.conftest import actions, add_app, browser
 from tests.access.signin.provider import SECRET, Provider, running
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 
 REDIRECT = "http://127.0.0.1:8420" + single_sign_on.CALLBACK
 STEP = "sinemora_sign_in"

@@ -7,7 +7,7 @@ from sqlalchemy import Engine, text
 
 from sinemora.access.tenants.service import create_owner
 from sinemora.kit.db import system_session
-from tests.callers import PASSWORD, Caller, Member, sign_in
+from tests.api_clients import PASSWORD, Caller, Member, sign_in
 
 SOON = (datetime.now(UTC) + timedelta(days=30)).isoformat()
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sinemora.access.tenants import audit_export
 from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import key_of
-from tests.callers import Member
+from tests.api_clients import Member
 
 
 def entries(owner: Member, **query: Any) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from sinemora.kit import config, service_plans
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.ingest.rate_quota import RateQuotas
-from tests.callers import enrol
+from tests.api_clients import enrol
 from tests.measurements.reports import report_of, send, window_start
 from tests.measurements.worlds import simple
 

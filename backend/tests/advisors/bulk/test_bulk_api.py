@@ -10,7 +10,7 @@ from httpx2 import Response
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from tests.callers import AgentCaller, Member, MeshWorld, join
+from tests.api_clients import AgentCaller, Member, MeshWorld, join
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 

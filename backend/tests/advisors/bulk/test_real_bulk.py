@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sinemora.cli import main
-from tests.callers import Member
-from tests.patience import until
+from tests.api_clients import Member
 from tests.terminal import listening
+from tests.waits import until
 
 AGENT = Path(__file__).parents[4] / "agent" / "target" / "debug" / "sinemora-agent"
 

@@ -6,7 +6,7 @@ import pytest
 
 from sinemora.advisors.compute_mix import price_lists
 from sinemora.advisors.compute_mix.core import price_list
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.recommendations.measured_mesh import measured
 
 TARGET = {"response_ms": 1000, "percentile": 95}

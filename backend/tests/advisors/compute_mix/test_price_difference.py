@@ -8,7 +8,7 @@ import yaml
 
 from sinemora.cli import main
 from tests.advisors.compute_mix.test_compute_mix_api import OFFER, VM
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.recommendations.asking import PATH, asked, declared
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lab.benchmarks.advising import fairness
 from sinemora.measurements.aggregate.fairness import jain_index
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.recommendations.measured_mesh import measured
 
 # A scaled subnormal number can vanish.

@@ -6,7 +6,7 @@ import pytest
 
 from sinemora.advisors.shaping.core.connections import judged
 from sinemora.cli import main
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import connections_of, sent, window_start
 from tests.terminal import listening
 

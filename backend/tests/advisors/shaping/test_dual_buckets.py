@@ -11,7 +11,7 @@ from sinemora.advisors.shaping.core.bucket import Train, combined, detect
 from sinemora.advisors.shaping.core.envelope import Limit
 from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
 from tests.advisors.shaping.emulator import PACKET, through_bucket
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.seeds import examples
 
 BUCKETS = "/v1/advisors/token-buckets"

@@ -8,7 +8,7 @@ import pytest
 from sinemora.advisors.shaping import burst
 from sinemora.cli import main
 from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row, namespaces, unavailable
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.terminal import listening
 
 REASON = unavailable()

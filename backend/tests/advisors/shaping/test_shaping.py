@@ -15,9 +15,9 @@ from sinemora.advisors.shaping.core.forecast import empty_at, forecast, transfer
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
 from sinemora.labs.shaping_lab.core.source import source_rows
 from tests.advisors.shaping.emulator import PACKET, through_bucket
-from tests.callers import Member, MeshWorld
-from tests.patience import PATIENCE_S
+from tests.api_clients import Member, MeshWorld
 from tests.seeds import examples
+from tests.waits import WAIT_MOST_S
 
 
 @settings(max_examples=examples(40))
@@ -154,9 +154,9 @@ def receiver():
 
     thread = threading.Thread(target=lambda: burst.receive("127.0.0.1", 0, ready=ready), daemon=True)
     thread.start()
-    assert listening.wait(PATIENCE_S)
+    assert listening.wait(WAIT_MOST_S)
     yield ports[0]
-    thread.join(PATIENCE_S)
+    thread.join(WAIT_MOST_S)
 
 
 def test_a_burst_over_loopback_arrives(receiver: int):

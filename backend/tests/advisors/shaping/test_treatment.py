@@ -12,7 +12,7 @@ from lab.benchmarks.advising.treatment import treatment
 from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, Verdict, by_class, by_size
 from sinemora.cli import main
 from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.terminal import listening
 
 

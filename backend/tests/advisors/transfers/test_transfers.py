@@ -13,7 +13,7 @@ from sinemora.advisors.transfers.core.plan import Transfers, bound, connection_r
 from sinemora.advisors.transfers.core.presets import preset_network, shuffle
 from sinemora.advisors.transfers.core.shape import Shape, shape_of
 from sinemora.advisors.transfers.core.simulate import fair_rates, finish_s
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import add_traffic, sent, traffic_of, window_starts
 from tests.recommendations.measured_mesh import measured
 from tests.seeds import examples

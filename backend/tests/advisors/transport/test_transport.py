@@ -6,7 +6,7 @@ import pytest
 
 from lab.benchmarks.advising import transport
 from sinemora.advisors.transport.core.evidence import Ecn, ecn_of, routes_of
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.recommendations.measured_mesh import measured
 

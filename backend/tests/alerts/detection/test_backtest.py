@@ -13,7 +13,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
-from tests.callers import Member
+from tests.api_clients import Member
 
 
 def test_a_back_test_replays_stored_windows(watched: Watched):

@@ -16,7 +16,7 @@ from sinemora.cli import main
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit import config, signing
 from tests.alerts.conftest import QUIET_NS, SLOW_NS, Watched, egress
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.terminal import listening

@@ -15,7 +15,7 @@ from sinemora.alerts.models import Incident
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import SLOW_NS, Watched, egress, later
-from tests.callers import Member
+from tests.api_clients import Member
 
 
 def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):

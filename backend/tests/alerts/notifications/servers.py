@@ -3,7 +3,7 @@
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.callers import Member
+from tests.api_clients import Member
 
 KEY = "a key that signs"
 

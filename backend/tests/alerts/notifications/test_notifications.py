@@ -20,8 +20,8 @@ from sinemora.kit import config
 from sinemora.kit.db import system_session, tenant_session
 from tests.alerts.conftest import Watched, egress, later
 from tests.alerts.notifications.servers import KEY, Hooks, receiver, route
-from tests.callers import Member
-from tests.mailbox import Mailbox, certificate, serve
+from tests.api_clients import Member
+from tests.mail_server import MailServer, certificate, serve
 
 pytestmark = pytest.mark.whole_store
 
@@ -36,7 +36,9 @@ def due_now() -> None:
 KINDS = ("webhook", "slack", "teams", "pagerduty", "email")
 
 
-def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: Watched, hooks: Hooks, mailbox: Mailbox):
+def test_each_receiver_is_notified_once_of_start_and_end(
+    local: None, watched: Watched, hooks: Hooks, mail_server: MailServer
+):
     for kind in KINDS:
         assert "secret" not in receiver(watched.owner, kind, hooks)
     route(watched.owner, *KINDS, hold_s=0)
@@ -60,7 +62,7 @@ def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: W
     card = bodies["/workflows/1"]["attachments"][0]
     assert card["contentType"] == "application/vnd.microsoft.card.adaptive"
     assert incident["title"] in bodies["/services/T/B/x"]["text"]
-    ((to, mail),) = mailbox.got
+    ((to, mail),) = mail_server.got
     assert to == ["ops@example.com"]
     parts = list(message_from_bytes(mail).walk())
     assert incident["title"] in str(parts[0]["Subject"])
@@ -71,7 +73,7 @@ def test_each_receiver_is_notified_once_of_start_and_end(local: None, watched: W
     last = json.loads(next(body for path, _, body in reversed(hooks.got) if path == "/v2/enqueue"))
     assert (last["event_action"], last["dedup_key"]) == ("resolve", page["dedup_key"])
     assert len(hooks.got) == 8
-    assert len(mailbox.got) == 2
+    assert len(mail_server.got) == 2
 
 
 def heard(hooks: Hooks) -> list[tuple[str, str | None]]:
@@ -148,9 +150,9 @@ def test_mail_is_sent_encrypted_and_authenticated(
     owner: Member, monkeypatch: Any, tmp_path: Any, offers_tls: bool, password: str, state: str, answer: str
 ):
     tls, trusted = certificate(tmp_path)
-    for mailbox in serve(Mailbox(tls if offers_tls else None, login=("bot@example.com", "s e/cret"))):
+    for mail_server in serve(MailServer(tls if offers_tls else None, login=("bot@example.com", "s e/cret"))):
         user = "bot%40example.com"
-        monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://{user}:{password}@localhost:{mailbox.port}")
+        monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://{user}:{password}@localhost:{mail_server.port}")
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         config.settings.cache_clear()
         fields = {"name": "mail", "kind": "email", "settings": {"to": ["ops@example.com"]}}
@@ -160,7 +162,7 @@ def test_mail_is_sent_encrypted_and_authenticated(
         (delivery,) = owner.get("/v1/deliveries").json()["items"]
         assert delivery["state"] == state, delivery
         assert answer in delivery["answer"]
-        assert len(mailbox.got) == (state == "sent")
+        assert len(mail_server.got) == (state == "sent")
     config.settings.cache_clear()
 
 

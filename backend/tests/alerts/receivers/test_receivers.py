@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sinemora.alerts.models import Receiver
 from sinemora.kit.db import system_session
 from tests.alerts.notifications.servers import KEY, Hooks, receiver
-from tests.callers import Member
+from tests.api_clients import Member
 
 pytestmark = pytest.mark.whole_store
 

@@ -11,8 +11,8 @@ from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.rules import service
 from sinemora.kit.db import system_session, tenant_session
 from tests.alerts.conftest import Watched, egress
-from tests.callers import Member
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import Member
+from tests.waits import WAIT_MOST_S, until
 
 
 def test_new_meshes_have_default_rules(owner: Member, make_mesh: Any):
@@ -35,7 +35,7 @@ def test_several_who_read_the_rules_of_a_new_mesh_at_once_get_them(owner: Member
             second = pool.submit(owner.get, "/v1/alert-rules", params={"mesh_id": str(world.id)})
             with system_session() as watching:
                 until(lambda: second.done() or watching.scalar(waits) == 1, "the second one waits")
-        answer = second.result(PATIENCE_S)
+        answer = second.result(WAIT_MOST_S)
     assert answer.status_code == 200, answer.text
     assert len(answer.json()["items"]) == len(defaults(10))
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.callers import Member
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import Member
+from tests.waits import WAIT_MOST_S, until
 
 ROWS = 1_000_000
 SHORT = b"added_us,rate\n" + b"1,9\n" * ROWS
@@ -47,12 +47,12 @@ def port(servers: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield port
     finally:
         process.terminate()
-        process.wait(PATIENCE_S)
+        process.wait(WAIT_MOST_S)
 
 
 def _healthy(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=WAIT_MOST_S) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, ConnectionError):
         return False
@@ -67,7 +67,7 @@ def key_of(owner: Member) -> str:
 def sent(port: int, key: str, body: bytes, kind: str = "text/csv", chunked: bool = False) -> tuple[int, dict, float]:
     """Return status, response and seconds of an upload."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": kind}
-    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    connection = HTTPConnection("127.0.0.1", port, timeout=WAIT_MOST_S)
     started = time.monotonic()
     content = (body[at : at + 65536] for at in range(0, len(body), 65536)) if chunked else body
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all of it was sent

@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError
 
 from sinemora.applications.curves.core.library import LIBRARY, published
 from sinemora.kit.db import tenant_session
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 from tests.expiry import in_a_month
 
 AT_US = [0, 20, 40, 60, 100, 150, 250, 400, 600, 800, 1000]

@@ -15,7 +15,7 @@ import pytest
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.learning import tasks
 from sinemora.kit.db import system_session
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.conftest import forget_settings
 from tests.measurements.reports import add_window, report_of, sent
 from tests.measurements.worlds import Raw

@@ -15,7 +15,7 @@ from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote, note_repo
 from sinemora.fleet.inventory.tasks import sweep
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from tests.callers import Caller, Member, MeshWorld
+from tests.api_clients import Caller, Member, MeshWorld
 
 ZONE = {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"}
 

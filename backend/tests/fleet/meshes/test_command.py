@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from sinemora.cli import main
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.terminal import listening
 
 

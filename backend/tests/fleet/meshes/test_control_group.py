@@ -17,7 +17,7 @@ from sinemora.fleet.meshes import adoption, watch
 from sinemora.fleet.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, barrier, polled
 from sinemora.fleet.meshes.watch import PlanWatch
 from sinemora.kit.redis import client
-from tests.callers import Member, MeshWorld, limited_key
+from tests.api_clients import Member, MeshWorld, limited_key
 from tests.seeds import examples
 
 STEPS = 40

@@ -16,8 +16,8 @@ from sinemora.fleet.inventory.agents import ReportNote, note_reports
 from sinemora.fleet.meshes import queries
 from sinemora.kit import config
 from sinemora.kit.db import system_session, tenant_session
-from tests.callers import Caller, Member, MeshWorld, enrol
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import Caller, Member, MeshWorld, enrol
+from tests.waits import WAIT_MOST_S, until
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_a_mesh_that_is_changed_while_it_grows_is_changed_after_that(owner: Memb
             until(_waits_for_growth, "the PATCH waits")
             assert queries.join_mesh(session, UUID(other["id"]), agent.vm_id)
             session.flush()
-        assert changed.result(PATIENCE_S).status_code == 200
+        assert changed.result(WAIT_MOST_S).status_code == 200
 
 
 def _waits_for_growth() -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from sinemora.fleet.meshes import service
 from sinemora.kit.db import tenant_session
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 
 
 def test_a_mesh_from_birth_to_death(owner: Member):

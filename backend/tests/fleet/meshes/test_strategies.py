@@ -6,7 +6,7 @@ import pytest
 
 from sinemora.fleet.meshes import service
 from sinemora.kit.db import tenant_session
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 
 
 def turns_of(world: MeshWorld, agent: int) -> dict[str, list[int] | None]:

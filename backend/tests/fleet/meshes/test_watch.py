@@ -17,8 +17,8 @@ from sinemora.fleet.meshes import queries, service, watch
 from sinemora.kit import db
 from sinemora.kit.db import tenant_session
 from sinemora.main import server
-from tests.callers import AgentCaller, Member, MeshWorld, enrol
-from tests.patience import LONGEST_WAIT_S, PATIENCE_S, until
+from tests.api_clients import AgentCaller, Member, MeshWorld, enrol
+from tests.waits import LONGEST_WAIT_S, WAIT_MOST_S, until
 
 
 def poll(agent: AgentCaller, etag: str, wait_s: float) -> tuple[int, float]:
@@ -147,7 +147,7 @@ def test_who_waits_is_answered_when_the_process_ends(owner: Member, make_mesh: C
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(question, timeout=PATIENCE_S) as answer:
+            with opener.open(question, timeout=WAIT_MOST_S) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             return error.code

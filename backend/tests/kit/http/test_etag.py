@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.etag import IfMatch, Versioned
-from tests.callers import Member
+from tests.api_clients import Member
 
 
 class Row(Versioned):

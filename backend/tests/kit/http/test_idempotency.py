@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from sinemora.access.tenants.tasks import sweep
 from sinemora.kit.db import system_session
-from tests.callers import Member
+from tests.api_clients import Member
 
 KEY = {"Idempotency-Key": "a-key-of-mine"}
 ROWS = [{"latency_us": at, "performance": 100 - at / 10} for at in range(0, 500, 50)]

@@ -9,7 +9,7 @@ from redis import Redis
 
 from sinemora.kit import config
 from sinemora.kit.http import rate_limit
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 from tests.conftest import Servers
 
 

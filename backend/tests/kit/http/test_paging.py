@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.paging import decode_cursor, encode_cursor
-from tests.callers import Member
+from tests.api_clients import Member
 
 NAMES = [f"zone-{n:02}" for n in range(7)]
 

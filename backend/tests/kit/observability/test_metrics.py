@@ -20,7 +20,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.observability import telemetry, worker_metrics
 from sinemora.kit.observability.telemetry import WORKER
 from sinemora.operations.gateway import metrics as gateway_metrics
-from tests.callers import Caller
+from tests.api_clients import Caller
 
 ALERTS = Path(__file__).parents[4] / "infra" / "dashboards" / "alerts.yml"
 PAGES = [Path(__file__).parents[4] / "docs" / name for name in ("monitoring.md", "gateways.md")]

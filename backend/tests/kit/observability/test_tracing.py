@@ -21,12 +21,12 @@ from sinemora.kit.config import settings
 from sinemora.kit.observability import tracing
 from sinemora.kit.redis import broker_url
 from sinemora.main import create_app
-from tests import callers
-from tests.callers import PASSWORD
+from tests import api_clients
+from tests.api_clients import PASSWORD
 from tests.conftest import Servers, forget_settings
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
-from tests.patience import until
+from tests.waits import until
 
 
 class Collector:
@@ -91,8 +91,8 @@ def attributes(span: Span) -> dict[str, str]:
 def test_a_request_its_statements_and_its_task_are_one_trace(collector: Collector):
     with TestClient(create_app()) as http:
         create_owner("Traced", "traced@sinemora.example", PASSWORD)
-        owner = callers.sign_in(http, "traced@sinemora.example")
-        mesh = callers.make_mesh(owner, 2, "traced")
+        owner = api_clients.sign_in(http, "traced@sinemora.example")
+        mesh = api_clients.make_mesh(owner, 2, "traced")
         sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(40_000)}))
         http.get("/healthz")
         params = {"from": "2026-11-20T00:00:00Z", "to": "2026-11-20T01:00:00Z"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.patience import PATIENCE_S
+from tests.waits import WAIT_MOST_S
 
 PROGRAM = (sys.executable, "-m", "sinemora.labs.profiler.parameter_server")
 
@@ -29,7 +29,7 @@ def worker(port: str, here: int, workers: int, seconds: float) -> "subprocess.Po
 
 
 def result(process: "subprocess.Popen[str]") -> dict[str, object]:
-    output, _ = process.communicate(timeout=PATIENCE_S)
+    output, _ = process.communicate(timeout=WAIT_MOST_S)
     assert process.returncode == 0
     return json.loads(output)
 
@@ -58,4 +58,4 @@ def test_a_worker_without_a_server_fails():
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = str(free.getsockname()[1])
     process = worker(number, 1, 1, 0.5)
-    assert process.wait(PATIENCE_S) == 1
+    assert process.wait(WAIT_MOST_S) == 1

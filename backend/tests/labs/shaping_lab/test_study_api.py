@@ -11,7 +11,7 @@ from sinemora.labs.shaping_lab.core.profiles import ProfileName
 from sinemora.labs.shaping_lab.core.summary import figures
 from sinemora.labs.shaping_lab.core.workloads import WORKLOADS, Operation, WorkloadName
 from sinemora.labs.shaping_lab.schemas import ROWS_MAX
-from tests.callers import Member
+from tests.api_clients import Member
 
 PATH = "/v1/advisors/shaping-studies"
 QUICK, SLOW = [0.0002] * 2_000, [0.0002] * 1_900 + [0.206] * 100

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sinemora.cli import main
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.terminal import listening
 
 SMALL = ["simulate", "--machines", "96", "--hours", "0.2", "--policy", "random", "--policy", "gang_budget"]

@@ -20,8 +20,8 @@ from sinemora.labs.simulation.core.workload import Workload
 from sinemora.labs.simulation.job import world_of
 from sinemora.labs.simulation.provenance import code_digest
 from sinemora.labs.simulation.schemas import SimulationRun
-from tests.callers import Member
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import Member
+from tests.waits import WAIT_MOST_S, until
 
 SMALL = {"name": "Small", "machines": 96, "hours": 0.2, "policies": ["random", "gang_budget"]}
 
@@ -76,7 +76,7 @@ def test_a_cancelled_run_leaves_no_report(owner: Member, monkeypatch: pytest.Mon
     worker.start()
     until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["note"].startswith("random: step"), "the note of the job")
     assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-    worker.join(PATIENCE_S)
+    worker.join(WAIT_MOST_S)
     assert not worker.is_alive()
     assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
     assert owner.get("/v1/simulations").json()["items"] == []

@@ -10,8 +10,8 @@ import pytest
 from sinemora.jobs import executor
 from sinemora.labs.tail_lab import job as jobs
 from sinemora.labs.tail_lab.core.study import Report, Study, StudyRequest, run
-from tests.callers import Member
-from tests.patience import PATIENCE_S, until
+from tests.api_clients import Member
+from tests.waits import WAIT_MOST_S, until
 
 SMALL = {"name": "Hadoop", "workload": "w4", "flows": 2_000, "evaluations": 5, "policies": ["ps", "d_tail_blind"]}
 
@@ -151,7 +151,7 @@ def test_a_study_can_be_cancelled(owner: Member, monkeypatch: pytest.MonkeyPatch
     worker.start()
     until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["note"] == "PS", "the note of the job")
     assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-    worker.join(PATIENCE_S)
+    worker.join(WAIT_MOST_S)
     assert not worker.is_alive()
     assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
 

@@ -14,7 +14,7 @@ from sinemora.measurements.aggregate.corrections import CLOCKS, SHIFTS, ClockRep
 from sinemora.measurements.codec import frame, llq16, unpacking
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, ROUND_TRIP
 from sinemora.measurements.ingest.agent_pb2 import Report
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start, windows_of
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 

@@ -17,7 +17,7 @@ from sinemora.jobs import executor
 from sinemora.kit import config
 from sinemora.measurements import tasks
 from sinemora.measurements.bucket_exports.schedule import SETTLED_AFTER
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import sent_together
 from tests.measurements.worlds import simple
 

@@ -13,7 +13,7 @@ from sinemora.jobs import executor
 from sinemora.kit.db import system_session
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.archive import Reader
-from tests.callers import Member, join
+from tests.api_clients import Member, join
 
 BODY = {"name": "warehouse", "bucket": "measurements", "access_key": "AK", "secret": "a secret"}
 

@@ -14,7 +14,7 @@ from sinemora.kit.config import settings
 from sinemora.measurements.codec import frame
 from sinemora.measurements.imports import readers, windowing
 from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, Zones
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.measurements.query.test_queries import iso
 
 PTPD = """# Timestamp, State, Clock ID, One Way Delay, Offset From Master, Slave to Master, Master to Slave, Observed Drift, Last Packet Received

@@ -12,7 +12,7 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.validation import CONNECTION_WINDOWS_MAX
 from sinemora.measurements.store import connections
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import connections_of, send, sent, window_start
 
 GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"

@@ -28,12 +28,12 @@ from sinemora.kit import db
 from sinemora.kit.db import system_session
 from sinemora.main import create_app
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
-from tests import callers
-from tests.callers import PASSWORD, MeshWorld
+from tests import api_clients
+from tests.api_clients import PASSWORD, MeshWorld
 from tests.conftest import Servers, forget_settings
 from tests.measurements.reports import report_of, send, window_start
 from tests.measurements.worlds import simple
-from tests.patience import PATIENCE_S
+from tests.waits import WAIT_MOST_S
 
 DAY_S = 86_400
 DISK_BYTES = 160 << 20
@@ -157,7 +157,7 @@ def test_a_full_disk_is_told_and_when_there_is_space_again_all_goes_on(
     http, postgres = request.getfixturevalue("http_on_small_disk")
     small_disk: Path = request.getfixturevalue("small_disk")
     create_owner("Full", "full@sinemora.example", PASSWORD)
-    mesh = callers.make_mesh(callers.sign_in(http, "full@sinemora.example"), 3)
+    mesh = api_clients.make_mesh(api_clients.sign_in(http, "full@sinemora.example"), 3)
     agent, at = mesh.agents[0], window_start(2)
     acknowledged: set[tuple[int, int]] = set()
     refusals: Counter[tuple[int, str]] = Counter()
@@ -182,7 +182,7 @@ def test_a_full_disk_is_told_and_when_there_is_space_again_all_goes_on(
             out.write(bytes(1 << 16))
             out.flush()
     before = len(acknowledged)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + WAIT_MOST_S
     while not refusals and time.monotonic() < deadline:
         with filler.open("ab") as out, suppress(OSError):  # what a checkpoint freed meanwhile
             out.write(bytes(1 << 20))
@@ -197,7 +197,7 @@ def test_a_full_disk_is_told_and_when_there_is_space_again_all_goes_on(
         postgres.start()
     freed = time.monotonic()
     while not report():
-        assert time.monotonic() - freed < PATIENCE_S, refusals
+        assert time.monotonic() - freed < WAIT_MOST_S, refusals
         time.sleep(0.2)
     took_s = time.monotonic() - freed
     for _ in range(20):

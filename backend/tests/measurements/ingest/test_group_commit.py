@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.ingest.group_commit import BatchWriter
-from tests.patience import PATIENCE_S
+from tests.waits import WAIT_MOST_S
 
 
 def run(story: Callable[[], Awaitable[None]]) -> None:
@@ -36,7 +36,7 @@ class Store:
 
     def __call__(self, reports: Sequence[str]) -> None:
         self.called.set()
-        self.held.wait(PATIENCE_S)
+        self.held.wait(WAIT_MOST_S)
         self.batches.append(list(reports))
         for report in reports:
             if report in self.refused:

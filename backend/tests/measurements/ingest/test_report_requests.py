@@ -15,11 +15,11 @@ from sinemora.kit.observability import tracing
 from sinemora.kit.observability.telemetry import REQUEST_SECONDS, REQUESTS
 from sinemora.main import Server, server
 from sinemora.measurements import metrics
-from tests.callers import AgentCaller, MeshWorld
+from tests.api_clients import AgentCaller, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_start
 from tests.measurements.worlds import simple
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 REPORTS = "/v1/agents/self/reports"
 # Differ between two responses to the same request.
@@ -80,7 +80,7 @@ class Connection:
     """A connection that reads whole responses."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self.socket = socket.create_connection(address, PATIENCE_S)
+        self.socket = socket.create_connection(address, WAIT_MOST_S)
         self.buffer = b""
 
     def read(self) -> tuple[str, list[tuple[str, str]], bytes]:

@@ -25,7 +25,7 @@ from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.key_cache import KEPT_S
 from sinemora.measurements.ingest.validation import NO_CLOCK
 from sinemora.measurements.store import inserts
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import (
     PROTOBUF,
     ZSTD,
@@ -38,7 +38,7 @@ from tests.measurements.reports import (
     windows_of,
 )
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
-from tests.patience import PATIENCE_S
+from tests.waits import WAIT_MOST_S
 
 REPORTS = "/v1/agents/self/reports"
 GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
@@ -466,7 +466,7 @@ def test_a_report_the_database_refuses_does_not_fail_its_neighbours(mesh, monkey
     store, gate = inserts.store_frames, threading.Event()
 
     def poisoned(session, frames, known):
-        gate.wait(PATIENCE_S)
+        gate.wait(WAIT_MOST_S)
         if any(row.window_s == 7 for row in frames):
             session.execute(text("SELECT 1 / 0"))
         return store(session, frames, known)
@@ -506,7 +506,7 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
 
     def store_when_let(*args):
         held.set()
-        gate.wait(PATIENCE_S)
+        gate.wait(WAIT_MOST_S)
         return store(*args)
 
     monkeypatch.setattr(pipeline.inserts, "store_frames", store_when_let)
@@ -515,10 +515,10 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
     reports = [report_of(mesh.key, peers_of(mesh), start) for start in window_starts(range(1, 7))]
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(send, mesh.agents[0], reports[0])
-        assert held.wait(PATIENCE_S)  # taken out of the queue, held in the database
+        assert held.wait(WAIT_MOST_S)  # taken out of the queue, held in the database
         rest = [pool.submit(send, mesh.agents[0], report) for report in reports[1:]]
         # Two of them fill the queue; the others are refused at once.
-        refused = [future.result() for future in islice(as_completed(rest, timeout=PATIENCE_S / 2), len(rest) - 2)]
+        refused = [future.result() for future in islice(as_completed(rest, timeout=WAIT_MOST_S / 2), len(rest) - 2)]
         gate.set()
         accepted = [item.result() for item in [first, *rest] if item.result().status_code == 204]
     assert len(accepted) == 3
@@ -532,11 +532,11 @@ def test_the_event_loop_answers_others_while_reports_are_decoded(mesh, monkeypat
 
     def decode_slowly(batch):
         decoding.set()
-        assert others_done.wait(PATIENCE_S)
+        assert others_done.wait(WAIT_MOST_S)
         return [ProductError("malformed_report", 422, "Nothing of this is stored.")] * len(batch)
 
     async def others():
-        await asyncio.to_thread(decoding.wait, PATIENCE_S)
+        await asyncio.to_thread(decoding.wait, WAIT_MOST_S)
         for _ in range(40):
             await asyncio.sleep(0)
         others_done.set()

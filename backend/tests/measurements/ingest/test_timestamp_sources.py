@@ -7,7 +7,7 @@ from google.protobuf import json_format
 
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, send, sent
 from tests.measurements.worlds import simple
 

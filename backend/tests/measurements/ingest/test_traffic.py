@@ -13,7 +13,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.validation import TRAFFIC_MAX
 from sinemora.measurements.store import traffic
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import add_traffic, report_of, send, sent, traffic_of, window_start, window_starts
 from tests.measurements.worlds import simple
 

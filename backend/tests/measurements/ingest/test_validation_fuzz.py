@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, sent
 from tests.measurements.worlds import silent, simple
 from tests.seeds import examples

@@ -10,7 +10,7 @@ from sinemora.kit.redis import client
 from sinemora.measurements.live.events import MeshRevision, WindowSeen
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher, announce
-from tests.patience import PATIENCE_S
+from tests.waits import WAIT_MOST_S
 
 
 async def signed_in() -> bool:
@@ -36,7 +36,7 @@ class Listener:
         raise AssertionError("the stream ended")
 
     async def next(self) -> str:
-        return await asyncio.wait_for(anext(self.stream), PATIENCE_S)
+        return await asyncio.wait_for(anext(self.stream), WAIT_MOST_S)
 
 
 def run(mesh_test: Callable[[LiveHub, UUID, Publisher], Awaitable[None]]) -> None:

@@ -14,10 +14,10 @@ import uvicorn
 from sinemora.kit import db
 from sinemora.main import create_app
 from sinemora.measurements.live import hub
-from tests.callers import Member, MeshWorld, join
+from tests.api_clients import Member, MeshWorld, join
 from tests.measurements.reports import report_of, sent, window_start, window_starts
 from tests.measurements.worlds import simple
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def server(database, redis) -> Iterator[str]:
     until(lambda: running.started, "the start of the server")
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     running.should_exit = True
-    thread.join(PATIENCE_S)
+    thread.join(WAIT_MOST_S)
     assert not thread.is_alive()
 
 
@@ -51,10 +51,10 @@ class Stream:
         self.answer: httpx2.Response | None = None
         self.opened = threading.Event()
         self.ended = threading.Event()
-        self._client = httpx2.Client(timeout=PATIENCE_S)
+        self._client = httpx2.Client(timeout=WAIT_MOST_S)
         self._thread = threading.Thread(target=self._read, args=(url, headers), daemon=True)
         self._thread.start()
-        assert self.opened.wait(PATIENCE_S)
+        assert self.opened.wait(WAIT_MOST_S)
 
     def _read(self, url: str, headers: dict[str, str]) -> None:
         try:
@@ -95,7 +95,7 @@ def listening(server: str, mesh: MeshWorld, **headers: str) -> Iterator[Stream]:
     assert stream.answer is not None
     text = "\n".join(stream.lines)
     seen = httpx2.Response(stream.answer.status_code, headers=stream.answer.headers, text=text)
-    mesh.owner.http.witness.see(stream.answer.request, seen)  # type: ignore[attr-defined]
+    mesh.owner.http.recorder.see(stream.answer.request, seen)  # type: ignore[attr-defined]
 
 
 def report_published(redis, mesh: MeshWorld, started_at_s: int) -> None:
@@ -149,7 +149,7 @@ def test_a_stream_ends_with_the_membership(server, mesh, other_owner: Member, mo
             assert mesh.owner.delete(f"/v1/members/{member.user_id}").status_code == 204
         else:  # the session is as valid as before, but for another tenant
             assert member.post(f"/v1/tenants/{other_owner.tenant_id}/switch").status_code == 204
-        assert stream.ended.wait(PATIENCE_S)
+        assert stream.ended.wait(WAIT_MOST_S)
 
 
 def test_streams_hold_no_database_connection(server, mesh):

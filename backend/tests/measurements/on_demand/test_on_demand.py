@@ -16,7 +16,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.redis import client
 from sinemora.measurements.live.publisher import STREAMS
 from sinemora.measurements.on_demand import service
-from tests.callers import AgentCaller, Member, MeshWorld, join
+from tests.api_clients import AgentCaller, Member, MeshWorld, join
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 

@@ -17,7 +17,7 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix.compute import json_of, read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import By
-from tests.callers import Caller
+from tests.api_clients import Caller
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple

@@ -11,7 +11,7 @@ from sinemora.kit.http import connection
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.series import time_series
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import sent_together, window_start
 from tests.measurements.worlds import simple
 

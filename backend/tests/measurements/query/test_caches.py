@@ -13,7 +13,7 @@ from sinemora.measurements.query.caches import rollup_cache
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.scan import utc
 from sinemora.measurements.store import corrections
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple
 

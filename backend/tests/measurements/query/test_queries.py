@@ -20,7 +20,7 @@ from sinemora.measurements.aggregate import group_by
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import ReadBudget
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 

@@ -11,7 +11,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
 

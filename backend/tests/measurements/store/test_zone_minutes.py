@@ -14,7 +14,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.corrections import SHIFTS
 from sinemora.measurements.store import corrections
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import silent, simple

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sinemora.cli import main
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import sent, traffic_of, window_start
 from tests.terminal import listening
 

@@ -15,8 +15,8 @@ from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.archive import Reader
-from tests.callers import Member, MeshWorld, join, sign_in
-from tests.mailbox import Mailbox
+from tests.api_clients import Member, MeshWorld, join, sign_in
+from tests.mail_server import MailServer
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 
@@ -112,7 +112,7 @@ def test_another_tenant_is_unknown(owner: Member, other_owner: Member, client, s
     assert other_owner.delete(f"/v1/tenants/{owner.tenant_id}/deletion").json()["code"] == "tenant_unknown"
 
 
-def test_a_deletion_is_announced_and_cancelled(owner: Member, mail_settings: None, mailbox: Mailbox):
+def test_a_deletion_is_announced_and_cancelled(owner: Member, mail_settings: None, mail_server: MailServer):
     member = join(owner, "admin")
     path, body = f"/v1/tenants/{owner.tenant_id}/deletion", {"tenant_name": name_of(owner)}
     assert member.post(path, json=body).json()["code"] == "not_allowed"
@@ -121,7 +121,7 @@ def test_a_deletion_is_announced_and_cancelled(owner: Member, mail_settings: Non
     assert owner.post(path, json=body).json()["code"] == "deletion_requested"
     assert member.get("/v1/tenants").json()["items"][0]["deletion_at"]
     outbox.deliver_due()
-    assert [to for to, _ in mailbox.got].count([owner.email]) == 1
+    assert [to for to, _ in mail_server.got].count([owner.email]) == 1
     deletion.delete_due()  # not yet
     assert member.get("/v1/meshes").status_code == 200
     assert owner.delete(path).status_code == 204

@@ -15,8 +15,8 @@ from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.demo import machines as demo
 from sinemora.operations.embedded.demo.network import write_relay_file
 from sinemora.operations.embedded.first_run import prepare
-from tests import callers
-from tests.callers import AgentCaller, Member
+from tests import api_clients
+from tests.api_clients import AgentCaller, Member
 
 NET = "127.20.9"
 
@@ -135,6 +135,6 @@ def test_a_machine_whose_identity_was_lost_can_enrol_again(owner: Member, run: R
 
 
 def test_meshes_and_machines_of_others_are_left_alone(owner: Member, run: Run) -> None:
-    world = callers.make_mesh(owner, 2, "mine")
+    world = api_clients.make_mesh(owner, 2, "mine")
     run({"a-1": ""})
     assert len(owner.get(f"/v1/meshes/{world.id}/roster").json()["vms"]) == 2

@@ -20,10 +20,10 @@ from lab.embedded_product import EMAIL, PASSWORD, EmbeddedProduct, running
 from sinemora.operations.embedded.data_folder import checkout
 from sinemora.operations.embedded.replacing import program_of
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
-from tests import callers
-from tests.callers import AgentCaller, Member
-from tests.patience import PATIENCE_S
+from tests import api_clients
+from tests.api_clients import AgentCaller, Member
 from tests.reporter import REPORTERS, Reporter
+from tests.waits import WAIT_MOST_S
 
 AGENTS = 3
 WINDOW_S = 2
@@ -50,7 +50,7 @@ def http(product: EmbeddedProduct) -> Iterator[TestClient]:
 
 @pytest.fixture
 def owner(http: TestClient) -> Member:
-    return callers.sign_in(http, EMAIL, PASSWORD)
+    return api_clients.sign_in(http, EMAIL, PASSWORD)
 
 
 def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
@@ -59,7 +59,7 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     demo = next(mesh for mesh in owner.get("/v1/meshes").json()["items"] if mesh["name"] == "demo")
     assert owner.patch(f"/v1/meshes/{demo['id']}", json={"window_s": WINDOW_S}).status_code == 200
     assert "complete" in product.do("wait")
-    world = callers.make_mesh(owner, 2, "reporting", window_s=1)
+    world = api_clients.make_mesh(owner, 2, "reporting", window_s=1)
     reporters = [Reporter(world.agents[0], world.agents[1].vm_key, world.key, n) for n in range(REPORTERS)]
     for reporter in reporters:
         reporter.start()
@@ -89,7 +89,7 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
         )
     _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
     product.do("down")
-    assert product.process.wait(PATIENCE_S) == 0
+    assert product.process.wait(WAIT_MOST_S) == 0
     assert not _processes_of(product.folder.path)
 
 

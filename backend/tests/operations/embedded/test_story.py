@@ -18,7 +18,7 @@ from sinemora.operations.embedded.story.hook import Hook
 from sinemora.operations.embedded.story.work import Work
 from sinemora.overview.demonstration import service
 from sinemora.overview.demonstration.schemas import Chapter, Demonstration
-from tests.callers import Member, MeshWorld, limited_key
+from tests.api_clients import Member, MeshWorld, limited_key
 
 
 @pytest.mark.parametrize(("elapsed_s", "number"), [(0, 0), (119, 0), (120, 1), (899, 5), (900, 6), (1020, 7)])

@@ -15,7 +15,7 @@ import pytest
 
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.programs import Pulse
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 
 class Product:
@@ -68,7 +68,7 @@ class Product:
     def stop(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(WAIT_MOST_S)
 
 
 Start = Callable[..., Product]
@@ -135,7 +135,7 @@ def test_a_second_signal_forces(start: Start) -> None:
     product.until(lambda: product.folder.read_state()["phase"] == "stopping", "it stops")
     time.sleep(0.3)
     product.process.send_signal(signal.SIGINT)
-    assert product.process.wait(PATIENCE_S) == 0
+    assert product.process.wait(WAIT_MOST_S) == 0
 
 
 def test_nothing_outlives_a_supervisor_that_was_killed(start: Start) -> None:
@@ -153,7 +153,7 @@ def test_a_folder_has_one_supervisor(start: Start, tmp_path: Path) -> None:
     product.until_up("one")
     assert (product.folder.running() or {})["pid"] == product.process.pid
     again = Product(tmp_path, "sh('two', 'exec sleep 1000')")
-    assert again.process.wait(PATIENCE_S) != 0
+    assert again.process.wait(WAIT_MOST_S) != 0
     assert "runs already" in again.out.with_suffix(".err").read_text()
     assert product.state("one")["state"] == "up"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from tests.patience import until
+from tests.waits import until
 
 HTTP = httpx2.Client(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
 """Client without TLS for requests over new connections. To make a client takes longer than most requests."""

@@ -10,7 +10,7 @@ from tests.measurements.reports import window_starts
 from tests.operations.gateway.conftest import Gateways
 from tests.operations.gateway.processes import HTTP, Server
 from tests.operations.gateway.test_gateway import body_of, send, stored
-from tests.patience import until
+from tests.waits import until
 
 PAGES = {
     "maintenance": (200, "application/json", b'{"status": "maintenance"}'),

@@ -18,7 +18,7 @@ from sinemora.operations.gateway.options import Tls
 from tests import certificates
 from tests.operations.gateway.processes import free_port
 from tests.operations.gateway.test_tls import certificate
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
@@ -43,11 +43,11 @@ def gateway(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[i
     until(lambda: running.started, lambda: "the server does not start")
     yield config.port, chain, key
     running.should_exit = True
-    thread.join(PATIENCE_S)
+    thread.join(WAIT_MOST_S)
 
 
 def shown(port: int) -> str:
-    return ssl.get_server_certificate(("127.0.0.1", port), timeout=PATIENCE_S)
+    return ssl.get_server_certificate(("127.0.0.1", port), timeout=WAIT_MOST_S)
 
 
 def ask(connection: ssl.SSLSocket) -> bytes:
@@ -74,7 +74,7 @@ def test_a_renewed_certificate_is_used_once_its_key_is_there(gateway: tuple[int,
     (tmp_path / "new").mkdir()
     new_chain, new_key = certificate(tmp_path / "new")
     trust = ssl.create_default_context(cafile=str(chain))
-    plain = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+    plain = socket.create_connection(("127.0.0.1", port), WAIT_MOST_S)
     with trust.wrap_socket(plain, server_hostname="127.0.0.1") as opened:
         assert ask(opened).startswith(b"HTTP/1.1 200")
         with capture_logs() as lines:

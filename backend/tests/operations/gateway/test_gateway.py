@@ -9,12 +9,12 @@ import zstandard
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from tests.callers import AgentCaller, MeshWorld
+from tests.api_clients import AgentCaller, MeshWorld
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_starts
 from tests.measurements.worlds import simple
 from tests.operations.gateway.conftest import Gateways
 from tests.operations.gateway.processes import HTTP, Server
-from tests.patience import until
+from tests.waits import until
 
 REPORTS = "/v1/agents/self/reports"
 

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.operations.gateway.conftest import Gateways
 from tests.operations.gateway.processes import HTTP, Server
-from tests.patience import until
+from tests.waits import until
 
 AGENT = Path(__file__).parents[4] / "agent" / "target" / "debug" / "sinemora-agent"
 pytestmark = pytest.mark.skipif(not AGENT.is_file(), reason="the agent is not built (make setup)")

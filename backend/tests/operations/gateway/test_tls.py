@@ -8,11 +8,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.callers import AgentCaller
+from tests.api_clients import AgentCaller
 from tests.measurements.reports import ZSTD, window_starts
 from tests.operations.gateway.processes import Server, free_port
 from tests.operations.gateway.test_gateway import REPORTS, body_of, stored
-from tests.patience import until
+from tests.waits import until
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 

@@ -19,7 +19,7 @@ from sinemora.operations.recovery.archive import Archive
 from sinemora.operations.recovery.stored import StoredArchive
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 
 def report(world: Any, ago_windows: int) -> None:
@@ -49,7 +49,7 @@ def windows_in(folder: Path, world: Any) -> int:
 
 def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "sinemora.cli", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=3 * PATIENCE_S)
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=3 * WAIT_MOST_S)
 
 
 class Archiver:

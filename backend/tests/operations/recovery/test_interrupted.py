@@ -11,7 +11,7 @@ import pytest
 
 from sinemora.operations.embedded.servers.postgres import PostgresServer
 from tests.operations.recovery.archiving import Archiver
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 pytestmark = pytest.mark.whole_store
 
@@ -52,7 +52,7 @@ def test_a_disk_that_is_too_small_is_said_before_anything_is_written(archive: Pa
         capture_output=True,
         text=True,
         check=False,
-        timeout=PATIENCE_S,
+        timeout=WAIT_MOST_S,
     )
     assert done.returncode == 1, done.stderr
     assert "Too little space for" in done.stderr
@@ -65,7 +65,7 @@ def test_ctrl_c_leaves_no_server_running(archive: Path, place: Path):
     process = subprocess.Popen(line(archive, to), stderr=subprocess.PIPE, text=True)
     until(lambda: process.poll() is not None or (to / "postgres" / "postmaster.pid").exists(), "the server")
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=PATIENCE_S)
+    _, said = process.communicate(timeout=WAIT_MOST_S)
     assert process.returncode in (0, 1), said  # 0: it was ready by then
     assert "Traceback" not in said
     assert process.returncode == 0 or f"{to} may be deleted" in said

@@ -15,7 +15,7 @@ from sinemora.kit.config import Settings
 from sinemora.kit.object_storage import StorageError, installation_storage, storage_of
 from sinemora.operations.embedded.servers.postgres import PostgresServer
 from sinemora.operations.recovery.restore import restore
-from tests.callers import Member
+from tests.api_clients import Member
 from tests.certificates import certificate
 from tests.conftest import Servers
 from tests.operations.recovery.archiving import StoringArchiver, command, report, stored, windows

@@ -16,7 +16,7 @@ from sinemora.operations.recovery.archive import Archive, Server
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.restore import restore
 from tests.operations.recovery.archiving import Archiver, command, report, windows, windows_in
-from tests.patience import PATIENCE_S, until
+from tests.waits import WAIT_MOST_S, until
 
 pytestmark = pytest.mark.whole_store
 
@@ -79,7 +79,7 @@ def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiv
         until(lambda: set(archiver.archive.wal.glob("*.gz")) > compressed)  # the switched segment arrived
         second.wait_for_wal(named.dsn(SUPERUSER))
         second.process.terminate()
-        assert second.process.wait(PATIENCE_S) == 0
+        assert second.process.wait(WAIT_MOST_S) == 0
     finally:
         second.kill()
     assert len(archiver.archive.bases()) == 1

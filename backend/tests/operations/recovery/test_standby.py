@@ -13,7 +13,7 @@ from lab.standby import STEPS, Standby, kill
 from sinemora.kit import health
 from sinemora.kit.config import Settings
 from sinemora.operations.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
-from tests.patience import until
+from tests.waits import until
 
 OPERATIONS = Path(__file__).parents[4] / "docs" / "backup.md"
 

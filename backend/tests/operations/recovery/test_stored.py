@@ -18,9 +18,9 @@ from sinemora.operations.recovery.archive import Server
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.restore import restore
 from sinemora.operations.recovery.stored import StoredArchive
-from tests.callers import Caller, Member
+from tests.api_clients import Caller, Member
 from tests.operations.recovery.archiving import Archiver, StoringArchiver, command, report, stored, windows, windows_in
-from tests.patience import until
+from tests.waits import until
 
 pytestmark = pytest.mark.whole_store
 

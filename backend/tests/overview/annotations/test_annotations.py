@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from sinemora.kit.db import tenant_session
 from sinemora.overview.annotations import service
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 
 DEPLOY = {"kind": "deploy", "text": "web 4.2", "starts_at": "2026-11-20T10:00:00Z"}
 

@@ -18,7 +18,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.overview.embeds import service
-from tests.callers import Caller, Member, MeshWorld
+from tests.api_clients import Caller, Member, MeshWorld
 from tests.test_every_route import PUBLIC, filled, operations
 
 PATH = "/v1/embed-links"

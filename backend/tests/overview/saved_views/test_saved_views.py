@@ -3,7 +3,7 @@
 import pytest
 
 from sinemora.overview.saved_views import service
-from tests.callers import Member
+from tests.api_clients import Member
 
 PATH = "/v1/saved-views"
 LOSS = {"name": "Loss", "address": "/meshes/7?metric=loss&span=6h"}

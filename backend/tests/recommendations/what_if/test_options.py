@@ -10,7 +10,7 @@ from lab.benchmarks.recommending.tenants import Star, Tenant
 from sinemora.recommendations.core.holdout import performance_series
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.what_if import options, options_job
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, declared
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured

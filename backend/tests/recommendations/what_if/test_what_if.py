@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.recommendations.measured_mesh import measured
 
 CURVE = published("memcached-server").curve

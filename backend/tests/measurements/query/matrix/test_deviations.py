@@ -11,7 +11,7 @@ from sinemora.measurements.codec import llq16
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.matrix.baselines import MINUTES_MIN
 from sinemora.measurements.store.tiers import Tier, floor
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import window_start
 from tests.measurements.usual import (
     RISE_NS,

@@ -13,7 +13,7 @@ from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import flows, frame, unpacking
 from sinemora.measurements.codec.frame import FrameError
 from sinemora.measurements.query.matrix import history
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.codec.test_native import frames, round_trips_of
 from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured
 

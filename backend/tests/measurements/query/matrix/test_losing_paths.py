@@ -3,7 +3,7 @@
 import pytest
 
 from sinemora.fleet.meshes.plan import is_client
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, silent, simple
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, silent, simple
 

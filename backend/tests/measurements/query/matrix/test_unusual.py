@@ -8,7 +8,7 @@ import pytest
 from sinemora.measurements import tasks
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import window_starts
 from tests.measurements.usual import RISE_NS, USUAL_NS, Changes, deviations, keep_days, keep_hour, measure_all, rise
 from tests.measurements.worlds import silent

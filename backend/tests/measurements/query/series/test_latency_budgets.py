@@ -13,7 +13,7 @@ from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import ReadBudget
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sinemora.fleet.meshes.plan import is_client
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, sent, window_starts
 from tests.measurements.worlds import silent, simple
 

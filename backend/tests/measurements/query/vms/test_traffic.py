@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.callers import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import add_traffic, sent, traffic_of, window_start, window_starts
 
 

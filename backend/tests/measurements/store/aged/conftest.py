@@ -17,7 +17,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.aged import reading
 from sinemora.measurements.store.aged.catalogue import AGED_TABLES
-from tests.callers import MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import sent_together
 from tests.measurements.worlds import simple
 

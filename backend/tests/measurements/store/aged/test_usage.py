@@ -12,7 +12,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.tenant import TenantError
-from tests.callers import limited_key
+from tests.api_clients import limited_key
 from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
 
 pytestmark = pytest.mark.whole_store

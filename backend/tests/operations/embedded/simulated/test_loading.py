@@ -17,7 +17,7 @@ from sinemora.operations.embedded.simulated import evaluation, play, schedule, t
 from sinemora.operations.embedded.simulated.api import Answer, send_report
 from sinemora.operations.embedded.simulated.faults import Kind
 from sinemora.operations.embedded.simulated.world import World, make_world
-from tests import callers
+from tests import api_clients
 
 pytestmark = pytest.mark.whole_store
 WINDOWS = 24
@@ -70,7 +70,7 @@ def test_loaded_windows_are_stored_and_evaluated(
     path = tmp_path / "simulated.json"
     demo = load(http, path)
     password = capsys.readouterr().err.split("password ")[1].split()[0]
-    owner = callers.sign_in(http, tenant.EMAIL, password)
+    owner = api_clients.sign_in(http, tenant.EMAIL, password)
     mesh = owner.get("/v1/meshes").json()["items"][0]
     assert (mesh["name"], mesh["vm_count"], mesh["window_s"]) == ("Simulated network", 8, 60)
     vms = owner.get("/v1/vms").json()["items"]

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 
-class Mailbox(socketserver.ThreadingTCPServer):
+class MailServer(socketserver.ThreadingTCPServer):
     """Keeps messages in `got` with their recipients. With `tls` it takes them encrypted only, with `login` only from
     clients that know user and password. `refusals` are the answers to recipients that it refuses.
     """

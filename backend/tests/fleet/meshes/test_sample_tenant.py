@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from sinemora.access.tenants.service import create_owner
 from sinemora.kit.db import system_session, tenant_session
-from tests import callers, furnished
-from tests.callers import Member, MeshWorld
+from tests import api_clients, sample_tenant
+from tests.api_clients import Member, MeshWorld
 
 # By the order of their creation; what is drawn or counts up has a stand-in of the same kind.
 TABLES = {
@@ -51,8 +51,8 @@ def signed_in(owner: Member) -> dict[str, Any]:
 
 
 def test_an_owner_has_the_rows_of_one_who_signed_in(owner: Member, http: TestClient) -> None:
-    create_owner("Tenant of others", "abcdefgh@sinemora.example", callers.PASSWORD)
-    assert signed_in(owner) == signed_in(callers.sign_in(http, "abcdefgh@sinemora.example"))
+    create_owner("Tenant of others", "abcdefgh@sinemora.example", api_clients.PASSWORD)
+    assert signed_in(owner) == signed_in(api_clients.sign_in(http, "abcdefgh@sinemora.example"))
     assert owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "a"})
 
 
@@ -79,7 +79,7 @@ def stored(world: MeshWorld) -> dict[str, Any]:
 
 
 def test_rows_are_those_of_agents_that_enrolled(owner: Member, other_owner: Member) -> None:
-    enrolled, quick = callers.make_mesh(owner, 7), furnished.make_mesh(other_owner, 7, "demo")
+    enrolled, quick = api_clients.make_mesh(owner, 7), sample_tenant.make_mesh(other_owner, 7, "demo")
     assert stored(quick) == stored(enrolled)
     for world in (enrolled, quick):
         keys = [agent.vm_key for agent in world.agents]
@@ -91,5 +91,5 @@ def test_rows_are_those_of_agents_that_enrolled(owner: Member, other_owner: Memb
 
 def test_a_second_mesh_shares_the_zones_of_the_first(owner: Member) -> None:
     for name in ("demo", "second"):
-        furnished.make_mesh(owner, 2, name)
+        sample_tenant.make_mesh(owner, 2, name)
     assert [zone["name"] for zone in owner.get("/v1/zones").json()["items"]] == ["a", "b"]

@@ -1,12 +1,13 @@
 """Compares every answer that a test gets with the contract, and records answers as examples of it.
 
-`WitnessClient` is the client of all tests of the API. A test fails that got an answer with a problem code or a header
+`RecordingClient` is the client of all tests of the API. A test fails that got an answer with a problem code or a header
 that its operation does not declare.
 
-    python -m tests.witness --record          runs the tests that use the API and writes the best request and response
-                                              of each operation into the package (`sinemora/contract/examples`):
-                                              `make examples` (TESTS: only these; ONLY: only these tags)
-    python -m tests.witness FOLDER            writes what tests with SINEMORA_RECORD_EXAMPLES=FOLDER have recorded
+    python -m tests.recorded_examples --record
+        runs the tests that use the API and writes the best request and response of each operation into the package
+        (`sinemora/contract/examples`): `make examples` (TESTS: only these; ONLY: only these tags)
+    python -m tests.recorded_examples FOLDER
+        writes what tests with SINEMORA_RECORD_EXAMPLES=FOLDER have recorded
 
 Examples of binary bodies are in base64.
 """
@@ -97,7 +98,7 @@ class Operations:
         return None
 
 
-class Witness:
+class Recorder:
     """Compares answers with the contract."""
 
     def __init__(self, contract: dict[str, Any]) -> None:
@@ -225,13 +226,13 @@ def _replaced(text: str) -> str:
     return text
 
 
-class WitnessClient(TestClient):
+class RecordingClient(TestClient):
     """Client whose answers are compared with the contract."""
 
     @cached_property
-    def witness(self) -> Witness:
-        """Return the witness of the answers of this client."""
-        return Witness(contract_of_api())
+    def recorder(self) -> Recorder:
+        """Return the recorder of the answers of this client."""
+        return Recorder(contract_of_api())
 
     def send(self, request: Request, **options: Any) -> Response:
         """Send a request and check the answer."""
@@ -239,7 +240,7 @@ class WitnessClient(TestClient):
         if not options.get("stream"):
             request.read()
             for one in (*response.history, response):  # each hop of a redirect is an answer of its own
-                self.witness.see(one.request, one)
+                self.recorder.see(one.request, one)
         return response
 
 

@@ -1,7 +1,7 @@
 """Owners and meshes, stored as sign-in and enrolment store them, each in one transaction.
 
 Most tests begin with an owner and a mesh. A sign-in through the API takes four transactions, and enrolment asks the
-database some thirty times for each agent. `tests/fleet/meshes/test_furnished.py` compares these rows with those
+database some thirty times for each agent. `tests/fleet/meshes/test_sample_tenant.py` compares these rows with those
 that they leave.
 """
 
@@ -25,7 +25,7 @@ from sinemora.fleet.meshes.models import MeshVm
 from sinemora.fleet.meshes.schemas import EnrolmentTokenCreate
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.security import csrf_token, digest, hash_password, shown_prefix
-from tests.callers import PASSWORD, AgentCaller, Member, MeshWorld, address_of, enrolment, name_of, zone_of
+from tests.api_clients import PASSWORD, AgentCaller, Member, MeshWorld, address_of, enrolment, name_of, zone_of
 
 _BROWSER = Browser("127.0.0.1", "testclient")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-PATIENCE_S = 120.0
+WAIT_MOST_S = 120.0
 """After this long something has stopped, s."""
 LONGEST_WAIT_S = 30.0
 """The longest wait that a request may ask for, s."""
@@ -20,14 +20,14 @@ _PAUSES = 5
 """Times of a look that the pause after it takes: looks that take long would keep a processor from the product."""
 
 
-def until(true: Callable[[], object], what: str | Callable[[], str] = "", patience_s: float = PATIENCE_S) -> None:
-    """Wait until `true()` holds; after `patience_s` the test fails and names `what` was awaited."""
+def until(true: Callable[[], object], what: str | Callable[[], str] = "", limit_s: float = WAIT_MOST_S) -> None:
+    """Wait until `true()` holds; after `limit_s` the test fails and names `what` was awaited."""
     began_s = time.monotonic()
-    ends_s = began_s + patience_s
+    ends_s = began_s + limit_s
     while not true():
         now_s = time.monotonic()
         if now_s > ends_s:
             named = what() if callable(what) else what
-            pytest.fail(f"not within {patience_s:.0f} s: {named}")
+            pytest.fail(f"not within {limit_s:.0f} s: {named}")
         time.sleep(min(_PAUSE_MOST_S, max(_PAUSE_S, _PAUSES * (now_s - began_s))))
         began_s = time.monotonic()
