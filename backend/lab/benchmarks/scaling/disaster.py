@@ -87,6 +87,7 @@ def _environment(product: Product, storage: ObjectStorageServer) -> dict[str, st
 
 def _serve_from(product: Product, restored: PostgresServer) -> None:
     os.environ |= addresses(restored)
+    dispose()
     read_settings_again()
     product.restart()
 

@@ -28,6 +28,7 @@ def promote(product: Product) -> None:
         standby.start()
         try:
             os.environ |= standby.addresses()
+            dispose()
             read_settings_again()
             product.restart()
             fleet = Fleet(product.port, world).start()

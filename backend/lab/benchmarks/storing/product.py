@@ -220,8 +220,7 @@ def addresses(postgres: PostgresServer | ExternalPostgres) -> dict[str, str]:
 
 
 def read_settings_again() -> None:
-    """Forget settings and connections of this process, after the environment has changed."""
-    dispose()
+    """Forget the settings of this process and their connections, after the environment has changed."""
     for cached in (settings, engine, system_engine):
         cached.cache_clear()
 
