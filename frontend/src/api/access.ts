@@ -1,12 +1,12 @@
 /** The signed-in user, API keys, and the version of the server. */
 
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, post, remove } from './client'
 import type { Factor, Scope, Session } from './types'
 
 /** Return the session of this browser; null without a session. */
-export const readSession = async (): Promise<Session | null> => (await unwrap(client.GET('/v1/auth/status'))).session
+export const readSession = async (): Promise<Session | null> => (await get('/v1/auth/status')).session
 
 /** The session of this browser; null without a session. */
 export const sessionQuery = queryOptions({
@@ -23,18 +23,18 @@ export function useEdits(): boolean {
 
 export const aboutQuery = queryOptions({
   queryKey: ['about'],
-  queryFn: () => unwrap(client.GET('/v1/about')),
+  queryFn: () => get('/v1/about'),
 })
 
 export const apiKeysQuery = queryOptions({
   queryKey: ['api-keys'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/api-keys', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/api-keys'),
 })
 
 /** The OpenID provider of the installation; its name is null without one. */
 export const providerQuery = queryOptions({
   queryKey: ['provider'],
-  queryFn: () => unwrap(client.GET('/v1/auth/provider')),
+  queryFn: () => get('/v1/auth/provider'),
   staleTime: Number.POSITIVE_INFINITY,
 })
 
@@ -44,17 +44,16 @@ export const providerUrl = (next: string | undefined) =>
 
 /** Send address and password: the session, or the second factors of which one is needed. */
 export const signIn = (email: string, password: string): Promise<Session | { factors: Factor[] }> =>
-  unwrap(client.POST('/v1/auth/sign-in', { body: { email, password } }))
+  post('/v1/auth/sign-in', { body: { email, password } })
 
-export const sendSecondFactor = (code: string) => unwrap(client.POST('/v1/auth/second-factor', { body: { code } }))
+export const sendSecondFactor = (code: string) => post('/v1/auth/second-factor', { body: { code } })
 
-export const requestPasswordReset = (email: string) =>
-  unwrap(client.POST('/v1/auth/password-resets', { body: { email } }))
+export const requestPasswordReset = (email: string) => post('/v1/auth/password-resets', { body: { email } })
 
 export const redeemPasswordReset = (token: string, password: string) =>
-  unwrap(client.POST('/v1/auth/password-resets/redeem', { body: { token, password } }))
+  post('/v1/auth/password-resets/redeem', { body: { token, password } })
 
-export const signOut = () => unwrap(client.POST('/v1/auth/sign-out'))
+export const signOut = () => post('/v1/auth/sign-out')
 
 export interface ApiKeyInput {
   name: string
@@ -65,15 +64,11 @@ export interface ApiKeyInput {
 }
 
 export const useCreateApiKey = () =>
-  useAction(
-    (body: ApiKeyInput, key) => unwrap(client.POST('/v1/api-keys', { body, headers: once(key) })),
-    [['api-keys']],
-  )
+  useAction((body: ApiKeyInput, key) => post('/v1/api-keys', { body, key }), [['api-keys']])
 
 export const useDeleteApiKey = () =>
   useAction(
-    (apiKeyId: string) =>
-      unwrap(client.DELETE('/v1/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKeyId } } })),
+    (apiKeyId: string) => remove('/v1/api-keys/{api_key_id}', { path: { api_key_id: apiKeyId } }),
     [['api-keys']],
   )
 
@@ -81,12 +76,6 @@ export const useDeleteApiKey = () =>
 export const useRotateApiKey = () =>
   useAction(
     ({ id, overlapS }: { id: string; overlapS: number }, key) =>
-      unwrap(
-        client.POST('/v1/api-keys/{api_key_id}/rotate', {
-          params: { path: { api_key_id: id } },
-          body: { overlap_s: overlapS },
-          headers: once(key),
-        }),
-      ),
+      post('/v1/api-keys/{api_key_id}/rotate', { path: { api_key_id: id }, body: { overlap_s: overlapS }, key }),
     [['api-keys']],
   )

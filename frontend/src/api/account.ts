@@ -3,21 +3,21 @@
 import { queryOptions } from '@tanstack/react-query'
 import { sessionQuery } from './access'
 import { useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { everyItem, get, patch, post, put, remove } from './client'
 
 export const accountQuery = queryOptions({
   queryKey: ['account'],
-  queryFn: () => unwrap(client.GET('/v1/account')),
+  queryFn: () => get('/v1/account'),
 })
 
 export const browserSessionsQuery = queryOptions({
   queryKey: ['account', 'sessions'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/account/sessions', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/account/sessions'),
 })
 
 export const policyQuery = queryOptions({
   queryKey: ['sign-in-policy'],
-  queryFn: () => unwrap(client.GET('/v1/sign-in-policy')),
+  queryFn: () => get('/v1/sign-in-policy'),
 })
 
 // A changed second factor can open the rest of the product to this session.
@@ -25,41 +25,36 @@ const ACCOUNT = [accountQuery.queryKey, sessionQuery.queryKey]
 
 export const useChangePassword = () =>
   useAction(
-    (body: { current_password: string; new_password: string }) => unwrap(client.PUT('/v1/account/password', { body })),
+    (body: { current_password: string; new_password: string }) => put('/v1/account/password', { body }),
     ACCOUNT,
   )
 
 export const useChangeName = () =>
-  useAction(
-    (name: string) => unwrap(client.PATCH('/v1/account', { body: { name } })),
-    [accountQuery.queryKey, ['members']],
-  )
+  useAction((name: string) => patch('/v1/account', { body: { name } }), [accountQuery.queryKey, ['members']])
 
 export const useEndSession = () =>
   useAction(
-    (id: string) =>
-      unwrap(client.DELETE('/v1/account/sessions/{session_id}', { params: { path: { session_id: id } } })),
+    (id: string) => remove('/v1/account/sessions/{session_id}', { path: { session_id: id } }),
     [browserSessionsQuery.queryKey],
   )
 
 /** End all sessions of the person; `keepThis` keeps the one of this browser. */
-export const endSessions = (keepThis: boolean) =>
-  unwrap(client.DELETE('/v1/account/sessions', { params: { query: { keep_this: keepThis } } }))
+export const endSessions = (keepThis: boolean) => remove('/v1/account/sessions', { query: { keep_this: keepThis } })
 
 export const confirmIdentity = (proof: { password?: string; code?: string }) =>
-  unwrap(client.POST('/v1/account/confirmations', { body: proof }))
+  post('/v1/account/confirmations', { body: proof })
 
-export const createTotp = () => unwrap(client.POST('/v1/account/totp'))
+export const createTotp = () => post('/v1/account/totp')
 
 export const useConfirmTotp = () =>
-  useAction((code: string) => unwrap(client.POST('/v1/account/totp/confirm', { body: { code } })), ACCOUNT)
+  useAction((code: string) => post('/v1/account/totp/confirm', { body: { code } }), ACCOUNT)
 
-export const useDeleteTotp = () => useAction(() => unwrap(client.DELETE('/v1/account/totp')), ACCOUNT)
+export const useDeleteTotp = () => useAction(() => remove('/v1/account/totp'), ACCOUNT)
 
-export const useCreateRecoveryCodes = () => useAction(() => unwrap(client.POST('/v1/account/recovery-codes')), ACCOUNT)
+export const useCreateRecoveryCodes = () => useAction(() => post('/v1/account/recovery-codes'), ACCOUNT)
 
 export const useSetPolicy = () =>
   useAction(
-    (required: boolean) => unwrap(client.PUT('/v1/sign-in-policy', { body: { second_factor_required: required } })),
+    (required: boolean) => put('/v1/sign-in-policy', { body: { second_factor_required: required } }),
     [policyQuery.queryKey, accountQuery.queryKey],
   )

@@ -65,6 +65,3 @@ function usePresent() {
   }, [])
   return present
 }
-
-/** A header that makes a request happen once. */
-export const once = (key: string) => ({ 'Idempotency-Key': key })

@@ -2,8 +2,8 @@
 
 import { keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
 import { Problem } from '~/lib/problem'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, post, put, remove } from './client'
 import type {
   ComputeMixQuestion,
   Fairness,
@@ -20,7 +20,7 @@ import type {
 export const computeMixQuery = (question: ComputeMixQuestion) =>
   queryOptions({
     queryKey: ['advisors', 'compute-mix', question],
-    queryFn: () => unwrap(client.POST('/v1/advisors/compute-mix', { body: question })),
+    queryFn: () => post('/v1/advisors/compute-mix', { body: question }),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -28,31 +28,27 @@ export const computeMixQuery = (question: ComputeMixQuestion) =>
 export const providerPricesQuery = (question: ProviderPriceQuestion) =>
   queryOptions({
     queryKey: ['advisors', 'provider-prices', question],
-    queryFn: () => unwrap(client.POST('/v1/advisors/provider-prices', { body: question })),
+    queryFn: () => post('/v1/advisors/provider-prices', { body: question }),
     placeholderData: keepPreviousData,
     retry: false,
   })
 
 export const priceListsQuery = queryOptions({
   queryKey: ['price-lists'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/price-lists', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/price-lists'),
 })
 
 export const priceListSamplesQuery = queryOptions({
   queryKey: ['price-list-samples'],
-  queryFn: () => unwrap(client.GET('/v1/price-list-samples')),
+  queryFn: () => get('/v1/price-list-samples'),
 })
 
 export const useImportPriceList = () =>
-  useAction(
-    (body: PriceListInput, key) => unwrap(client.POST('/v1/price-lists', { body, headers: once(key) })),
-    [['price-lists'], ['advisors']],
-  )
+  useAction((body: PriceListInput, key) => post('/v1/price-lists', { body, key }), [['price-lists'], ['advisors']])
 
 export const useDeletePriceList = () =>
   useAction(
-    (id: string) =>
-      unwrap(client.DELETE('/v1/price-lists/{price_list_id}', { params: { path: { price_list_id: id } } })),
+    (id: string) => remove('/v1/price-lists/{price_list_id}', { path: { price_list_id: id } }),
     [['price-lists']],
   )
 
@@ -61,14 +57,12 @@ export const priceBasisQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'price-basis'],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/applications/{application_id}/price-basis', {
-          params: { path: { application_id: applicationId } },
-        }),
-      ).catch((error: unknown) => {
-        if (error instanceof Problem && error.code === 'price_basis_unknown') return null
-        throw error
-      }),
+      get('/v1/applications/{application_id}/price-basis', { path: { application_id: applicationId } }).catch(
+        (error: unknown) => {
+          if (error instanceof Problem && error.code === 'price_basis_unknown') return null
+          throw error
+        },
+      ),
   })
 
 const PRICED: QueryKey[] = [['applications'], ['recommendations']]
@@ -76,23 +70,14 @@ const PRICED: QueryKey[] = [['applications'], ['recommendations']]
 export const useSetPriceBasis = () =>
   useAction(
     ({ applicationId, service }: { applicationId: string; service: PricedService }) =>
-      unwrap(
-        client.PUT('/v1/applications/{application_id}/price-basis', {
-          params: { path: { application_id: applicationId } },
-          body: service,
-        }),
-      ),
+      put('/v1/applications/{application_id}/price-basis', { path: { application_id: applicationId }, body: service }),
     PRICED,
   )
 
 export const useDeletePriceBasis = () =>
   useAction(
     (applicationId: string) =>
-      unwrap(
-        client.DELETE('/v1/applications/{application_id}/price-basis', {
-          params: { path: { application_id: applicationId } },
-        }),
-      ),
+      remove('/v1/applications/{application_id}/price-basis', { path: { application_id: applicationId } }),
     PRICED,
   )
 
@@ -107,27 +92,20 @@ export const fairnessQuery = (mesh: string, { of, minutes, source, target }: Fai
   queryOptions({
     queryKey: ['meshes', mesh, 'fairness', of, minutes, ...(of === 'flows' ? [source, target] : [])],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/meshes/{mesh_id}/fairness', {
-          params: {
-            path: { mesh_id: mesh },
-            query: { of, minutes, ...(of === 'flows' ? { source: source ?? null, target: target ?? null } : {}) },
-          },
-        }),
-      ),
+      get('/v1/meshes/{mesh_id}/fairness', {
+        path: { mesh_id: mesh },
+        query: { of, minutes, ...(of === 'flows' ? { source: source ?? null, target: target ?? null } : {}) },
+      }),
     placeholderData: keepPreviousData,
   })
 
 export const useImportFairness = () =>
-  useAction(
-    (csv: string, key) => unwrap(client.POST('/v1/advisors/fairness-imports', { body: { csv }, headers: once(key) })),
-    [],
-  )
+  useAction((csv: string, key) => post('/v1/advisors/fairness-imports', { body: { csv }, key }), [])
 
 export const transportQuery = (question: TransportQuestion) =>
   queryOptions({
     queryKey: ['advisors', 'transport', question],
-    queryFn: () => unwrap(client.POST('/v1/advisors/transports', { body: question })),
+    queryFn: () => post('/v1/advisors/transports', { body: question }),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -135,7 +113,7 @@ export const transportQuery = (question: TransportQuestion) =>
 export const transferPlanQuery = (question: TransferQuestion) =>
   queryOptions({
     queryKey: ['advisors', 'transfers', question],
-    queryFn: () => unwrap(client.POST('/v1/advisors/transfer-plans', { body: question })),
+    queryFn: () => post('/v1/advisors/transfer-plans', { body: question }),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -144,7 +122,7 @@ export const transferPlanQuery = (question: TransferQuestion) =>
 export const trafficShapesQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['advisors', 'traffic-shapes', meshId],
-    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/traffic-shapes', { params: { path: { mesh_id: meshId } } })),
+    queryFn: () => get('/v1/meshes/{mesh_id}/traffic-shapes', { path: { mesh_id: meshId } }),
   })
 
 /** `file` is the name of the file of the bursts, which are too long for a key. */
@@ -155,8 +133,8 @@ export const treatmentQuery = (bursts: [TreatmentQuestion, TreatmentQuestion], n
     queryKey: ['advisors', 'packet-treatments', name, bursts[0].sent_ns[0], bursts[1].sent_ns[0]],
     queryFn: () =>
       Promise.all([
-        unwrap(client.POST('/v1/advisors/packet-treatments', { body: bursts[0] })),
-        unwrap(client.POST('/v1/advisors/packet-treatments', { body: bursts[1] })),
+        post('/v1/advisors/packet-treatments', { body: bursts[0] }),
+        post('/v1/advisors/packet-treatments', { body: bursts[1] }),
       ]),
     retry: false,
   })
@@ -165,14 +143,14 @@ export const treatmentQuery = (bursts: [TreatmentQuestion, TreatmentQuestion], n
 export const shapingStudyQuery = (study: ShapingStudyFile, opened: number) =>
   queryOptions({
     queryKey: ['advisors', 'shaping-studies', opened],
-    queryFn: () => unwrap(client.POST('/v1/advisors/shaping-studies', { body: study })),
+    queryFn: () => post('/v1/advisors/shaping-studies', { body: study }),
     retry: false,
   })
 
 export const shapingQuery = (question: ShapingQuestion, file: string | null) =>
   queryOptions({
     queryKey: ['advisors', 'shaping', { ...question, trains: question.trains?.map(({ sent_ns }) => sent_ns[0]) }, file],
-    queryFn: () => unwrap(client.POST('/v1/advisors/token-buckets', { body: question })),
+    queryFn: () => post('/v1/advisors/token-buckets', { body: question }),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -181,14 +159,12 @@ export const shapingQuery = (question: ShapingQuestion, file: string | null) =>
 export const connectionTimeoutsQuery = (mesh: string) =>
   queryOptions({
     queryKey: ['meshes', mesh, 'connection-timeouts'],
-    queryFn: () =>
-      unwrap(client.GET('/v1/meshes/{mesh_id}/connection-timeouts', { params: { path: { mesh_id: mesh } } })),
+    queryFn: () => get('/v1/meshes/{mesh_id}/connection-timeouts', { path: { mesh_id: mesh } }),
     refetchInterval: 60_000,
   })
 
 export const tailsQuery = (mesh: string) =>
   queryOptions({
     queryKey: ['meshes', mesh, 'retransmission-tails'],
-    queryFn: () =>
-      unwrap(client.GET('/v1/meshes/{mesh_id}/retransmission-tails', { params: { path: { mesh_id: mesh } } })),
+    queryFn: () => get('/v1/meshes/{mesh_id}/retransmission-tails', { path: { mesh_id: mesh } }),
   })

@@ -4,8 +4,8 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { annotationMark } from '~/lib/annotations'
 import type { TimeRange } from '~/lib/spans'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, patch, post, remove } from './client'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000
 
 export const annotationsQuery = queryOptions({
   queryKey: ['annotations'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/annotations', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/annotations'),
   refetchInterval: REFRESH_MS,
 })
 
@@ -31,8 +31,8 @@ export const annotationsWithinQuery = (meshId: string, range: TimeRange) => {
   return queryOptions({
     queryKey: ['annotations', meshId, from, to],
     queryFn: async () => {
-      const query = { ...page(undefined), mesh_id: meshId, from, to }
-      return (await unwrap(client.GET('/v1/annotations', { params: { query } }))).items
+      const query = { limit: 500, mesh_id: meshId, from, to }
+      return (await get('/v1/annotations', { query })).items
     },
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
@@ -48,25 +48,14 @@ export function useAnnotationMarks(meshId: string, range: TimeRange) {
 const STALE = [['annotations']]
 
 export const useCreateAnnotation = () =>
-  useAction((body: AnnotationInput, key) => unwrap(client.POST('/v1/annotations', { body, headers: once(key) })), STALE)
+  useAction((body: AnnotationInput, key) => post('/v1/annotations', { body, key }), STALE)
 
 /** Change an annotation of the version that was read. */
 export const useUpdateAnnotation = ({ id, version }: Pick<Annotation, 'id' | 'version'>) =>
   useAction(
-    (body: AnnotationInput) =>
-      unwrap(
-        client.PATCH('/v1/annotations/{annotation_id}', {
-          params: { path: { annotation_id: id } },
-          body,
-          headers: { 'If-Match': `"${version}"` },
-        }),
-      ),
+    (body: AnnotationInput) => patch('/v1/annotations/{annotation_id}', { path: { annotation_id: id }, body, version }),
     STALE,
   )
 
 export const useDeleteAnnotation = () =>
-  useAction(
-    (id: string) =>
-      unwrap(client.DELETE('/v1/annotations/{annotation_id}', { params: { path: { annotation_id: id } } })),
-    STALE,
-  )
+  useAction((id: string) => remove('/v1/annotations/{annotation_id}', { path: { annotation_id: id } }), STALE)

@@ -1,33 +1,27 @@
 /** Applications, their performance, and options to improve it. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { client, everyItem, get, post, remove } from './client'
 import { responseOrOutput } from './jobs'
 import type { Options } from './types'
 
 export const applicationsQuery = queryOptions({
   queryKey: ['applications'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/applications', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/applications'),
 })
 
 export const applicationQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'application'],
-    queryFn: () =>
-      unwrap(client.GET('/v1/applications/{application_id}', { params: { path: { application_id: applicationId } } })),
+    queryFn: () => get('/v1/applications/{application_id}', { path: { application_id: applicationId } }),
   })
 
 /** The performance of an application under the newest round trips, refetched as they change. */
 export const performanceQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'performance'],
-    queryFn: () =>
-      unwrap(
-        client.GET('/v1/applications/{application_id}/performance', {
-          params: { path: { application_id: applicationId } },
-        }),
-      ),
+    queryFn: () => get('/v1/applications/{application_id}/performance', { path: { application_id: applicationId } }),
     refetchInterval: 10_000,
   })
 
@@ -35,12 +29,7 @@ export const performanceQuery = (applicationId: string) =>
 export const sensitivityQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'sensitivity'],
-    queryFn: () =>
-      unwrap(
-        client.GET('/v1/applications/{application_id}/sensitivity', {
-          params: { path: { application_id: applicationId } },
-        }),
-      ),
+    queryFn: () => get('/v1/applications/{application_id}/sensitivity', { path: { application_id: applicationId } }),
     staleTime: 60_000,
   })
 
@@ -49,11 +38,9 @@ export const pathApplicationsQuery = (meshId: string, source: string, target: st
   queryOptions({
     queryKey: ['applications', 'path', meshId, source, target],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/applications', {
-          params: { path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target } },
-        }),
-      ),
+      get('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/applications', {
+        path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+      }),
     refetchInterval: 10_000,
   })
 
@@ -62,8 +49,8 @@ export const pathCostsQuery = (meshId: string, selections: readonly string[]) =>
   queryOptions({
     queryKey: ['applications', 'costs', meshId, selections],
     queryFn: async () => {
-      const params = { path: { mesh_id: meshId }, query: { selections: [...selections] } }
-      const { items } = await unwrap(client.GET('/v1/meshes/{mesh_id}/path-costs', { params }))
+      const asked = { path: { mesh_id: meshId }, query: { selections: [...selections] } }
+      const { items } = await get('/v1/meshes/{mesh_id}/path-costs', asked)
       return new Map(items.map(({ selection, worst }) => [selection, worst]))
     },
     enabled: selections.length > 0,
@@ -99,25 +86,20 @@ const plainTask = { pinned: false, slots: 1, cpu_millicores: 0, memory_mib: 0 }
 export const useCreateApplication = () =>
   useAction(
     (input: ApplicationInput, key) =>
-      unwrap(
-        client.POST('/v1/applications', {
-          body: {
-            ...input,
-            description: '',
-            move_cost: 0,
-            tasks: input.tasks.map((task) => ({ ...plainTask, ...task })),
-          },
-          headers: once(key),
-        }),
-      ),
+      post('/v1/applications', {
+        body: {
+          ...input,
+          description: '',
+          move_cost: 0,
+          tasks: input.tasks.map((task) => ({ ...plainTask, ...task })),
+        },
+        key,
+      }),
     [['applications']],
   )
 
 export const useDeleteApplication = () =>
   useAction(
-    (applicationId: string) =>
-      unwrap(
-        client.DELETE('/v1/applications/{application_id}', { params: { path: { application_id: applicationId } } }),
-      ),
+    (applicationId: string) => remove('/v1/applications/{application_id}', { path: { application_id: applicationId } }),
     [['applications']],
   )

@@ -1,7 +1,7 @@
 /** The audit log. */
 
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import { client, unwrap } from './client'
+import { get } from './client'
 import type { components } from './schema.gen'
 
 export type AuditEntry = components['schemas']['AuditEntryRead']
@@ -30,11 +30,9 @@ export const auditQuery = (selection: AuditSelection) =>
   infiniteQueryOptions({
     queryKey: ['audit', selection],
     queryFn: ({ pageParam }) =>
-      unwrap(
-        client.GET('/v1/audit-entries', {
-          params: { query: { ...queryOf(selection), limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } },
-        }),
-      ),
+      get('/v1/audit-entries', {
+        query: { ...queryOf(selection), limit: 100, ...(pageParam ? { cursor: pageParam } : {}) },
+      }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? undefined,
   })

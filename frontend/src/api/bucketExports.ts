@@ -1,10 +1,9 @@
 /** Exports of measurements to buckets of the tenant: queries and actions. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, patch, post, remove } from './client'
 import type { components } from './schema.gen'
-import type { Job } from './types'
 
 type Schemas = components['schemas']
 
@@ -18,46 +17,34 @@ const LIST = ['bucket-exports']
 /** All exports; requested again, because the worker runs them. */
 export const bucketExportsQuery = queryOptions({
   queryKey: LIST,
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/bucket-exports', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/bucket-exports'),
   refetchInterval: ({ state }) => (state.data?.some((one) => one.state === 'running') ? 1_000 : 10_000),
 })
 
 const at = (id: string) => ({ path: { bucket_export_id: id } })
 
 export const useCreateBucketExport = () =>
-  useAction(
-    (body: BucketExportInput, key) => unwrap(client.POST('/v1/bucket-exports', { body, headers: once(key) })),
-    [LIST],
-  )
+  useAction((body: BucketExportInput, key) => post('/v1/bucket-exports', { body, key }), [LIST])
 
 export const useChangeBucketExport = () =>
   useAction(
     ({ id, version, changes }: { id: string; version: string; changes: BucketExportChanges }) =>
-      unwrap(
-        client.PATCH('/v1/bucket-exports/{bucket_export_id}', {
-          params: at(id),
-          body: changes,
-          headers: { 'If-Match': `"${version}"` },
-        }),
-      ),
+      patch('/v1/bucket-exports/{bucket_export_id}', { ...at(id), body: changes, version }),
     [LIST],
   )
 
 export const useDeleteBucketExport = () =>
-  useAction((id: string) => unwrap(client.DELETE('/v1/bucket-exports/{bucket_export_id}', { params: at(id) })), [LIST])
+  useAction((id: string) => remove('/v1/bucket-exports/{bucket_export_id}', at(id)), [LIST])
 
 /** Write one object to the bucket and delete it. */
 export const useTestBucket = () =>
   useAction(
     async ({ id, name }: Pick<BucketExport, 'id' | 'name'>) => ({
       name,
-      ...(await unwrap(client.POST('/v1/bucket-exports/{bucket_export_id}/tests', { params: at(id) }))),
+      ...(await post('/v1/bucket-exports/{bucket_export_id}/tests', at(id))),
     }),
     [],
   )
 
 export const useRunBucketExport = () =>
-  useAction(
-    (id: string) => unwrap<Job>(client.POST('/v1/bucket-exports/{bucket_export_id}/runs', { params: at(id) })),
-    [LIST, ['jobs']],
-  )
+  useAction((id: string) => post('/v1/bucket-exports/{bucket_export_id}/runs', at(id)), [LIST, ['jobs']])

@@ -1,8 +1,8 @@
 /** The bulk sender: trials of transports and runs of planned transfers. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, page, unwrap } from './client'
+import { useAction } from './action'
+import { get, post } from './client'
 import type { TransferRunInput, TransportTrialInput } from './types'
 
 const RUNNING_MS = 1000
@@ -14,17 +14,14 @@ const OVER = ['completed', 'stopped', 'failed']
 export const bulkSendersQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'bulk-senders'],
-    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/bulk-senders', { params: { path: { mesh_id: meshId } } })),
+    queryFn: () => get('/v1/meshes/{mesh_id}/bulk-senders', { path: { mesh_id: meshId } }),
   })
 
 /** The newest runs of a mesh, again and again while one is not over. */
 export const bulkRunsQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['bulk-runs', 'of', meshId],
-    queryFn: () =>
-      unwrap(client.GET('/v1/bulk-runs', { params: { query: { mesh_id: meshId, ...page(undefined) } } })).then(
-        ({ items }) => items,
-      ),
+    queryFn: () => get('/v1/bulk-runs', { query: { mesh_id: meshId, limit: 500 } }).then(({ items }) => items),
     refetchInterval: ({ state: { data } }) => (data?.some(({ status }) => !OVER.includes(status)) ? LISTED_MS : false),
   })
 
@@ -32,7 +29,7 @@ export const bulkRunsQuery = (meshId: string) =>
 export const bulkRunQuery = (runId: string) =>
   queryOptions({
     queryKey: ['bulk-runs', runId],
-    queryFn: () => unwrap(client.GET('/v1/bulk-runs/{run_id}', { params: { path: { run_id: runId } } })),
+    queryFn: () => get('/v1/bulk-runs/{run_id}', { path: { run_id: runId } }),
     refetchInterval: ({ state: { data } }) => {
       if (!data || !OVER.includes(data.status)) return RUNNING_MS
       const isRecent = Date.now() - Date.parse(data.ends_at) < 0
@@ -41,19 +38,10 @@ export const bulkRunQuery = (runId: string) =>
   })
 
 export const useStartTrial = () =>
-  useAction(
-    (body: TransportTrialInput, key) => unwrap(client.POST('/v1/transport-trials', { body, headers: once(key) })),
-    [['bulk-runs']],
-  )
+  useAction((body: TransportTrialInput, key) => post('/v1/transport-trials', { body, key }), [['bulk-runs']])
 
 export const useRunTransfers = () =>
-  useAction(
-    (body: TransferRunInput, key) => unwrap(client.POST('/v1/transfer-runs', { body, headers: once(key) })),
-    [['bulk-runs']],
-  )
+  useAction((body: TransferRunInput, key) => post('/v1/transfer-runs', { body, key }), [['bulk-runs']])
 
 export const useStopBulkRun = () =>
-  useAction(
-    (runId: string) => unwrap(client.POST('/v1/bulk-runs/{run_id}/stop', { params: { path: { run_id: runId } } })),
-    [['bulk-runs']],
-  )
+  useAction((runId: string) => post('/v1/bulk-runs/{run_id}/stop', { path: { run_id: runId } }), [['bulk-runs']])

@@ -1,6 +1,11 @@
 /** The HTTP client: credentials, the CSRF token, idempotency keys. */
 
-import createClient from 'openapi-fetch'
+import createClient, {
+  type ClientPathsWithMethod,
+  type FetchResponse,
+  type ParamsOption,
+  type RequestBodyOption,
+} from 'openapi-fetch'
 import { Problem, Unreachable } from '~/lib/problem'
 import { reportAnswer, reportAway } from './connection'
 import type { paths } from './schema.gen'
@@ -71,25 +76,77 @@ export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; respo
   throw problem
 }
 
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+type Url<M extends Method> = ClientPathsWithMethod<typeof client, M>
+type Operation<U extends keyof paths, M extends Method> = NonNullable<paths[U][M]>
+
+/** What a request may name: its parameters, its body and the headers of a change. */
+type Asked<O> = Pick<
+  NonNullable<ParamsOption<O>['params']>,
+  keyof NonNullable<ParamsOption<O>['params']> & ('path' | 'query')
+> &
+  RequestBodyOption<O> & {
+    /** The idempotency key: the request happens once. */
+    key?: string
+    /** The version that a change replaces. */
+    version?: string | number
+    /** The ETag that a change replaces. */
+    etag?: string
+    signal?: AbortSignal
+  }
+
+type Arguments<O> = object extends Asked<O> ? [asked?: Asked<O>] : [asked: Asked<O>]
+
+type Answer<U extends keyof paths, M extends Method> =
+  FetchResponse<Operation<U, M>, object, 'application/json'> extends infer R
+    ? R extends { data: infer T }
+      ? T
+      : never
+    : never
+
+function call(method: Method, url: string, asked: object | undefined) {
+  const { path, query, body, key, version, etag, signal } = (asked ?? {}) as Record<string, unknown>
+  const headers = { 'Idempotency-Key': key, 'If-Match': version === undefined ? etag : `"${version}"` }
+  const init = { params: { path, query }, body, signal, headers }
+  return client.request(method, url as never, init as never)
+}
+
+/** Return a function that makes requests of a method: it returns the data of the response, or throws its `Problem`. */
+const requests =
+  <M extends Method>(method: M) =>
+  <U extends Url<M>>(url: U, ...[asked]: Arguments<Operation<U, M>>): Promise<Answer<U, M>> =>
+    unwrap(call(method, url, asked) as never)
+
+export const get = requests('get')
+export const post = requests('post')
+export const put = requests('put')
+export const patch = requests('patch')
+export const remove = requests('delete')
+
 /** Return the ETag of a response as a change must name it: a proxy that compresses makes it weak. `*` without one. */
 export const etagOf = (response: Response): string => response.headers.get('ETag')?.replace(/^W\//, '') ?? '*'
 
-interface Page<T> {
-  items: T[]
-  next_cursor: string | null
+/** Return an object with the ETag that a change of it must name. */
+export async function tagged<U extends Url<'get'>>(url: U, ...[asked]: Arguments<Operation<U, 'get'>>) {
+  const answer = await call('get', url, asked)
+  const data: Answer<U, 'get'> = await unwrap(Promise.resolve(answer) as never)
+  return { data, etag: etagOf(answer.response) }
 }
 
+type Item<U extends Url<'get'>> = Answer<U, 'get'> extends { items: (infer T)[] } ? T : never
+
 /** Return every item of a paged list; lists of the inventory are at most a few thousand long. */
-export async function everyItem<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
-  const items: T[] = []
-  let cursor: string | undefined
+export async function everyItem<U extends Url<'get'>>(url: U, ...[asked]: Arguments<Operation<U, 'get'>>) {
+  const items: Item<U>[] = []
+  let cursor: string | null | undefined
   do {
-    const next = await page(cursor)
+    const query = { limit: 500, ...asked?.query, ...(cursor ? { cursor } : {}) }
+    const next = (await get(url, ...([{ ...asked, query }] as never))) as {
+      items: Item<U>[]
+      next_cursor: string | null
+    }
     items.push(...next.items)
-    cursor = next.next_cursor ?? undefined
+    cursor = next.next_cursor
   } while (cursor)
   return items
 }
-
-/** The largest page, from a cursor on. */
-export const page = (cursor: string | undefined) => ({ limit: 500, ...(cursor ? { cursor } : {}) })

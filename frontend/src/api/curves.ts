@@ -2,12 +2,12 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity } from '~/lib/dimensions'
-import { once, useAction } from './action'
-import { client, etagOf, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, patch, post, remove, tagged } from './client'
 
 export const curvesQuery = queryOptions({
   queryKey: ['curves'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/curves', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/curves'),
 })
 
 const numbered = (number: number | undefined) => (number ? { number } : {})
@@ -17,10 +17,11 @@ export const curveQuery = (curveId: string, number?: number) =>
   queryOptions({
     queryKey: ['curves', curveId, 'curve', number],
     queryFn: async () => {
-      const call = await client.GET('/v1/curves/{curve_id}', {
-        params: { path: { curve_id: curveId }, query: numbered(number) },
+      const { data, etag } = await tagged('/v1/curves/{curve_id}', {
+        path: { curve_id: curveId },
+        query: numbered(number),
       })
-      return { curve: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
+      return { curve: data, etag }
     },
     placeholderData: keepPreviousData,
   })
@@ -28,25 +29,14 @@ export const curveQuery = (curveId: string, number?: number) =>
 export const curveVersionsQuery = (curveId: string) =>
   queryOptions({
     queryKey: ['curves', curveId, 'versions'],
-    queryFn: () =>
-      everyItem((cursor) =>
-        unwrap(
-          client.GET('/v1/curves/{curve_id}/versions', {
-            params: { path: { curve_id: curveId }, query: page(cursor) },
-          }),
-        ),
-      ),
+    queryFn: () => everyItem('/v1/curves/{curve_id}/versions', { path: { curve_id: curveId } }),
   })
 
 export const curvePointsQuery = (curveId: string, number: number, stepUs: number) =>
   queryOptions({
     queryKey: ['curves', curveId, 'points', number, stepUs],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/curves/{curve_id}/points', {
-          params: { path: { curve_id: curveId }, query: { step_us: stepUs, number } },
-        }),
-      ),
+      get('/v1/curves/{curve_id}/points', { path: { curve_id: curveId }, query: { step_us: stepUs, number } }),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
@@ -80,7 +70,7 @@ export const curveCostQuery = (
   const query = { added_us: added, ...numbered(number), ...counted, ...pair }
   return queryOptions({
     queryKey: ['curves', curveId, 'cost', query],
-    queryFn: () => unwrap(client.GET('/v1/curves/{curve_id}/cost', { params: { path: { curve_id: curveId }, query } })),
+    queryFn: () => get('/v1/curves/{curve_id}/cost', { path: { curve_id: curveId }, query }),
     placeholderData: keepPreviousData,
     // Measurements change without an action of the user.
     refetchInterval: mesh ? 10_000 : false,
@@ -103,30 +93,17 @@ export interface CurveInput extends MeasurementsInput {
 const measured = { metric: 'rate', latency: 'added' } as const
 
 export const useCreateCurve = () =>
-  useAction(
-    (body: CurveInput, key) =>
-      unwrap(client.POST('/v1/curves', { body: { ...measured, ...body }, headers: once(key) })),
-    [['curves']],
-  )
+  useAction((body: CurveInput, key) => post('/v1/curves', { body: { ...measured, ...body }, key }), [['curves']])
 
 export const useCreateCurveVersion = (curveId: string) =>
   useAction(
     (body: MeasurementsInput, key) =>
-      unwrap(
-        client.POST('/v1/curves/{curve_id}/versions', {
-          params: { path: { curve_id: curveId } },
-          body: { ...measured, ...body },
-          headers: once(key),
-        }),
-      ),
+      post('/v1/curves/{curve_id}/versions', { path: { curve_id: curveId }, body: { ...measured, ...body }, key }),
     [['curves']],
   )
 
 export const useDeleteCurve = () =>
-  useAction(
-    (curveId: string) => unwrap(client.DELETE('/v1/curves/{curve_id}', { params: { path: { curve_id: curveId } } })),
-    [['curves']],
-  )
+  useAction((curveId: string) => remove('/v1/curves/{curve_id}', { path: { curve_id: curveId } }), [['curves']])
 
 export interface CurveWords {
   name: string
@@ -136,13 +113,6 @@ export interface CurveWords {
 
 export const useUpdateCurve = (curveId: string, etag: string) =>
   useAction(
-    (body: Partial<CurveWords>) =>
-      unwrap(
-        client.PATCH('/v1/curves/{curve_id}', {
-          params: { path: { curve_id: curveId } },
-          body,
-          headers: { 'If-Match': etag },
-        }),
-      ),
+    (body: Partial<CurveWords>) => patch('/v1/curves/{curve_id}', { path: { curve_id: curveId }, body, etag }),
     [['curves']],
   )

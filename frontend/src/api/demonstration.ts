@@ -1,7 +1,7 @@
 /** The demonstration that `make up` plays. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { client, unwrap } from './client'
+import { get } from './client'
 import type { components } from './schema.gen'
 
 export type Demonstration = components['schemas']['Demonstration']
@@ -11,7 +11,7 @@ const WITHOUT_MS = 60_000
 
 export const demonstrationQuery = queryOptions({
   queryKey: ['demonstration'],
-  queryFn: () => unwrap(client.GET('/v1/demonstration')),
+  queryFn: () => get('/v1/demonstration'),
   refetchInterval: (query) => (query.state.data?.playing ? WHILE_PLAYING_MS : WITHOUT_MS),
   retry: false,
 })

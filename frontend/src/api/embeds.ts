@@ -1,8 +1,8 @@
 /** Embed links: one view of a mesh for readers without an account. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, post, remove } from './client'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -15,23 +15,20 @@ const MINUTE_MS = 60_000
 /** The view that the token of this page shows; asked again each minute, since a link may end while it is shown. */
 export const embedQuery = queryOptions({
   queryKey: ['embed'],
-  queryFn: () => unwrap(client.GET('/v1/embed')),
+  queryFn: () => get('/v1/embed'),
   refetchInterval: MINUTE_MS,
   refetchIntervalInBackground: true,
 })
 
 export const embedLinksQuery = queryOptions({
   queryKey: ['embed-links'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/embed-links', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/embed-links'),
 })
 
 const STALE = [['embed-links']]
 
 export const useCreateEmbedLink = () =>
-  useAction((body: EmbedInput, key) => unwrap(client.POST('/v1/embed-links', { body, headers: once(key) })), STALE)
+  useAction((body: EmbedInput, key) => post('/v1/embed-links', { body, key }), STALE)
 
 export const useRevokeEmbedLink = () =>
-  useAction(
-    (id: string) => unwrap(client.DELETE('/v1/embed-links/{link_id}', { params: { path: { link_id: id } } })),
-    STALE,
-  )
+  useAction((id: string) => remove('/v1/embed-links/{link_id}', { path: { link_id: id } }), STALE)

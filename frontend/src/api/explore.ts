@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
 import { baseOf, rangeOf, type TimeRange, type TimeSearch, type Versus } from '~/lib/spans'
-import { client, unwrap } from './client'
+import { client, get, unwrap } from './client'
 import { responseOrOutput } from './jobs'
 import type { Distribution, Losses, ManySeries, Movers, Spikes, Variability } from './types'
 
@@ -82,80 +82,28 @@ export function fileOf(
 const key = (meshId: string, view: string, parameters: unknown) => ['meshes', meshId, 'range', view, parameters]
 const path = (meshId: string) => ({ mesh_id: meshId })
 
-export const manySeriesQuery = (meshId: string, parameters: ExploreParameters) =>
-  queryOptions({
-    queryKey: key(meshId, 'series', parameters),
-    queryFn: (context) =>
-      responseOrOutput<ManySeries>(
-        client.GET('/v1/meshes/{mesh_id}/series', {
-          params: { path: path(meshId), query: QUERY.series(parameters) },
-          signal: context.signal,
-        }),
-        context,
-      ),
-    placeholderData: keepPreviousData,
-    staleTime: 10_000,
-  })
+/** A view of a mesh in a range; a job may compute it. */
+const viewQuery =
+  <T>(view: 'series' | 'distribution' | 'variability' | 'losses' | 'movers', staleTime: number) =>
+  (meshId: string, parameters: ExploreParameters) =>
+    queryOptions({
+      queryKey: key(meshId, view, parameters),
+      queryFn: (context) => {
+        const params = { path: path(meshId), query: QUERY[view](parameters) }
+        return responseOrOutput<T>(
+          client.GET(`/v1/meshes/{mesh_id}/${view}`, { params, signal: context.signal } as never),
+          context,
+        )
+      },
+      placeholderData: keepPreviousData,
+      staleTime,
+    })
 
-export const distributionQuery = (meshId: string, parameters: ExploreParameters) =>
-  queryOptions({
-    queryKey: key(meshId, 'distribution', parameters),
-    queryFn: (context) =>
-      responseOrOutput<Distribution>(
-        client.GET('/v1/meshes/{mesh_id}/distribution', {
-          params: { path: path(meshId), query: QUERY.distribution(parameters) },
-          signal: context.signal,
-        }),
-        context,
-      ),
-    placeholderData: keepPreviousData,
-    staleTime: 10_000,
-  })
-
-export const variabilityQuery = (meshId: string, parameters: ExploreParameters) =>
-  queryOptions({
-    queryKey: key(meshId, 'variability', parameters),
-    queryFn: (context) =>
-      responseOrOutput<Variability>(
-        client.GET('/v1/meshes/{mesh_id}/variability', {
-          params: { path: path(meshId), query: QUERY.variability(parameters) },
-          signal: context.signal,
-        }),
-        context,
-      ),
-    placeholderData: keepPreviousData,
-    staleTime: 30_000,
-  })
-
-export const lossesQuery = (meshId: string, parameters: ExploreParameters) =>
-  queryOptions({
-    queryKey: key(meshId, 'losses', parameters),
-    queryFn: (context) =>
-      responseOrOutput<Losses>(
-        client.GET('/v1/meshes/{mesh_id}/losses', {
-          params: { path: path(meshId), query: QUERY.losses(parameters) },
-          signal: context.signal,
-        }),
-        context,
-      ),
-    placeholderData: keepPreviousData,
-    staleTime: 30_000,
-  })
-
-export const moversQuery = (meshId: string, parameters: ExploreParameters) =>
-  queryOptions({
-    queryKey: key(meshId, 'movers', parameters),
-    queryFn: (context) =>
-      responseOrOutput<Movers>(
-        client.GET('/v1/meshes/{mesh_id}/movers', {
-          params: { path: path(meshId), query: QUERY.movers(parameters) },
-          signal: context.signal,
-        }),
-        context,
-      ),
-    placeholderData: keepPreviousData,
-    staleTime: 10_000,
-  })
+export const manySeriesQuery = viewQuery<ManySeries>('series', 10_000)
+export const distributionQuery = viewQuery<Distribution>('distribution', 10_000)
+export const variabilityQuery = viewQuery<Variability>('variability', 30_000)
+export const lossesQuery = viewQuery<Losses>('losses', 30_000)
+export const moversQuery = viewQuery<Movers>('movers', 10_000)
 
 export const spikesQuery = (meshId: string, parameters: ExploreParameters) =>
   queryOptions({
@@ -174,11 +122,6 @@ export const spikesQuery = (meshId: string, parameters: ExploreParameters) =>
 export const spikeQuery = (meshId: string, spikeId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'spike', spikeId],
-    queryFn: () =>
-      unwrap(
-        client.GET('/v1/meshes/{mesh_id}/spikes/{spike_id}', {
-          params: { path: { mesh_id: meshId, spike_id: spikeId } },
-        }),
-      ),
+    queryFn: () => get('/v1/meshes/{mesh_id}/spikes/{spike_id}', { path: { mesh_id: meshId, spike_id: spikeId } }),
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, etagOf, unwrap } from './client'
+import { get, post, put, tagged } from './client'
 import type { components } from './schema.gen'
 
 export type IncidentSummary = components['schemas']['IncidentSummary']
@@ -20,7 +20,7 @@ export const incidentsQuery = (meshId: string | undefined, states: IncidentState
     queryKey: ['incidents', { meshId, states }],
     queryFn: async () => {
       const query = { limit: 100, state: states, ...(meshId ? { mesh_id: meshId } : {}) }
-      return (await unwrap(client.GET('/v1/incidents', { params: { query } }))).items
+      return (await get('/v1/incidents', { query })).items
     },
     refetchInterval: REFRESH_MS,
   })
@@ -37,8 +37,8 @@ export const incidentQuery = (incidentId: string) =>
   queryOptions({
     queryKey: ['incidents', incidentId],
     queryFn: async () => {
-      const call = await client.GET('/v1/incidents/{incident_id}', { params: { path: { incident_id: incidentId } } })
-      return { incident: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
+      const { data, etag } = await tagged('/v1/incidents/{incident_id}', { path: { incident_id: incidentId } })
+      return { incident: data, etag }
     },
     refetchInterval: REFRESH_MS,
   })
@@ -47,8 +47,7 @@ export const incidentQuery = (incidentId: string) =>
 export const evidenceQuery = (incidentId: string) =>
   queryOptions({
     queryKey: ['evidence', incidentId],
-    queryFn: () =>
-      unwrap(client.GET('/v1/incidents/{incident_id}/evidence', { params: { path: { incident_id: incidentId } } })),
+    queryFn: () => get('/v1/incidents/{incident_id}/evidence', { path: { incident_id: incidentId } }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
@@ -61,13 +60,7 @@ const DECISIONS = {
 export type IncidentDecision = keyof typeof DECISIONS
 
 const decide = (decision: IncidentDecision, incidentId: string, etag: string) =>
-  unwrap(
-    client.POST(DECISIONS[decision], {
-      params: { path: { incident_id: incidentId } },
-      body: { text: '' },
-      headers: { 'If-Match': etag },
-    }),
-  )
+  post(DECISIONS[decision], { path: { incident_id: incidentId }, body: { text: '' }, etag })
 
 export const useDecideIncident = (incidentId: string, etag: string) =>
   useAction((decision: IncidentDecision) => decide(decision, incidentId, etag), [['incidents']])
@@ -79,25 +72,13 @@ export const useDecideIncidents = (decision: IncidentDecision) =>
 export const useAssignIncident = (incidentId: string, etag: string) =>
   useAction(
     (assignee: string | null) =>
-      unwrap(
-        client.PUT('/v1/incidents/{incident_id}/assignees', {
-          params: { path: { incident_id: incidentId } },
-          body: { assignee },
-          headers: { 'If-Match': etag },
-        }),
-      ),
+      put('/v1/incidents/{incident_id}/assignees', { path: { incident_id: incidentId }, body: { assignee }, etag }),
     [['incidents']],
   )
 
 export const useNoteIncident = (incidentId: string) =>
   useAction(
     (text: string, key) =>
-      unwrap(
-        client.POST('/v1/incidents/{incident_id}/notes', {
-          params: { path: { incident_id: incidentId } },
-          body: { text },
-          headers: { 'Idempotency-Key': key },
-        }),
-      ),
+      post('/v1/incidents/{incident_id}/notes', { path: { incident_id: incidentId }, body: { text }, key }),
     [['incidents']],
   )

@@ -4,48 +4,47 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { PAGE_ROWS } from '~/lib/paging'
 import { Problem } from '~/lib/problem'
 import { isMoving, rangeOf, type TimeRange, type TimeSearch } from '~/lib/spans'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, patch, post, put, remove } from './client'
 import type { CapacityInput, TokenBucketInput, VmUpdate } from './types'
 
 export const zonesQuery = queryOptions({
   queryKey: ['zones'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/zones', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/zones'),
 })
 
 export const vmsQuery = queryOptions({
   queryKey: ['vms'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/vms', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/vms'),
 })
 
 /** The first page of the list: shown until all are loaded. */
 export const firstVmsQuery = queryOptions({
   queryKey: ['vms', 'first'],
-  queryFn: async () => (await unwrap(client.GET('/v1/vms', { params: { query: { limit: PAGE_ROWS } } }))).items,
+  queryFn: async () => (await get('/v1/vms', { query: { limit: PAGE_ROWS } })).items,
 })
 
 export const revokedAgentsQuery = queryOptions({
   queryKey: ['agents', 'revoked'],
-  queryFn: () =>
-    everyItem((cursor) => unwrap(client.GET('/v1/agents', { params: { query: { ...page(cursor), revoked: true } } }))),
+  queryFn: () => everyItem('/v1/agents', { query: { revoked: true } }),
 })
 
 export const agentsQuery = queryOptions({
   queryKey: ['agents'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/agents', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/agents'),
 })
 
 export const vmQuery = (vmId: string) =>
   queryOptions({
     queryKey: ['vms', vmId],
-    queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),
+    queryFn: () => get('/v1/vms/{vm_id}', { path: { vm_id: vmId } }),
   })
 
 /** The paths from and to a VM in each of its meshes, worst first. */
 export const vmPathsQuery = (vmId: string) =>
   queryOptions({
     queryKey: ['vms', vmId, 'paths'],
-    queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}/paths', { params: { path: { vm_id: vmId } } })),
+    queryFn: () => get('/v1/vms/{vm_id}/paths', { path: { vm_id: vmId } }),
     refetchInterval: 30_000,
   })
 
@@ -61,15 +60,10 @@ export const vmClocksQuery = (vmId: string, { versus: _, ...time }: TimeSearch) 
     queryKey: ['vms', vmId, 'clock-errors', time],
     queryFn: async () => {
       const range = vmRange(time)
-      const clocks = await unwrap(
-        client.GET('/v1/vms/{vm_id}/clock-errors', {
-          params: {
-            path: { vm_id: vmId },
-            // The end of a moving range is left to the backend: its clock cuts the windows.
-            query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
-          },
-        }),
-      )
+      const clocks = await get('/v1/vms/{vm_id}/clock-errors', {
+        path: { vm_id: vmId },
+        query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
+      })
       return { ...clocks, range }
     },
     refetchInterval: isMoving(time) ? 30_000 : false,
@@ -82,11 +76,10 @@ export const vmTrafficQuery = (vmId: string, { versus: _, ...time }: TimeSearch)
     queryKey: ['vms', vmId, 'traffic', time],
     queryFn: async () => {
       const range = vmRange(time)
-      const traffic = await unwrap(
-        client.GET('/v1/vms/{vm_id}/traffic', {
-          params: { path: { vm_id: vmId }, query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) } },
-        }),
-      )
+      const traffic = await get('/v1/vms/{vm_id}/traffic', {
+        path: { vm_id: vmId },
+        query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
+      })
       return { ...traffic, range }
     },
     refetchInterval: isMoving(time) ? 10_000 : false,
@@ -97,13 +90,12 @@ export const vmTrafficQuery = (vmId: string, { versus: _, ...time }: TimeSearch)
 export const capacityQuery = (vmId: string) =>
   queryOptions({
     queryKey: ['vms', vmId, 'capacity'],
-    queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}/capacity', { params: { path: { vm_id: vmId } } })),
+    queryFn: () => get('/v1/vms/{vm_id}/capacity', { path: { vm_id: vmId } }),
   })
 
 export const useUpdateCapacity = (vmId: string) =>
   useAction(
-    (body: CapacityInput) =>
-      unwrap(client.PATCH('/v1/vms/{vm_id}/capacity', { params: { path: { vm_id: vmId } }, body })),
+    (body: CapacityInput) => patch('/v1/vms/{vm_id}/capacity', { path: { vm_id: vmId }, body }),
     [['vms', vmId, 'capacity']],
   )
 
@@ -113,7 +105,7 @@ export const tokenBucketQuery = (vmId: string) =>
     queryKey: ['vms', vmId, 'token-bucket'],
     queryFn: async () => {
       try {
-        return await unwrap(client.GET('/v1/vms/{vm_id}/token-bucket', { params: { path: { vm_id: vmId } } }))
+        return await get('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId } })
       } catch (error) {
         if (error instanceof Problem && error.code === 'token_bucket_unknown') return null
         throw error
@@ -125,27 +117,20 @@ export const tokenBucketQuery = (vmId: string) =>
 /** The token buckets of all VMs. */
 export const tokenBucketsQuery = queryOptions({
   queryKey: ['vms', 'token-buckets'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/token-buckets', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/token-buckets'),
   refetchInterval: 10_000,
 })
 
 export const useSetTokenBucket = (vmId: string) =>
-  useAction(
-    (body: TokenBucketInput) =>
-      unwrap(client.PUT('/v1/vms/{vm_id}/token-bucket', { params: { path: { vm_id: vmId } }, body })),
-    [['vms']],
-  )
+  useAction((body: TokenBucketInput) => put('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId }, body }), [['vms']])
 
 export const useDeleteTokenBucket = (vmId: string) =>
-  useAction(
-    (_: null) => unwrap(client.DELETE('/v1/vms/{vm_id}/token-bucket', { params: { path: { vm_id: vmId } } })),
-    [['vms']],
-  )
+  useAction((_: null) => remove('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId } }), [['vms']])
 
 export const agentQuery = (agentId: string) =>
   queryOptions({
     queryKey: ['agents', agentId],
-    queryFn: () => unwrap(client.GET('/v1/agents/{agent_id}', { params: { path: { agent_id: agentId } } })),
+    queryFn: () => get('/v1/agents/{agent_id}', { path: { agent_id: agentId } }),
   })
 
 /** The newest events of an agent; older ones are in the API. */
@@ -153,8 +138,8 @@ export const agentEventsQuery = (agentId: string) =>
   queryOptions({
     queryKey: ['agents', agentId, 'events'],
     queryFn: async () => {
-      const options = { params: { path: { agent_id: agentId }, query: { limit: 50 } } }
-      return (await unwrap(client.GET('/v1/agents/{agent_id}/events', options))).items
+      const options = { path: { agent_id: agentId }, query: { limit: 50 } }
+      return (await get('/v1/agents/{agent_id}/events', options)).items
     },
   })
 
@@ -165,17 +150,11 @@ export interface TokenInput {
 }
 
 export const useCreateToken = () =>
-  useAction(
-    (body: TokenInput, key) => unwrap(client.POST('/v1/enrolment-tokens', { body, headers: once(key) })),
-    [['enrolment-tokens']],
-  )
+  useAction((body: TokenInput, key) => post('/v1/enrolment-tokens', { body, key }), [['enrolment-tokens']])
 
 export const useRevokeAgent = () =>
   useAction(
-    (agentId: string, key) =>
-      unwrap(
-        client.POST('/v1/agents/{agent_id}/revoke', { params: { path: { agent_id: agentId } }, headers: once(key) }),
-      ),
+    (agentId: string, key) => post('/v1/agents/{agent_id}/revoke', { path: { agent_id: agentId }, key }),
     [['agents'], ['vms'], ['meshes']],
   )
 
@@ -190,34 +169,18 @@ export interface MasterInput {
 /** A machine without an agent, with an IEEE 1588 master at the ports of the standard. */
 export const useAddMaster = () =>
   useAction(
-    (body: MasterInput, key) =>
-      unwrap(
-        client.POST('/v1/vms', {
-          body: { ...body, event_port: 319, general_port: 320 },
-          headers: once(key),
-        }),
-      ),
+    (body: MasterInput, key) => post('/v1/vms', { body: { ...body, event_port: 319, general_port: 320 }, key }),
     [['vms']],
   )
 
 export const useUpdateVm = (vmId: string, version: string) =>
   useAction(
-    (body: VmUpdate) =>
-      unwrap(
-        client.PATCH('/v1/vms/{vm_id}', {
-          params: { path: { vm_id: vmId } },
-          body,
-          headers: { 'If-Match': `"${version}"` },
-        }),
-      ),
+    (body: VmUpdate) => patch('/v1/vms/{vm_id}', { path: { vm_id: vmId }, body, version }),
     [['vms'], ['meshes']],
   )
 
 export const useDeleteVm = () =>
-  useAction(
-    (vmId: string) => unwrap(client.DELETE('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),
-    [['agents'], ['vms'], ['meshes']],
-  )
+  useAction((vmId: string) => remove('/v1/vms/{vm_id}', { path: { vm_id: vmId } }), [['agents'], ['vms'], ['meshes']])
 
 export interface ZoneInput {
   provider: string
@@ -226,11 +189,7 @@ export interface ZoneInput {
   physical_id: string | null
 }
 
-export const useCreateZone = () =>
-  useAction((body: ZoneInput, key) => unwrap(client.POST('/v1/zones', { body, headers: once(key) })), [['zones']])
+export const useCreateZone = () => useAction((body: ZoneInput, key) => post('/v1/zones', { body, key }), [['zones']])
 
 export const useDeleteZone = () =>
-  useAction(
-    (zoneId: string) => unwrap(client.DELETE('/v1/zones/{zone_id}', { params: { path: { zone_id: zoneId } } })),
-    [['zones']],
-  )
+  useAction((zoneId: string) => remove('/v1/zones/{zone_id}', { path: { zone_id: zoneId } }), [['zones']])

@@ -2,7 +2,7 @@
 
 import { type QueryClient, type QueryKey, queryOptions, useQuery } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, unwrap } from './client'
+import { client, get, post, unwrap } from './client'
 import type { Job } from './types'
 import { setWaiting, type Waiting } from './waiting'
 
@@ -45,7 +45,7 @@ export async function responseOrOutput<T>(
     while (job.state === 'queued' || job.state === 'running') {
       setWaiting(cache, queryKey, job)
       await pause(signal)
-      job = await unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: job.id } }, signal }))
+      job = await get('/v1/jobs/{job_id}', { path: { job_id: job.id }, signal })
     }
     if (job.state !== 'succeeded') throw new Error(job.problem?.detail ?? 'The job was cancelled.')
     const output = client.GET('/v1/jobs/{job_id}/output', { params: { path: { job_id: job.id } }, parseAs, signal })
@@ -57,7 +57,7 @@ export async function responseOrOutput<T>(
 
 export const jobsQuery = queryOptions({
   queryKey: ['jobs'],
-  queryFn: () => unwrap(client.GET('/v1/jobs', { params: { query: { limit: 100 } } })),
+  queryFn: () => get('/v1/jobs', { query: { limit: 100 } }),
   refetchInterval: 2_000,
 })
 
@@ -65,16 +65,13 @@ export const jobsQuery = queryOptions({
 export const jobQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['jobs', jobId, 'work'],
-    queryFn: () => unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: jobId } } })),
+    queryFn: () => get('/v1/jobs/{job_id}', { path: { job_id: jobId } }),
     refetchInterval: ({ state }) =>
       state.data && ['succeeded', 'failed', 'cancelled'].includes(state.data.state) ? false : 400,
   })
 
 export const useCancelJob = () =>
-  useAction(
-    (id: string) => unwrap<unknown>(client.POST('/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } })),
-    [['jobs']],
-  )
+  useAction((id: string) => post('/v1/jobs/{job_id}/cancel', { path: { job_id: id } }), [['jobs']])
 
 /** Return a job that is followed until it ends, with its progress and how to cancel it while it is open. */
 export function useFollowedJob(jobId: string) {

@@ -7,7 +7,7 @@ import { type Film, stepRange } from '~/lib/film'
 import { baseOf, isMoving, rangeOf, secondsOf, type TimeRange, type TimeSearch, timeIn } from '~/lib/spans'
 import { markTime } from '~/lib/userTiming'
 import { sensitivityQuery } from './applications'
-import { client, unwrap } from './client'
+import { client, get } from './client'
 import { type Context, responseOrOutput } from './jobs'
 import { type Matrix, parseMatrix } from './matrix'
 import { rosterQuery } from './meshes'
@@ -177,10 +177,7 @@ export const matrixQuery = (meshId: string, shown: Shown) =>
 export const deviationsQuery = (meshId: string, by: Granularity, limit: number) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'measured', 'deviations', by, limit],
-    queryFn: () =>
-      unwrap(
-        client.GET('/v1/meshes/{mesh_id}/deviations', { params: { path: { mesh_id: meshId }, query: { by, limit } } }),
-      ),
+    queryFn: () => get('/v1/meshes/{mesh_id}/deviations', { path: { mesh_id: meshId }, query: { by, limit } }),
     placeholderData: keepPreviousData,
   })
 
@@ -189,25 +186,20 @@ export const deviationQuery = (meshId: string, by: Granularity, source: string, 
   queryOptions({
     queryKey: ['meshes', meshId, 'measured', 'deviation', by, source, target],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}', {
-          params: { path: { mesh_id: meshId, source_id: source, target_id: target }, query: { by } },
-        }),
-      ),
+      get('/v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}', {
+        path: { mesh_id: meshId, source_id: source, target_id: target },
+        query: { by },
+      }),
   })
 
 export const pathQuery = (meshId: string, source: string, target: string, estimate = false) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'measured', 'path', source, target, estimate],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
-          params: {
-            path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
-            ...(estimate && { query: { estimate } }),
-          },
-        }),
-      ),
+      get('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
+        path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+        ...(estimate && { query: { estimate } }),
+      }),
   })
 
 /** Return the range of the history of a path. */
@@ -219,15 +211,10 @@ export const seriesQuery = (meshId: string, source: string, target: string, time
     queryKey: ['meshes', meshId, isMoving(time) ? 'measured' : 'range', 'series', source, target, time, statistic],
     queryFn: async () => {
       const range = pathRange(time)
-      const series = await unwrap(
-        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
-          params: {
-            path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
-            // The end of a moving range is left to the backend: its clock cuts the windows.
-            query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }), statistic },
-          },
-        }),
-      )
+      const series = await get('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
+        path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+        query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }), statistic },
+      })
       return { ...series, range }
     },
     placeholderData: keepPreviousData,
@@ -245,14 +232,10 @@ export const seriesSinceQuery = (
   queryOptions({
     queryKey: ['meshes', meshId, 'range', 'series', source, target, from, to, statistic],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
-          params: {
-            path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
-            query: { from, ...(to ? { to } : {}), statistic },
-          },
-        }),
-      ),
+      get('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
+        path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+        query: { from, ...(to ? { to } : {}), statistic },
+      }),
     refetchInterval: to ? false : 10_000,
     placeholderData: keepPreviousData,
   })

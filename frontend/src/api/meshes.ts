@@ -1,13 +1,13 @@
 /** Meshes and their members. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, etagOf, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, patch, post, put, remove, tagged } from './client'
 import type { Mesh, Strategy } from './types'
 
 export const meshesQuery = queryOptions({
   queryKey: ['meshes'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/meshes', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/meshes'),
 })
 
 /** A mesh with the version it was read at, which a change must name. */
@@ -15,8 +15,8 @@ export const meshQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'mesh'],
     queryFn: async () => {
-      const call = await client.GET('/v1/meshes/{mesh_id}', { params: { path: { mesh_id: meshId } } })
-      return { mesh: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
+      const { data, etag } = await tagged('/v1/meshes/{mesh_id}', { path: { mesh_id: meshId } })
+      return { mesh: data, etag }
     },
   })
 
@@ -24,7 +24,7 @@ export const meshQuery = (meshId: string) =>
 export const rosterQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'roster'],
-    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/roster', { params: { path: { mesh_id: meshId } } })),
+    queryFn: () => get('/v1/meshes/{mesh_id}/roster', { path: { mesh_id: meshId } }),
   })
 
 /** Settings of a new mesh that its form does not ask for. */
@@ -49,21 +49,11 @@ export interface MeshInput {
 }
 
 export const useCreateMesh = () =>
-  useAction(
-    (body: MeshInput, key) => unwrap(client.POST('/v1/meshes', { body: { ...NEW_MESH, ...body }, headers: once(key) })),
-    [['meshes']],
-  )
+  useAction((body: MeshInput, key) => post('/v1/meshes', { body: { ...NEW_MESH, ...body }, key }), [['meshes']])
 
 export const useUpdateMesh = (meshId: string, etag: string) =>
   useAction(
-    (body: Partial<MeshInput>) =>
-      unwrap(
-        client.PATCH('/v1/meshes/{mesh_id}', {
-          params: { path: { mesh_id: meshId } },
-          body,
-          headers: { 'If-Match': etag },
-        }),
-      ),
+    (body: Partial<MeshInput>) => patch('/v1/meshes/{mesh_id}', { path: { mesh_id: meshId }, body, etag }),
     [['meshes']],
   )
 
@@ -81,13 +71,7 @@ export const planPreviewQuery = (mesh: Mesh, settings: PlanSettings) =>
   queryOptions({
     queryKey: ['meshes', mesh.id, 'plan-preview', mesh.revision, settings],
     queryFn: ({ signal }) =>
-      unwrap(
-        client.POST('/v1/meshes/{mesh_id}/plan-previews', {
-          params: { path: { mesh_id: mesh.id } },
-          body: settings,
-          signal,
-        }),
-      ),
+      post('/v1/meshes/{mesh_id}/plan-previews', { path: { mesh_id: mesh.id }, body: settings, signal }),
     placeholderData: keepPreviousData,
   })
 
@@ -95,26 +79,21 @@ export const planPreviewQuery = (mesh: Mesh, settings: PlanSettings) =>
 export const planAdoptionQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['meshes', meshId, 'plan-adoption'],
-    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/plan-followers', { params: { path: { mesh_id: meshId } } })),
+    queryFn: () => get('/v1/meshes/{mesh_id}/plan-followers', { path: { mesh_id: meshId } }),
     refetchInterval: ({ state: { data } }) => (data?.active_everywhere ? 5_000 : 2_000),
   })
 
 export const useDeleteMesh = () =>
-  useAction(
-    (meshId: string) => unwrap(client.DELETE('/v1/meshes/{mesh_id}', { params: { path: { mesh_id: meshId } } })),
-    [['meshes']],
-  )
+  useAction((meshId: string) => remove('/v1/meshes/{mesh_id}', { path: { mesh_id: meshId } }), [['meshes']])
 
 export const useAddVm = (meshId: string) =>
   useAction(
-    (vmId: string) =>
-      unwrap(client.PUT('/v1/meshes/{mesh_id}/vms/{vm_id}', { params: { path: { mesh_id: meshId, vm_id: vmId } } })),
+    (vmId: string) => put('/v1/meshes/{mesh_id}/vms/{vm_id}', { path: { mesh_id: meshId, vm_id: vmId } }),
     [['meshes']],
   )
 
 export const useRemoveVm = (meshId: string) =>
   useAction(
-    (vmId: string) =>
-      unwrap(client.DELETE('/v1/meshes/{mesh_id}/vms/{vm_id}', { params: { path: { mesh_id: meshId, vm_id: vmId } } })),
+    (vmId: string) => remove('/v1/meshes/{mesh_id}/vms/{vm_id}', { path: { mesh_id: meshId, vm_id: vmId } }),
     [['meshes']],
   )

@@ -1,14 +1,14 @@
 /** Metric sources, from which curves are learnt in production. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, patch, post, remove } from './client'
 import type { MetricSourceInput } from './types'
 
 /** Metric sources with their findings; the worker evaluates them by itself. */
 export const metricSourcesQuery = queryOptions({
   queryKey: ['metric-sources'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/metric-sources', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/metric-sources'),
   refetchInterval: 30_000,
 })
 
@@ -16,48 +16,28 @@ export const metricSourcesQuery = queryOptions({
 export const metricPairsQuery = (sourceId: string) =>
   queryOptions({
     queryKey: ['metric-sources', sourceId, 'pairs'],
-    queryFn: () =>
-      unwrap(
-        client.GET('/v1/metric-sources/{metric_source_id}/pairs', { params: { path: { metric_source_id: sourceId } } }),
-      ),
+    queryFn: () => get('/v1/metric-sources/{metric_source_id}/pairs', { path: { metric_source_id: sourceId } }),
   })
 
 export const useCreateMetricSource = () =>
-  useAction(
-    (body: MetricSourceInput, key) => unwrap(client.POST('/v1/metric-sources', { body, headers: once(key) })),
-    [['metric-sources']],
-  )
+  useAction((body: MetricSourceInput, key) => post('/v1/metric-sources', { body, key }), [['metric-sources']])
 
 export const useJudgeMetricSource = () =>
   useAction(
     (sourceId: string, key) =>
-      unwrap(
-        client.POST('/v1/metric-sources/{metric_source_id}/findings', {
-          params: { path: { metric_source_id: sourceId } },
-          headers: once(key),
-        }),
-      ),
+      post('/v1/metric-sources/{metric_source_id}/findings', { path: { metric_source_id: sourceId }, key }),
     [['metric-sources'], ['curves']],
   )
 
 export const usePauseMetricSource = () =>
   useAction(
     ({ id, paused }: { id: string; paused: boolean }) =>
-      unwrap(
-        client.PATCH('/v1/metric-sources/{metric_source_id}', {
-          params: { path: { metric_source_id: id } },
-          body: { paused },
-          headers: { 'If-Match': '*' },
-        }),
-      ),
+      patch('/v1/metric-sources/{metric_source_id}', { path: { metric_source_id: id }, body: { paused }, etag: '*' }),
     [['metric-sources']],
   )
 
 export const useDeleteMetricSource = () =>
   useAction(
-    (sourceId: string) =>
-      unwrap(
-        client.DELETE('/v1/metric-sources/{metric_source_id}', { params: { path: { metric_source_id: sourceId } } }),
-      ),
+    (sourceId: string) => remove('/v1/metric-sources/{metric_source_id}', { path: { metric_source_id: sourceId } }),
     [['metric-sources']],
   )

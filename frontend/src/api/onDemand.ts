@@ -1,8 +1,8 @@
 /** Measurements of one pair on demand. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, unwrap } from './client'
+import { useAction } from './action'
+import { get, post } from './client'
 import { ON_DEMAND as KEY } from './live'
 import type { OnDemand, OnDemandInput } from './types'
 
@@ -16,8 +16,7 @@ export const isOver = ({ status }: Pick<OnDemand, 'status'>) =>
 export const onDemandQuery = (id: string) =>
   queryOptions({
     queryKey: [KEY, id],
-    queryFn: () =>
-      unwrap(client.GET('/v1/on-demand-measurements/{measurement_id}', { params: { path: { measurement_id: id } } })),
+    queryFn: () => get('/v1/on-demand-measurements/{measurement_id}', { path: { measurement_id: id } }),
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : REFETCH_MS),
   })
 
@@ -26,29 +25,18 @@ export const onDemandListQuery = (meshId: string, source: string, target: string
   queryOptions({
     queryKey: [KEY, 'of', meshId, source, target],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/on-demand-measurements', {
-          params: { query: { mesh_id: meshId, source_vm_id: source, target_vm_id: target, limit: 20 } },
-        }),
-      ),
+      get('/v1/on-demand-measurements', {
+        query: { mesh_id: meshId, source_vm_id: source, target_vm_id: target, limit: 20 },
+      }),
     refetchInterval: ({ state }) => (state.data?.items.every(isOver) === false ? REFETCH_MS : false),
   })
 
 export const useMeasureNow = () =>
-  useAction(
-    (body: OnDemandInput, key) => unwrap(client.POST('/v1/on-demand-measurements', { body, headers: once(key) })),
-    [[KEY, 'of']],
-  )
+  useAction((body: OnDemandInput, key) => post('/v1/on-demand-measurements', { body, key }), [[KEY, 'of']])
 
 export const useStopMeasuring = (id: string) =>
   useAction(
-    (_: null, key) =>
-      unwrap(
-        client.POST('/v1/on-demand-measurements/{measurement_id}/stop', {
-          params: { path: { measurement_id: id } },
-          headers: once(key),
-        }),
-      ),
+    (_: null, key) => post('/v1/on-demand-measurements/{measurement_id}/stop', { path: { measurement_id: id }, key }),
     [[KEY]],
   )
 

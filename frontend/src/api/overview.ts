@@ -1,7 +1,7 @@
 /** The overview: health of meshes, applications worst first, change of each zone pair from usual. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { client, unwrap } from './client'
+import { client, get } from './client'
 import { serverNow } from './connection'
 import { responseOrOutput } from './jobs'
 import type { components } from './schema.gen'
@@ -23,26 +23,26 @@ const MERGED_MS = 45_000
 
 export const overviewQuery = queryOptions({
   queryKey: ['overview', 'health'],
-  queryFn: () => unwrap(client.GET('/v1/overview')),
+  queryFn: () => get('/v1/overview'),
   refetchInterval: REFRESH_MS,
 })
 
 export const meshHealthQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['overview', 'health', meshId],
-    queryFn: () => unwrap(client.GET('/v1/overview/meshes/{mesh_id}', { params: { path: { mesh_id: meshId } } })),
+    queryFn: () => get('/v1/overview/meshes/{mesh_id}', { path: { mesh_id: meshId } }),
     refetchInterval: REFRESH_MS,
   })
 
 export const applicationRankingQuery = queryOptions({
   queryKey: ['overview', 'applications'],
-  queryFn: () => unwrap(client.GET('/v1/overview/applications')),
+  queryFn: () => get('/v1/overview/applications'),
   refetchInterval: REFRESH_MS,
 })
 
 export const findingsQuery = queryOptions({
   queryKey: ['overview', 'findings'],
-  queryFn: () => unwrap(client.GET('/v1/overview/findings')),
+  queryFn: () => get('/v1/overview/findings'),
   refetchInterval: MINUTE_MS,
   staleTime: MINUTE_MS / 2,
 })
@@ -50,10 +50,7 @@ export const findingsQuery = queryOptions({
 export const incidentFindingsQuery = (incidentId: string) =>
   queryOptions({
     queryKey: ['overview', 'findings', incidentId],
-    queryFn: () =>
-      unwrap(
-        client.GET('/v1/overview/incidents/{incident_id}/findings', { params: { path: { incident_id: incidentId } } }),
-      ),
+    queryFn: () => get('/v1/overview/incidents/{incident_id}/findings', { path: { incident_id: incidentId } }),
   })
 
 /** Change of each zone pair's one-way p50 in the last 5 minutes from its usual value. */

@@ -10,7 +10,7 @@ import {
 import { sessionQuery } from './access'
 import { accountQuery } from './account'
 import { useAction } from './action'
-import { client, unwrap } from './client'
+import { post, remove } from './client'
 
 export const passkeysSupported = browserSupportsWebAuthn
 
@@ -23,27 +23,27 @@ async function used({ options }: Options) {
 
 /** Sign in with a passkey alone. */
 export async function signInWithPasskey() {
-  const body = await used(await unwrap(client.POST('/v1/auth/passkey-options')))
-  return unwrap(client.POST('/v1/auth/passkey', { body }))
+  const body = await used(await post('/v1/auth/passkey-options'))
+  return post('/v1/auth/passkey', { body })
 }
 
 /** Finish a sign-in with a passkey as the second factor. */
 export async function sendPasskey() {
-  const body = await used(await unwrap(client.POST('/v1/auth/passkey-options')))
-  return unwrap(client.POST('/v1/auth/second-factor/passkey', { body }))
+  const body = await used(await post('/v1/auth/passkey-options'))
+  return post('/v1/auth/second-factor/passkey', { body })
 }
 
 /** Confirm with a passkey who is at this browser. */
 export async function confirmWithPasskey() {
-  const body = await used(await unwrap(client.POST('/v1/account/confirmation-options')))
-  return unwrap(client.POST('/v1/account/confirmations', { body }))
+  const body = await used(await post('/v1/account/confirmation-options'))
+  return post('/v1/account/confirmations', { body })
 }
 
 async function createPasskey(name: string) {
-  const { options } = await unwrap(client.POST('/v1/account/passkey-options'))
+  const { options } = await post('/v1/account/passkey-options')
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
   const credential = { ...(await startRegistration({ optionsJSON })) }
-  return unwrap(client.POST('/v1/account/passkeys', { body: { name, credential } }))
+  return post('/v1/account/passkeys', { body: { name, credential } })
 }
 
 const ACCOUNT = [accountQuery.queryKey, sessionQuery.queryKey]
@@ -51,11 +51,7 @@ const ACCOUNT = [accountQuery.queryKey, sessionQuery.queryKey]
 export const useCreatePasskey = () => useAction(createPasskey, ACCOUNT)
 
 export const useDeletePasskey = () =>
-  useAction(
-    (id: string) =>
-      unwrap(client.DELETE('/v1/account/passkeys/{passkey_id}', { params: { path: { passkey_id: id } } })),
-    ACCOUNT,
-  )
+  useAction((id: string) => remove('/v1/account/passkeys/{passkey_id}', { path: { passkey_id: id } }), ACCOUNT)
 
 /** Return a passkey error for people: a closed dialog of the browser is no failure. */
 export const passkeyError = (error: unknown) =>

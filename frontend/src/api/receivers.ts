@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, etagOf, everyItem, unwrap } from './client'
+import { everyItem, get, patch, post, put, remove, tagged } from './client'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -15,16 +15,13 @@ export type Delivery = Schemas['DeliveryRead']
 
 export const receiversQuery = queryOptions({
   queryKey: ['receivers'],
-  queryFn: () =>
-    everyItem((cursor) =>
-      unwrap(client.GET('/v1/receivers', { params: { query: { limit: 200, ...(cursor ? { cursor } : {}) } } })),
-    ),
+  queryFn: () => everyItem('/v1/receivers', { query: { limit: 200 } }),
 })
 
 /** The newest hundred; refetched, because the worker sends them. */
 export const deliveriesQuery = queryOptions({
   queryKey: ['deliveries'],
-  queryFn: async () => (await unwrap(client.GET('/v1/deliveries', { params: { query: { limit: 100 } } }))).items,
+  queryFn: async () => (await get('/v1/deliveries', { query: { limit: 100 } })).items,
   refetchInterval: 3_000,
 })
 
@@ -34,7 +31,7 @@ export const incidentDeliveriesQuery = (incidentId: string) =>
     queryKey: ['deliveries', incidentId],
     queryFn: async () => {
       const query = { limit: 100, incident_id: incidentId }
-      return (await unwrap(client.GET('/v1/deliveries', { params: { query } }))).items
+      return (await get('/v1/deliveries', { query })).items
     },
     refetchInterval: 10_000,
   })
@@ -43,17 +40,13 @@ export const incidentDeliveriesQuery = (incidentId: string) =>
 export const routingQuery = queryOptions({
   queryKey: ['alert-routes'],
   queryFn: async () => {
-    const call = await client.GET('/v1/alert-routes')
-    const { root } = await unwrap(Promise.resolve(call))
-    return { root, etag: etagOf(call.response) }
+    const { data, etag } = await tagged('/v1/alert-routes')
+    return { root: data.root, etag }
   },
 })
 
 export const useCreateReceiver = () =>
-  useAction(
-    (body: ReceiverInput, key) => unwrap(client.POST('/v1/receivers', { body, headers: { 'Idempotency-Key': key } })),
-    [['receivers']],
-  )
+  useAction((body: ReceiverInput, key) => post('/v1/receivers', { body, key }), [['receivers']])
 
 export const useChangeReceiver = () =>
   useAction(
@@ -63,41 +56,29 @@ export const useChangeReceiver = () =>
     }: {
       receiver: Pick<Receiver, 'id' | 'version'>
       changes: Partial<Omit<ReceiverInput, 'kind'>>
-    }) =>
-      unwrap(
-        client.PATCH('/v1/receivers/{receiver_id}', {
-          params: { path: { receiver_id: id } },
-          body: changes,
-          headers: { 'If-Match': `"${version}"` },
-        }),
-      ),
+    }) => patch('/v1/receivers/{receiver_id}', { path: { receiver_id: id }, body: changes, version }),
     [['receivers'], ['alert-routes'], ['deliveries']],
   )
 
 export const useDeleteReceiver = () =>
   useAction(
-    (id: string) => unwrap(client.DELETE('/v1/receivers/{receiver_id}', { params: { path: { receiver_id: id } } })),
+    (id: string) => remove('/v1/receivers/{receiver_id}', { path: { receiver_id: id } }),
     [['receivers'], ['deliveries'], ['alert-routes']],
   )
 
 /** Send an ended delivery once more. */
 export const useRedeliver = () =>
   useAction(
-    (id: string) =>
-      unwrap(client.POST('/v1/deliveries/{delivery_id}/redeliver', { params: { path: { delivery_id: id } } })),
+    (id: string) => post('/v1/deliveries/{delivery_id}/redeliver', { path: { delivery_id: id } }),
     [['deliveries']],
   )
 
 /** Send a test; each call sends one. */
 export const useTestReceiver = () =>
-  useAction(
-    (id: string) => unwrap(client.POST('/v1/receivers/{receiver_id}/tests', { params: { path: { receiver_id: id } } })),
-    [['deliveries']],
-  )
+  useAction((id: string) => post('/v1/receivers/{receiver_id}/tests', { path: { receiver_id: id } }), [['deliveries']])
 
 export const useWriteRouting = () =>
   useAction(
-    ({ root, etag }: { root: Route; etag: string }) =>
-      unwrap(client.PUT('/v1/alert-routes', { body: { root }, headers: { 'If-Match': etag } })),
+    ({ root, etag }: { root: Route; etag: string }) => put('/v1/alert-routes', { body: { root }, etag }),
     [['alert-routes']],
   )

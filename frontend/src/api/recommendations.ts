@@ -1,13 +1,13 @@
 /** Recommendations: queries, requests and decisions. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, etagOf, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, post, tagged } from './client'
 import type { RecommendationInput, RecommendationSummary } from './types'
 
 export const recommendationsQuery = queryOptions({
   queryKey: ['recommendations'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/recommendations', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/recommendations'),
 })
 
 /** A recommendation with the tag a decision must name. */
@@ -15,10 +15,10 @@ export const recommendationQuery = (recommendationId: string) =>
   queryOptions({
     queryKey: ['recommendations', recommendationId],
     queryFn: async () => {
-      const call = await client.GET('/v1/recommendations/{recommendation_id}', {
-        params: { path: { recommendation_id: recommendationId } },
+      const { data, etag } = await tagged('/v1/recommendations/{recommendation_id}', {
+        path: { recommendation_id: recommendationId },
       })
-      return { recommendation: await unwrap(Promise.resolve(call)), etag: etagOf(call.response) }
+      return { recommendation: data, etag }
     },
   })
 
@@ -27,16 +27,14 @@ export const priceDifferenceQuery = (recommendationId: string) =>
   queryOptions({
     queryKey: ['recommendations', recommendationId, 'price-difference'],
     queryFn: () =>
-      unwrap(
-        client.GET('/v1/recommendations/{recommendation_id}/price-difference', {
-          params: { path: { recommendation_id: recommendationId } },
-        }),
-      ),
+      get('/v1/recommendations/{recommendation_id}/price-difference', {
+        path: { recommendation_id: recommendationId },
+      }),
   })
 
 export const accuracyQuery = queryOptions({
   queryKey: ['recommendations', 'accuracy'],
-  queryFn: () => unwrap(client.GET('/v1/recommendations/accuracy')),
+  queryFn: () => get('/v1/recommendations/accuracy'),
 })
 
 export type QuestionInput = Pick<
@@ -55,13 +53,7 @@ export type QuestionInput = Pick<
 
 export const useAskForMoves = () =>
   useAction(
-    (input: QuestionInput, key) =>
-      unwrap(
-        client.POST('/v1/recommendations', {
-          body: { ...input, statistic: 'p50' },
-          headers: once(key),
-        }),
-      ),
+    (input: QuestionInput, key) => post('/v1/recommendations', { body: { ...input, statistic: 'p50' }, key }),
     [['jobs']],
   )
 
@@ -71,21 +63,14 @@ const DECISIONS = {
 } as const
 
 const decide = (decision: keyof typeof DECISIONS, recommendationId: string, etag: string) =>
-  unwrap(
-    client.POST(DECISIONS[decision], {
-      params: { path: { recommendation_id: recommendationId } },
-      headers: { 'If-Match': etag },
-    }),
-  )
+  post(DECISIONS[decision], { path: { recommendation_id: recommendationId }, etag })
 
 const dismiss = (reason: string, recommendationId: string, etag: string) =>
-  unwrap(
-    client.POST('/v1/recommendations/{recommendation_id}/dismiss', {
-      params: { path: { recommendation_id: recommendationId } },
-      body: { reason },
-      headers: { 'If-Match': etag },
-    }),
-  )
+  post('/v1/recommendations/{recommendation_id}/dismiss', {
+    path: { recommendation_id: recommendationId },
+    body: { reason },
+    etag,
+  })
 
 export const useDecide = (recommendationId: string, etag: string) =>
   useAction(

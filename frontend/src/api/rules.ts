@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, everyItem, unwrap } from './client'
+import { client, everyItem, get, patch, post, remove, unwrap } from './client'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -27,51 +27,32 @@ export interface BackTestResult {
 export const rulesQuery = (meshId: string) =>
   queryOptions({
     queryKey: ['alert-rules', { meshId }],
-    queryFn: () =>
-      everyItem((cursor) =>
-        unwrap(
-          client.GET('/v1/alert-rules', {
-            params: { query: { mesh_id: meshId, limit: 200, ...(cursor ? { cursor } : {}) } },
-          }),
-        ),
-      ),
+    queryFn: () => everyItem('/v1/alert-rules', { query: { mesh_id: meshId, limit: 200 } }),
   })
 
 export const ruleQuery = (ruleId: string) =>
   queryOptions({
     queryKey: ['alert-rules', ruleId],
-    queryFn: () => unwrap(client.GET('/v1/alert-rules/{rule_id}', { params: { path: { rule_id: ruleId } } })),
+    queryFn: () => get('/v1/alert-rules/{rule_id}', { path: { rule_id: ruleId } }),
     // A form may be editing it.
     refetchOnWindowFocus: false,
   })
 
 export const useCreateRule = (meshId: string) =>
   useAction(
-    (body: RuleInput, key) =>
-      unwrap(
-        client.POST('/v1/alert-rules', { body: { ...body, mesh_id: meshId }, headers: { 'Idempotency-Key': key } }),
-      ),
+    (body: RuleInput, key) => post('/v1/alert-rules', { body: { ...body, mesh_id: meshId }, key }),
     [['alert-rules']],
   )
 
 export const useChangeRule = () =>
   useAction(
     ({ rule: { id, version }, changes }: { rule: Pick<Rule, 'id' | 'version'>; changes: Partial<RuleInput> }) =>
-      unwrap(
-        client.PATCH('/v1/alert-rules/{rule_id}', {
-          params: { path: { rule_id: id } },
-          body: changes,
-          headers: { 'If-Match': `"${version}"` },
-        }),
-      ),
+      patch('/v1/alert-rules/{rule_id}', { path: { rule_id: id }, body: changes, version }),
     [['alert-rules']],
   )
 
 export const useDeleteRule = () =>
-  useAction(
-    (id: string) => unwrap(client.DELETE('/v1/alert-rules/{rule_id}', { params: { path: { rule_id: id } } })),
-    [['alert-rules']],
-  )
+  useAction((id: string) => remove('/v1/alert-rules/{rule_id}', { path: { rule_id: id } }), [['alert-rules']])
 
 /** An edited rule on one path; requested again only when it changes. */
 export const rulePreviewQuery = (meshId: string, rule: RuleInput, source: string, target: string, hours: number) => {
@@ -80,7 +61,7 @@ export const rulePreviewQuery = (meshId: string, rule: RuleInput, source: string
   const body = { ...evaluated, name: 'preview', mesh_id: meshId, source_id: source, target_id: target, hours }
   return queryOptions({
     queryKey: ['alert-rule-previews', body],
-    queryFn: () => unwrap(client.POST('/v1/alert-rule-previews', { body: body as Schemas['RulePreviewCreate'] })),
+    queryFn: () => post('/v1/alert-rule-previews', { body: body as Schemas['RulePreviewCreate'] }),
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: 30_000,
@@ -90,12 +71,7 @@ export const rulePreviewQuery = (meshId: string, rule: RuleInput, source: string
 export const useBackTest = (meshId: string) =>
   useAction(
     ({ rule, hours }: { rule: RuleInput; hours: number }, key) =>
-      unwrap(
-        client.POST('/v1/alert-back-tests', {
-          body: { ...rule, mesh_id: meshId, hours },
-          headers: { 'Idempotency-Key': key },
-        }),
-      ),
+      post('/v1/alert-back-tests', { body: { ...rule, mesh_id: meshId, hours }, key }),
     [['jobs']],
   )
 

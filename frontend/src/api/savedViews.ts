@@ -1,28 +1,21 @@
 /** Saved views: pages of the console under a name. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, post, remove } from './client'
 import type { components } from './schema.gen'
 
 export type SavedView = components['schemas']['SavedViewRead']
 
 export const savedViewsQuery = queryOptions({
   queryKey: ['saved-views'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/saved-views', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/saved-views'),
 })
 
 const STALE = [['saved-views']]
 
 export const useSaveView = () =>
-  useAction(
-    (body: { name: string; address: string }, key) =>
-      unwrap(client.POST('/v1/saved-views', { body, headers: once(key) })),
-    STALE,
-  )
+  useAction((body: { name: string; address: string }, key) => post('/v1/saved-views', { body, key }), STALE)
 
 export const useDeleteView = () =>
-  useAction(
-    (id: string) => unwrap(client.DELETE('/v1/saved-views/{view_id}', { params: { path: { view_id: id } } })),
-    STALE,
-  )
+  useAction((id: string) => remove('/v1/saved-views/{view_id}', { path: { view_id: id } }), STALE)

@@ -2,24 +2,19 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Change } from '~/lib/changes'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, patch, post, remove } from './client'
 
 export const scenariosQuery = queryOptions({
   queryKey: ['scenarios'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/scenarios', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/scenarios'),
 })
 
 /** The effect of changes on applications; keeps the last result until the next arrives. */
 export const whatIfQuery = (mesh: string, changes: Change[], place: boolean, minutes: number | null) =>
   queryOptions({
     queryKey: ['what-if', mesh, changes, place, minutes],
-    queryFn: () =>
-      unwrap(
-        client.POST('/v1/what-if', {
-          body: { mesh, changes, place_waiting: place, statistic: 'p50', minutes },
-        }),
-      ),
+    queryFn: () => post('/v1/what-if', { body: { mesh, changes, place_waiting: place, statistic: 'p50', minutes } }),
     // As often as the performance of an application, so that both show the same windows.
     refetchInterval: minutes === null ? 10_000 : false,
     placeholderData: keepPreviousData,
@@ -29,12 +24,7 @@ export const whatIfQuery = (mesh: string, changes: Change[], place: boolean, min
 export const useKeepScenario = () =>
   useAction(
     (input: { name: string; mesh: string; changes: Change[]; place_waiting: boolean; minutes: number | null }, key) =>
-      unwrap(
-        client.POST('/v1/scenarios', {
-          body: { ...input, statistic: 'p50' },
-          headers: once(key),
-        }),
-      ),
+      post('/v1/scenarios', { body: { ...input, statistic: 'p50' }, key }),
     [['scenarios']],
   )
 
@@ -50,19 +40,9 @@ export const useChangeScenario = () =>
       changes: Change[]
       place_waiting: boolean
       minutes: number | null
-    }) =>
-      unwrap(
-        client.PATCH('/v1/scenarios/{scenario_id}', {
-          params: { path: { scenario_id: id } },
-          body,
-          headers: { 'If-Match': `"${version}"` },
-        }),
-      ),
+    }) => patch('/v1/scenarios/{scenario_id}', { path: { scenario_id: id }, body, version }),
     [['scenarios']],
   )
 
 export const useDeleteScenario = () =>
-  useAction(
-    (id: string) => unwrap(client.DELETE('/v1/scenarios/{scenario_id}', { params: { path: { scenario_id: id } } })),
-    [['scenarios']],
-  )
+  useAction((id: string) => remove('/v1/scenarios/{scenario_id}', { path: { scenario_id: id } }), [['scenarios']])

@@ -3,7 +3,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { useAction } from './action'
-import { client, unwrap } from './client'
+import { get, post, remove } from './client'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -17,7 +17,7 @@ export type Matcher = Schemas['Matcher']
 /** The hundred that end last; the clock decides which are active. */
 export const silencesQuery = queryOptions({
   queryKey: ['silences'],
-  queryFn: async () => (await unwrap(client.GET('/v1/silences', { params: { query: { limit: 100 } } }))).items,
+  queryFn: async () => (await get('/v1/silences', { query: { limit: 100 } })).items,
   refetchInterval: 30_000,
 })
 
@@ -34,20 +34,17 @@ export function useCreateSilence() {
     (input: SilenceFromNow, key) => {
       if (pressed.current?.key !== key) pressed.current = { key, atMs: Date.now() }
       const body = lasting(input, pressed.current.atMs)
-      return unwrap(client.POST('/v1/silences', { body, headers: { 'Idempotency-Key': key } }))
+      return post('/v1/silences', { body, key })
     },
     [['silences'], ['incidents']],
   )
 }
 
 export const usePreviewSilence = () =>
-  useAction(
-    (input: SilenceFromNow) => unwrap(client.POST('/v1/silence-previews', { body: lasting(input, Date.now()) })),
-    [],
-  )
+  useAction((input: SilenceFromNow) => post('/v1/silence-previews', { body: lasting(input, Date.now()) }), [])
 
 export const useEndSilence = () =>
   useAction(
-    (id: string) => unwrap(client.DELETE('/v1/silences/{silence_id}', { params: { path: { silence_id: id } } })),
+    (id: string) => remove('/v1/silences/{silence_id}', { path: { silence_id: id } }),
     [['silences'], ['incidents']],
   )

@@ -1,21 +1,20 @@
 /** Reports of simulations. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { once, useAction } from './action'
-import { client, everyItem, page, unwrap } from './client'
+import { useAction } from './action'
+import { everyItem, get, post, remove } from './client'
 import type { SimulationRun } from './types'
 
 export const simulationsQuery = queryOptions({
   queryKey: ['simulations'],
-  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/simulations', { params: { query: page(cursor) } }))),
+  queryFn: () => everyItem('/v1/simulations'),
 })
 
 /** The report of a simulation, which never changes. */
 export const simulationQuery = (simulationId: string) =>
   queryOptions({
     queryKey: ['simulations', simulationId],
-    queryFn: () =>
-      unwrap(client.GET('/v1/simulations/{simulation_id}', { params: { path: { simulation_id: simulationId } } })),
+    queryFn: () => get('/v1/simulations/{simulation_id}', { path: { simulation_id: simulationId } }),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
@@ -29,14 +28,12 @@ const AS_PUBLISHED = {
 
 export const useRunSimulation = () =>
   useAction(
-    (input: SimulationRun, key: string) =>
-      unwrap(client.POST('/v1/simulations/runs', { body: { ...AS_PUBLISHED, ...input }, headers: once(key) })),
+    (input: SimulationRun, key: string) => post('/v1/simulations/runs', { body: { ...AS_PUBLISHED, ...input }, key }),
     [['jobs']],
   )
 
 export const useDeleteSimulation = () =>
   useAction(
-    (id: string) =>
-      unwrap(client.DELETE('/v1/simulations/{simulation_id}', { params: { path: { simulation_id: id } } })),
+    (id: string) => remove('/v1/simulations/{simulation_id}', { path: { simulation_id: id } }),
     [['simulations']],
   )

@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, everyItem, unwrap } from './client'
+import { everyItem, get, post, remove } from './client'
 import type { components } from './schema.gen'
 
 export type UsageItem = components['schemas']['UsageItem']
@@ -11,7 +11,7 @@ export type PinInput = components['schemas']['PinCreate']
 
 export const usageQuery = queryOptions({
   queryKey: ['usage'],
-  queryFn: () => unwrap(client.GET('/v1/usage')),
+  queryFn: () => get('/v1/usage'),
 })
 
 export type AgedTier = components['schemas']['AgedTierRead']
@@ -19,25 +19,15 @@ export type Aged = components['schemas']['AgedRead']
 
 export const agedQuery = queryOptions({
   queryKey: ['aged'],
-  queryFn: () => unwrap(client.GET('/v1/aged-measurements')),
+  queryFn: () => get('/v1/aged-measurements'),
 })
 
 export const pinsQuery = queryOptions({
   queryKey: ['pins'],
-  queryFn: () =>
-    everyItem((cursor) =>
-      unwrap(client.GET('/v1/pins', { params: { query: { limit: 500, ...(cursor ? { cursor } : {}) } } })),
-    ),
+  queryFn: () => everyItem('/v1/pins', { query: { limit: 500 } }),
 })
 
-export const usePinRange = () =>
-  useAction(
-    (body: PinInput, key) => unwrap(client.POST('/v1/pins', { body, headers: { 'Idempotency-Key': key } })),
-    [['pins']],
-  )
+export const usePinRange = () => useAction((body: PinInput, key) => post('/v1/pins', { body, key }), [['pins']])
 
 export const useLetRangeGo = () =>
-  useAction(
-    (pinId: string) => unwrap(client.DELETE('/v1/pins/{pin_id}', { params: { path: { pin_id: pinId } } })),
-    [['pins']],
-  )
+  useAction((pinId: string) => remove('/v1/pins/{pin_id}', { path: { pin_id: pinId } }), [['pins']])

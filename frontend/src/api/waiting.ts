@@ -2,7 +2,7 @@
 
 import { type QueryClient, type QueryKey, skipToken, useMutation, useQuery } from '@tanstack/react-query'
 import { useEdits } from './access'
-import { client, unwrap } from './client'
+import { post } from './client'
 import type { Job } from './types'
 
 const keyOf = (key: QueryKey) => ['waiting', ...key]
@@ -27,8 +27,7 @@ export function useWaiting(key: QueryKey): Waiting | undefined {
   const edits = useEdits()
   const { data: job } = useQuery<Job | null>({ queryKey: keyOf(key), queryFn: skipToken })
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (id: string) =>
-      unwrap<unknown>(client.POST('/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } })),
+    mutationFn: (id: string) => post('/v1/jobs/{job_id}/cancel', { path: { job_id: id } }),
   })
   if (!job) return undefined
   return {

@@ -2,7 +2,7 @@ import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { client, unwrap } from '~/api/client'
+import { client, post, unwrap } from '~/api/client'
 import { NEW_MESH } from '~/api/meshes'
 import { longest } from '~/ui/CheckedInput'
 import { Dialog } from '~/ui/Dialog'
@@ -23,9 +23,7 @@ export function ImportTrace() {
   const run = useMutation({
     mutationFn: async (form: FormData) => {
       const text = (name: string) => String(form.get(name) ?? '').trim()
-      const mesh = await unwrap(
-        client.POST('/v1/meshes', { body: { name: text('name'), window_s: 10, rate_hz: 1, ...NEW_MESH } }),
-      )
+      const mesh = await post('/v1/meshes', { body: { name: text('name'), window_s: 10, rate_hz: 1, ...NEW_MESH } })
       await unwrap<unknown>(
         client.POST('/v1/meshes/{mesh_id}/imports', {
           params: {

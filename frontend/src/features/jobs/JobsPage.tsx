@@ -1,7 +1,7 @@
 import { Anchor, Button, Progress } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { client, unwrap } from '~/api/client'
+import { post, remove } from '~/api/client'
 import { jobsQuery } from '~/api/jobs'
 import { useHasRoute } from '~/api/labs'
 import type { Job } from '~/api/types'
@@ -29,11 +29,9 @@ export function JobsPage() {
   const jobs = useQuery(jobsQuery)
   const cache = useQueryClient()
   const change = useMutation({
-    mutationFn: (job: Job) => {
-      const params = { path: { job_id: job.id } }
-      return isOpen(job)
-        ? unwrap<unknown>(client.POST('/v1/jobs/{job_id}/cancel', { params }))
-        : unwrap<unknown>(client.DELETE('/v1/jobs/{job_id}', { params }))
+    mutationFn: (job: Job): Promise<unknown> => {
+      const path = { job_id: job.id }
+      return isOpen(job) ? post('/v1/jobs/{job_id}/cancel', { path }) : remove('/v1/jobs/{job_id}', { path })
     },
     onSettled: () => cache.invalidateQueries({ queryKey: jobsQuery.queryKey }),
   })
