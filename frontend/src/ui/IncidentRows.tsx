@@ -1,8 +1,7 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { sentenceCase } from '~/lib/text'
 import { Age } from './Age'
 import { useClock } from './clock'
+import { TextLink } from './links'
 import { Records } from './Records'
 import { SEVERITIES, type Severity } from './severity'
 import { strings } from './strings'
@@ -33,12 +32,9 @@ export function IncidentRows({ rows, now }: Props) {
         {
           title: strings.incident,
           cell: ({ id, title }) => (
-            <Anchor
-              size="sm"
-              renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: id }} />}
-            >
+            <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: id }}>
               {sentenceCase(title)}
-            </Anchor>
+            </TextLink>
           ),
           as: 'head',
         },

@@ -1,6 +1,5 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { formatRatio } from '~/lib/units'
+import { TextLink } from './links'
 import { strings } from './strings'
 
 /** A smaller cost is no cost. */
@@ -20,12 +19,13 @@ export function PathCost({ cost, ofPair = false, none }: Props) {
   if (cost?.cost == null || cost.cost < LEAST) return none
   const share = formatRatio(cost.cost)
   return (
-    <Anchor
+    <TextLink
       fz="inherit"
       title={(ofPair ? strings.costOfPair : strings.costOfPath)(cost.name, share)}
-      renderRoot={(root) => <Link {...root} to="/applications/$applicationId" params={{ applicationId: cost.id }} />}
+      to="/applications/$applicationId"
+      params={{ applicationId: cost.id }}
     >
       {strings.applicationLoses(cost.name, share)}
-    </Anchor>
+    </TextLink>
   )
 }

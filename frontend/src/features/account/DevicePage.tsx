@@ -1,6 +1,5 @@
-import { Anchor, Button, Code, Group, TextInput } from '@mantine/core'
+import { Button, Code, Group, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import { shownError, useConfirmation } from '~/api/confirmation'
@@ -8,6 +7,7 @@ import { approveDeviceLogin, type DeviceLogin, denyDeviceLogin, lookUpDeviceLogi
 import { formatMoment } from '~/lib/time'
 import { longest } from '~/ui/CheckedInput'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError, Loading, Notice } from '~/ui/State'
@@ -133,9 +133,9 @@ function Decided({ login, isAllowed }: { login: DeviceLogin; isAllowed: boolean 
         {isAllowed ? strings.connectedLead : strings.refusedLead}
       </Notice>
       {isAllowed && (
-        <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/api-keys" />}>
+        <TextLink size="sm" to="/api-keys">
           {strings.keys}
-        </Anchor>
+        </TextLink>
       )}
     </Panel>
   )

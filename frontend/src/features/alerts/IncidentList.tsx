@@ -1,5 +1,3 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { IncidentSummary } from '~/api/incidents'
 import { sentenceCase } from '~/lib/text'
@@ -8,6 +6,7 @@ import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { RecordList } from '~/ui/RecordList'
 import { Records } from '~/ui/Records'
 import { rankOf, SEVERITIES } from '~/ui/severity'
@@ -37,12 +36,9 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
         {
           title: strings.incident,
           cell: (incident) => (
-            <Anchor
-              size="sm"
-              renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />}
-            >
+            <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
               {sentenceCase(incident.title)}
-            </Anchor>
+            </TextLink>
           ),
           as: 'head',
           by: { key: 'title', value: (incident) => incident.title },

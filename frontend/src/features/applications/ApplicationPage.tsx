@@ -1,4 +1,4 @@
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { sentenceCase } from '~/lib/text'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
@@ -102,11 +103,9 @@ function Figures({ application, now }: { application: Application; now: Applicat
           <Term of="performance curve">{strings.curve}</Term>
         </dt>
         <dd>
-          <Anchor
-            renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId: application.curve.id }} />}
-          >
+          <TextLink to="/curves/$curveId" params={{ curveId: application.curve.id }}>
             {application.curve.name}
-          </Anchor>{' '}
+          </TextLink>{' '}
           <small>{strings.version(application.curve.number)}</small>
         </dd>
       </div>

@@ -1,11 +1,10 @@
-import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { applicationsQuery, performanceQuery } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { Application } from '~/api/types'
 import { formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Empty, Failed } from '~/ui/State'
@@ -14,7 +13,7 @@ import { strings } from './strings'
 
 const addApplication = (
   <EditorsOnly>
-    <Button renderRoot={(root) => <Link {...root} to="/applications/new" />}>{strings.addApplication}</Button>
+    <ButtonLink to="/applications/new">{strings.addApplication}</ButtonLink>
   </EditorsOnly>
 )
 
@@ -46,14 +45,9 @@ export function ApplicationsPage() {
           {
             title: strings.application,
             cell: (application) => (
-              <Anchor
-                size="sm"
-                renderRoot={(root) => (
-                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
-                )}
-              >
+              <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: application.id }}>
                 {application.name}
-              </Anchor>
+              </TextLink>
             ),
             as: 'head',
             by: { key: 'name', value: (application) => application.name },

@@ -1,6 +1,6 @@
-import { Anchor, Button, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { Button, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useCreateApplication } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
@@ -8,6 +8,7 @@ import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { NumberField } from '~/ui/NumberField'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
@@ -23,10 +24,7 @@ export function NewApplicationPage() {
   if (!meshes.data) return <LoadingPage title={strings.addApplication} what={strings.meshesLower} />
   if (meshes.data.length === 0) {
     return (
-      <Empty
-        title={strings.noMesh}
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
-      >
+      <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
         {strings.applicationNeedsMesh}
       </Empty>
     )
@@ -139,13 +137,9 @@ function Form({ meshes }: { meshes: Mesh[] }) {
         {roster.data?.vms.length === 0 && (
           <NoRows
             next={
-              <Anchor
-                inherit
-                underline="always"
-                renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh }} />}
-              >
+              <TextLink inherit underline="always" to="/onboarding" search={{ mesh }}>
                 {strings.addVm}
-              </Anchor>
+              </TextLink>
             }
           >
             {strings.meshWithoutVm}

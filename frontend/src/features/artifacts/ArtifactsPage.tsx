@@ -1,4 +1,3 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
@@ -14,6 +13,7 @@ import { NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -80,12 +80,9 @@ function ArtifactList({ artifacts, meshes }: { artifacts: readonly Artifact[]; m
         {
           title: strings.name,
           cell: ({ id, name }) => (
-            <Anchor
-              size="sm"
-              renderRoot={(root) => <Link {...root} to="/artifacts/$artifactId" params={{ artifactId: id }} />}
-            >
+            <TextLink size="sm" to="/artifacts/$artifactId" params={{ artifactId: id }}>
               {name}
-            </Anchor>
+            </TextLink>
           ),
           as: 'head',
           by: { key: 'name', value: ({ name }) => name },
@@ -125,9 +122,9 @@ function Publish({ mesh }: { mesh: string }) {
     <Panel title={strings.publish}>
       <p className={pageStyles.lead}>
         {strings.publishLead}{' '}
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/api-keys" />}>
+        <TextLink inherit underline="always" to="/api-keys">
           {strings.apiKeyLink}
-        </Anchor>{' '}
+        </TextLink>{' '}
         {strings.apiKeyScope}
       </p>
       <CopyText label={strings.publishCommand} text={at} />

@@ -1,6 +1,5 @@
 import { Anchor } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { curveCostQuery } from '~/api/curves'
 import type { Curve } from '~/api/types'
@@ -9,6 +8,7 @@ import { valueAt } from '~/charts/curve/geometry'
 import { formatMicroseconds, formatShare, formatTick } from '~/lib/performance'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
+import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
@@ -79,12 +79,9 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
             cell: (curve, n) => (
               <>
                 <LineKey n={n} />
-                <Anchor
-                  size="sm"
-                  renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId: curve.id }} />}
-                >
+                <TextLink size="sm" to="/curves/$curveId" params={{ curveId: curve.id }}>
                   {curve.name}
-                </Anchor>
+                </TextLink>
               </>
             ),
             as: 'head',

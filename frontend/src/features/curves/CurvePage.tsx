@@ -1,6 +1,6 @@
 import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { curveCostQuery, curvePointsQuery, curveQuery, useDeleteCurve } from '~/api/curves'
@@ -10,6 +10,7 @@ import { Residuals } from '~/charts/curve/Residuals'
 import { formatMicroseconds, formatTick } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { Confirm } from '~/ui/Confirm'
+import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Failed, Notice } from '~/ui/State'
@@ -228,9 +229,9 @@ function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {
   const edits = useEdits()
   return (
     <div className={styles.place}>
-      <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves" search={{ compare: curve.id }} />}>
+      <ButtonLink variant="default" to="/curves" search={{ compare: curve.id }}>
         {strings.compare}
-      </Button>
+      </ButtonLink>
       {curve.origin === 'own' && edits && (
         <>
           <Button variant="default" onClick={() => setRenaming(true)}>
@@ -240,11 +241,9 @@ function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {
           <Button variant="default" onClick={() => setAsking(true)}>
             {strings.deleteEllipsis}
           </Button>
-          <Button
-            renderRoot={(root) => <Link {...root} to="/curves/$curveId/measure" params={{ curveId: curve.id }} />}
-          >
+          <ButtonLink to="/curves/$curveId/measure" params={{ curveId: curve.id }}>
             {strings.newVersion}
-          </Button>
+          </ButtonLink>
           <Confirm
             title={strings.deleteName(curve.name)}
             action={strings.delete}

@@ -1,4 +1,4 @@
-import { Anchor, Button, Checkbox } from '@mantine/core'
+import { Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
@@ -7,6 +7,7 @@ import type { Curve } from '~/api/types'
 import { SmallCurve } from '~/charts/curve/SmallCurve'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { COMPARED_MAX } from '~/lib/searchParams'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { LoadingPage, Page } from '~/ui/Page'
 import { Failed, Notice } from '~/ui/State'
 import { Comparison } from './Comparison'
@@ -23,12 +24,10 @@ interface Props {
 function Actions() {
   return (
     <div className={styles.place}>
-      <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves/learning" />}>
+      <ButtonLink variant="default" to="/curves/learning">
         {strings.learnInProduction}
-      </Button>
-      {useEdits() && (
-        <Button renderRoot={(root) => <Link {...root} to="/curves/new" />}>{strings.addMeasurements}</Button>
-      )}
+      </ButtonLink>
+      {useEdits() && <ButtonLink to="/curves/new">{strings.addMeasurements}</ButtonLink>}
     </div>
   )
 }
@@ -64,9 +63,9 @@ export function GalleryPage({ search, onSearch }: Props) {
         ) : (
           <p className={styles.lead}>
             {strings.noOwnCurves}{' '}
-            <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/curves/new" />}>
+            <TextLink size="sm" underline="always" to="/curves/new">
               {strings.addMeasurementsLower}
-            </Anchor>
+            </TextLink>
             .
           </p>
         )}

@@ -1,6 +1,5 @@
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
@@ -18,6 +17,7 @@ import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { NoRows, ToForm } from '~/ui/NoRows'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
@@ -35,13 +35,9 @@ export function LearningOf({ curve }: { curve: CurveDetail }) {
       {ofCurve.length === 0 && (
         <p className={styles.text}>
           {strings.noSourceForCurve}{' '}
-          <Anchor
-            size="sm"
-            underline="always"
-            renderRoot={(root) => <Link {...root} to="/curves/learning" search={{ curve: curve.id }} />}
-          >
+          <TextLink size="sm" underline="always" to="/curves/learning" search={{ curve: curve.id }}>
             {strings.learnInProductionLower}
-          </Anchor>
+          </TextLink>
           .
         </p>
       )}
@@ -120,20 +116,15 @@ function Source({ source }: { source: MetricSource }) {
           <>
             <dt>{strings.curve}</dt>
             <dd>
-              <Anchor
+              <TextLink
                 size="sm"
                 underline="always"
-                renderRoot={(root) => (
-                  <Link
-                    {...root}
-                    to="/curves/$curveId"
-                    params={{ curveId: source.curve_id as string }}
-                    search={{ number: finding.curve_number as number }}
-                  />
-                )}
+                to="/curves/$curveId"
+                params={{ curveId: source.curve_id as string }}
+                search={{ number: finding.curve_number as number }}
               >
                 {strings.versionLower(finding.curve_number)}
-              </Anchor>
+              </TextLink>
               {strings.learnt} <Age at={source.learnt_at} clock={clock} now={serverNow} />
             </dd>
           </>

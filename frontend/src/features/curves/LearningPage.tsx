@@ -1,8 +1,7 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { metricSourcesQuery } from '~/api/metric-sources'
+import { TextLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
 import styles from './curves.module.css'
 import { Sources } from './Learning'
@@ -19,9 +18,9 @@ export function LearningPage({ curve }: { curve: string | undefined }) {
       lead={
         <>
           {strings.learningLead}{' '}
-          <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/curves" />}>
+          <TextLink size="sm" underline="always" to="/curves">
             {strings.allCurves}
-          </Anchor>
+          </TextLink>
         </>
       }
     >

@@ -1,6 +1,5 @@
 import { Button, MultiSelect, NativeSelect, PasswordInput, SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { applicationsQuery } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
@@ -9,6 +8,7 @@ import { useCreateMetricSource } from '~/api/metric-sources'
 import { Problem } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
+import { ButtonLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Notice } from '~/ui/State'
@@ -63,10 +63,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
 
   if (meshes?.length === 0) {
     return (
-      <Empty
-        title={strings.noMesh}
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
-      >
+      <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
         {strings.sourceNeedsMesh}
       </Empty>
     )

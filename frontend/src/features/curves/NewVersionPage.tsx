@@ -1,7 +1,7 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { curveQuery, useCreateCurveVersion } from '~/api/curves'
+import { TextLink } from '~/ui/links'
 import { LoadingPage, Page } from '~/ui/Page'
 import { Failed } from '~/ui/State'
 import { MeasurementsForm } from './MeasurementsForm'
@@ -22,9 +22,9 @@ export function NewVersionPage({ curveId }: { curveId: string }) {
       title={strings.newVersionOf(curve.name)}
       lead={strings.newVersionLead(curve.metric, curve.newest)}
       action={
-        <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId }} />}>
+        <TextLink size="sm" to="/curves/$curveId" params={{ curveId }}>
           {strings.backToCurve}
-        </Anchor>
+        </TextLink>
       }
     >
       <MeasurementsForm

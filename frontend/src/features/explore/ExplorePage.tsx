@@ -1,6 +1,5 @@
-import { Button, NativeSelect, SegmentedControl } from '@mantine/core'
+import { NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ExploreParameters, fileOf, type QUERY } from '~/api/explore'
 import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
@@ -9,6 +8,7 @@ import { METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import { VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
+import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page } from '~/ui/Page'
 import { Empty, Failed } from '~/ui/State'
 import { useSetTime, useTime } from '~/ui/time'
@@ -72,9 +72,9 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
       <Empty
         title={strings.noPaths(mesh.name)}
         action={
-          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>
+          <ButtonLink to="/onboarding" search={{ mesh: mesh.id }}>
             {strings.addVm}
-          </Button>
+          </ButtonLink>
         }
       >
         {strings.noPathsLead}

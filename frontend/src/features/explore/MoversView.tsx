@@ -1,10 +1,9 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ExploreParameters, moversQuery } from '~/api/explore'
 import { facts, title } from '~/lib/metrics'
 import { type Clock, formatMoment } from '~/lib/time'
 import { formatSignedDelay, formatSignedPercent, formatSignedRatio } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import styles from './explore.module.css'
@@ -54,18 +53,13 @@ export function MoversView({
                   title: movers.by === 'zone' ? strings.zones : strings.path,
                   cell: (item) =>
                     movers.by === 'vm' ? (
-                      <Anchor
+                      <TextLink
                         size="sm"
-                        renderRoot={(root) => (
-                          <Link
-                            {...root}
-                            to="/meshes/$meshId/paths/$source/$target"
-                            params={{ meshId, source: item.source.id, target: item.target.id }}
-                          />
-                        )}
+                        to="/meshes/$meshId/paths/$source/$target"
+                        params={{ meshId, source: item.source.id, target: item.target.id }}
                       >
                         {item.source.name} → {item.target.name}
-                      </Anchor>
+                      </TextLink>
                     ) : (
                       `${item.source.name} → ${item.target.name}`
                     ),

@@ -1,7 +1,7 @@
 import { contents, type HelpPage as Page } from 'virtual:help'
-import { Anchor } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import type { MouseEvent } from 'react'
+import { TextLink } from '~/ui/links'
 import styles from './help.module.css'
 import { strings } from './strings'
 
@@ -24,13 +24,14 @@ export function HelpPage({ name, page }: { name: string; page: Page }) {
         <ul>
           {contents.map((entry) => (
             <li key={entry.name}>
-              <Anchor
+              <TextLink
                 size="sm"
-                renderRoot={(root) => <Link {...root} to="/help/$" params={{ _splat: entry.name }} />}
+                to="/help/$"
+                params={{ _splat: entry.name }}
                 aria-current={entry.name === name ? 'page' : undefined}
               >
                 {entry.title}
-              </Anchor>
+              </TextLink>
               {entry.name === name && page.sections.length > 0 && (
                 <ul>
                   {page.sections.map((section) => (
@@ -43,9 +44,9 @@ export function HelpPage({ name, page }: { name: string; page: Page }) {
             </li>
           ))}
           <li>
-            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/help/reference" />}>
+            <TextLink size="sm" to="/help/reference">
               {strings.reference}
-            </Anchor>
+            </TextLink>
           </li>
         </ul>
       </nav>

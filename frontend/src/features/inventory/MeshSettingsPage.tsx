@@ -1,6 +1,6 @@
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, Fragment, type ReactNode, useRef, useState } from 'react'
 import { useEdits } from '~/api/access'
 import { EditorsOnly } from '~/api/EditorsOnly'
@@ -12,6 +12,7 @@ import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Confirm } from '~/ui/Confirm'
+import { TextLink } from '~/ui/links'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { NumberField } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
@@ -42,9 +43,9 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
     <Page
       title={strings.settingsOf(mesh.name)}
       lead={
-        <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}>
+        <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }}>
           {strings.backToHeatmap}
-        </Anchor>
+        </TextLink>
       }
     >
       <Panel title={strings.measurement}>
@@ -209,13 +210,9 @@ function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
           vms={others}
           none={vms?.length === 0 ? strings.noVmEnrolled : strings.everyVmIsMember}
           next={
-            <Anchor
-              inherit
-              underline="always"
-              renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}
-            >
+            <TextLink inherit underline="always" to="/onboarding" search={{ mesh: mesh.id }}>
               {strings.enrolVm}
-            </Anchor>
+            </TextLink>
           }
           onAdd={(vmId) => add.mutate(vmId)}
         />

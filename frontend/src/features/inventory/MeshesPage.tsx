@@ -1,11 +1,11 @@
-import { Anchor, Button, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { meshesQuery, useDeleteMesh } from '~/api/meshes'
 import { idsOf } from '~/lib/inTurn'
 import { formatCount } from '~/lib/units'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Empty, Failed } from '~/ui/State'
@@ -16,7 +16,7 @@ const newMesh = (
   <EditorsOnly>
     <Group gap="xs">
       <ImportTrace />
-      <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>
+      <ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>
     </Group>
   </EditorsOnly>
 )
@@ -59,12 +59,9 @@ export function MeshesPage() {
           {
             title: strings.mesh,
             cell: (mesh) => (
-              <Anchor
-                size="sm"
-                renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
-              >
+              <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }}>
                 {mesh.name}
-              </Anchor>
+              </TextLink>
             ),
             as: 'head',
             by: { key: 'name', value: (mesh) => mesh.name },
@@ -80,19 +77,14 @@ export function MeshesPage() {
           {
             title: strings.actions,
             cell: (mesh) => (
-              <Anchor
+              <TextLink
                 size="sm"
-                renderRoot={(root) => (
-                  <Link
-                    {...root}
-                    to="/meshes/$meshId/settings"
-                    params={{ meshId: mesh.id }}
-                    aria-label={strings.settingsOf(mesh.name)}
-                  />
-                )}
+                to="/meshes/$meshId/settings"
+                params={{ meshId: mesh.id }}
+                aria-label={strings.settingsOf(mesh.name)}
               >
                 {strings.settings}
-              </Anchor>
+              </TextLink>
             ),
           },
         ]}

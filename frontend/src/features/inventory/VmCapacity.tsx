@@ -1,6 +1,5 @@
-import { Anchor, Button, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, Fragment, useRef } from 'react'
 import { useEdits } from '~/api/access'
 import { capacityQuery, useUpdateCapacity } from '~/api/inventory'
@@ -10,6 +9,7 @@ import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
+import { TextLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -26,9 +26,9 @@ export function VmCapacity({ vmId }: { vmId: string }) {
     <Panel title={strings.capacity}>
       <p className={pageStyles.lead}>
         {strings.lead}{' '}
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/recommendations" />}>
+        <TextLink inherit underline="always" to="/recommendations">
           {strings.recommendations}
-        </Anchor>
+        </TextLink>
       </p>
       <QueryResult query={query} what={strings.capacityLower}>
         {(capacity) => (

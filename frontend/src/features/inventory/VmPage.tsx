@@ -1,12 +1,11 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import { agentEventsQuery, agentQuery, vmPathsQuery, vmQuery } from '~/api/inventory'
 import type { Agent, Vm } from '~/api/types'
 import { formatMoment } from '~/lib/time'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
+import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
@@ -37,9 +36,9 @@ import styles from './vm.module.css'
 const REFRESH_MS = 10_000
 
 const allVms = (
-  <Button variant="default" renderRoot={(root) => <Link {...root} to="/vms" />}>
+  <ButtonLink variant="default" to="/vms">
     {strings.allVms}
-  </Button>
+  </ButtonLink>
 )
 
 /** One VM: its paths, where their delays come from, the errors of its clock, its traffic with its token bucket, its incidents, the applications on it, its capacity, its name, zone and labels, its agent with the machine it reports and its events. */
@@ -55,10 +54,7 @@ export function VmPage({ vmId }: { vmId: string }) {
   return (
     <Page title={vm.data.name} lead={place} action={allVms}>
       {agentId === undefined && (
-        <Empty
-          title={strings.noAgent}
-          action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>}
-        >
+        <Empty title={strings.noAgent} action={<ButtonLink to="/onboarding">{strings.addVm}</ButtonLink>}>
           {strings.noAgentLead}
         </Empty>
       )}

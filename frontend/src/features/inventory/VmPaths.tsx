@@ -1,6 +1,4 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { pathCostsQuery } from '~/api/applications'
 import { serverNow } from '~/api/connection'
@@ -9,6 +7,7 @@ import type { VmDirection, VmMesh } from '~/api/types'
 import { Trend } from '~/charts/sparkline/Trend'
 import { formatCount, formatDelay, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PathCost } from '~/ui/PathCost'
 import { QueryResult } from '~/ui/QueryResult'
@@ -87,18 +86,13 @@ function Direction({ meshId, vmId, of, name }: DirectionProps) {
             {
               title: strings.peer,
               cell: ({ source, target }) => (
-                <Anchor
+                <TextLink
                   size="sm"
-                  renderRoot={(root) => (
-                    <Link
-                      {...root}
-                      to="/meshes/$meshId/paths/$source/$target"
-                      params={{ meshId, source: source.id, target: target.id }}
-                    />
-                  )}
+                  to="/meshes/$meshId/paths/$source/$target"
+                  params={{ meshId, source: source.id, target: target.id }}
                 >
                   {source.id === vmId ? target.name : source.name}
-                </Anchor>
+                </TextLink>
               ),
               as: 'head',
             },

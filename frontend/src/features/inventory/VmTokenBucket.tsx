@@ -1,6 +1,5 @@
-import { Anchor, Button, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, Fragment, useRef } from 'react'
 import { useEdits } from '~/api/access'
 import { tokenBucketQuery, useDeleteTokenBucket, useSetTokenBucket } from '~/api/inventory'
@@ -9,6 +8,7 @@ import { Problem } from '~/lib/problem'
 import { forecastWords, needsAttention, tokensWords, usedWords } from '~/lib/tokenBuckets'
 import { formatDecimalBytes } from '~/lib/traffic'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { TextLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -26,9 +26,9 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
     <Panel title={strings.bucket}>
       <p className={pageStyles.lead}>
         {strings.bucketLead}{' '}
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/advisors/shaping" />}>
+        <TextLink inherit underline="always" to="/advisors/shaping">
           {strings.detect}
-        </Anchor>
+        </TextLink>
       </p>
       <QueryResult query={query} what={strings.bucketLower}>
         {({ bucket }) => (

@@ -1,12 +1,11 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { applicationsQuery } from '~/api/applications'
 import { serverNow } from '~/api/connection'
 import { incidentsQuery } from '~/api/incidents'
 import type { Vm } from '~/api/types'
 import { coversVm } from '~/lib/culprits'
 import { IncidentRows } from '~/ui/IncidentRows'
+import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -28,9 +27,9 @@ export function VmApplications({ vmId }: { vmId: string }) {
             return (
               <NoRows
                 next={
-                  <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/applications" />}>
+                  <TextLink inherit underline="always" to="/applications">
                     {strings.seeApplications}
-                  </Anchor>
+                  </TextLink>
                 }
               >
                 {strings.noApplications}
@@ -45,14 +44,9 @@ export function VmApplications({ vmId }: { vmId: string }) {
                 {
                   title: strings.application,
                   cell: ({ application: { id, name } }) => (
-                    <Anchor
-                      size="sm"
-                      renderRoot={(root) => (
-                        <Link {...root} to="/applications/$applicationId" params={{ applicationId: id }} />
-                      )}
-                    >
+                    <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: id }}>
                       {name}
-                    </Anchor>
+                    </TextLink>
                   ),
                   as: 'head',
                 },

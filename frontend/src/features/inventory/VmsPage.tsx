@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,6 +12,7 @@ import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
@@ -29,7 +29,7 @@ const LONG_ROWS = 500
 
 const addVms = (
   <EditorsOnly>
-    <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>
+    <ButtonLink to="/onboarding">{strings.addVm}</ButtonLink>
   </EditorsOnly>
 )
 

@@ -1,6 +1,5 @@
-import { Anchor, Button, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useEdits } from '~/api/access'
 import { useCreateZone, useDeleteZone, vmsQuery, zonesQuery } from '~/api/inventory'
@@ -9,6 +8,7 @@ import { idsOf } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
+import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -33,9 +33,9 @@ export function ZonesPage() {
       {zones.data.length === 0 ? (
         <NoRows
           next={
-            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/onboarding" />}>
+            <TextLink inherit underline="always" to="/onboarding">
               {strings.addVm}
-            </Anchor>
+            </TextLink>
           }
         >
           {strings.noZones}

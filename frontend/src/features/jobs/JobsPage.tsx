@@ -8,6 +8,7 @@ import type { Job } from '~/api/types'
 import { formatMoment, timeOf } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
+import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { ActionError, Empty, Failed } from '~/ui/State'
@@ -43,9 +44,9 @@ export function JobsPage() {
       <Empty
         title={strings.noJobs}
         action={
-          <Button variant="default" renderRoot={(root) => <Link {...root} to="/recommendations" />}>
+          <ButtonLink variant="default" to="/recommendations">
             {strings.findPlacements}
-          </Button>
+          </ButtonLink>
         }
       >
         {strings.noJobsLead}

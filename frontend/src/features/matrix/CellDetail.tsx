@@ -1,5 +1,3 @@
-import { Button } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { Direction, Path, RoundTrip } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import { STATISTICS } from '~/lib/dimensions'
@@ -8,6 +6,7 @@ import { sentenceOf } from '~/lib/text'
 import type { Clock } from '~/lib/time'
 import { formatMoments } from '~/lib/time'
 import { formatBound, formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
+import { ButtonLink } from '~/ui/links'
 import type { Entry } from './axes'
 import styles from './matrix.module.css'
 import { STATE_FACTS, stateName } from './states'
@@ -68,18 +67,13 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive, 
         path === undefined && look !== LOOK.dotted && <p className={styles.footnote}>…</p>
       )}
       {source.id !== target.id && (
-        <Button
+        <ButtonLink
           variant="default"
-          renderRoot={(root) => (
-            <Link
-              {...root}
-              to="/meshes/$meshId/paths/$source/$target"
-              params={{ meshId, source: source.id, target: target.id }}
-            />
-          )}
+          to="/meshes/$meshId/paths/$source/$target"
+          params={{ meshId, source: source.id, target: target.id }}
         >
           {strings.openPath}
-        </Button>
+        </ButtonLink>
       )}
     </section>
   )

@@ -1,4 +1,4 @@
-import { Button, useComputedColorScheme } from '@mantine/core'
+import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -10,6 +10,7 @@ import { Heatmap } from '~/charts/heatmap/Heatmap'
 import { CLOSEST, clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
+import { ButtonLink } from '~/ui/links'
 import { NotUpdated } from '~/ui/QueryResult'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
@@ -163,9 +164,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       <Empty
         title={strings.noVms(mesh.name)}
         action={
-          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>
+          <ButtonLink to="/onboarding" search={{ mesh: mesh.id }}>
             {strings.addVm}
-          </Button>
+          </ButtonLink>
         }
       >
         {strings.noVmsLead}

@@ -7,6 +7,7 @@ import type { Side } from '~/charts/heatmap/Axes'
 import type { Coding } from '~/lib/codes'
 import { facts } from '~/lib/metrics'
 import { formatCount } from '~/lib/units'
+import { ButtonLink } from '~/ui/links'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { type Named, type Summary, summaryOf } from './selection'
@@ -68,12 +69,9 @@ export function SelectedLine({ meshId, shown, coding, matrix, entries, index, on
       <Peers title={strings.worstTo} side="column" summary={column} {...{ meshId, shown, selected, format }} />
       <Group gap="xs">
         {isVm && (
-          <Button
-            variant="default"
-            renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: selected.id }} />}
-          >
+          <ButtonLink variant="default" to="/vms/$vmId" params={{ vmId: selected.id }}>
             {strings.openVm}
-          </Button>
+          </ButtonLink>
         )}
         <Button variant="default" onClick={onClear}>
           {strings.clearSelection}

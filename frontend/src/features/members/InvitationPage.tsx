@@ -1,6 +1,5 @@
-import { Anchor, Button, PasswordInput, TextInput } from '@mantine/core'
+import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useId } from 'react'
 import { sessionQuery, signIn, signOut } from '~/api/access'
 import { acceptInvitation, type InvitationPreview, lookUpInvitation, switchTenant } from '~/api/members'
@@ -8,6 +7,7 @@ import { Problem } from '~/lib/problem'
 import { CentredPage, centredStyles } from '~/ui/CentredPage'
 import { longest } from '~/ui/CheckedInput'
 import { Mark } from '~/ui/Logo'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { ActionError, errorText, Loading } from '~/ui/State'
 import { strings } from './strings'
 
@@ -41,9 +41,9 @@ export function InvitationPage({ token, onJoined }: { token: string | undefined;
       ) : invitation.has_account ? (
         <>
           <p>{strings.accountExists(invitation.email)}</p>
-          <Button renderRoot={(root) => <Link {...root} to="/sign-in" search={{ next: '/invitation' }} />}>
+          <ButtonLink to="/sign-in" search={{ next: '/invitation' }}>
             {strings.signInToJoin}
-          </Button>
+          </ButtonLink>
         </>
       ) : (
         <NewAccount token={token} invitation={invitation} onJoined={onJoined} />
@@ -69,7 +69,7 @@ function Invalid({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Frame title={title}>
       <p role="alert">{children}</p>
-      <Anchor renderRoot={(root) => <Link {...root} to="/sign-in" />}>{strings.goToSignIn}</Anchor>
+      <TextLink to="/sign-in">{strings.goToSignIn}</TextLink>
     </Frame>
   )
 }

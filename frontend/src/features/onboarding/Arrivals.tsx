@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
@@ -7,6 +6,7 @@ import { rosterQuery } from '~/api/meshes'
 import type { Agent, Mesh } from '~/api/types'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
+import { ButtonLink } from '~/ui/links'
 import { StatusMark } from '~/ui/StatusMark'
 import styles from './onboarding.module.css'
 import { strings } from './strings'
@@ -73,13 +73,14 @@ export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: strin
       )}
       {mesh && (
         <div>
-          <Button
+          <ButtonLink
             size="sm"
             variant={reporting >= 2 ? 'filled' : 'default'}
-            renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
+            to="/meshes/$meshId"
+            params={{ meshId: mesh.id }}
           >
             {strings.openHeatmap}
-          </Button>
+          </ButtonLink>
         </div>
       )}
     </section>

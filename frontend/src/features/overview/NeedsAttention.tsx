@@ -1,11 +1,10 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { Attention, MeshHealth } from '~/api/overview'
 import { formatBound, formatDelay } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { StatusMark } from '~/ui/StatusMark'
 import styles from './overview.module.css'
@@ -67,17 +66,17 @@ function Line({ title, count, vms }: LineProps) {
       <ul>
         {vms.map(({ vm, detail }) => (
           <li key={vm.id}>
-            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: vm.id }} />}>
+            <TextLink size="sm" to="/vms/$vmId" params={{ vmId: vm.id }}>
               {vm.name}
-            </Anchor>{' '}
+            </TextLink>{' '}
             <span className={styles.quiet}>{detail}</span>
           </li>
         ))}
         {count > vms.length && (
           <li>
-            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms" />}>
+            <TextLink size="sm" to="/vms">
               {strings.andMore(count - vms.length)}
-            </Anchor>
+            </TextLink>
           </li>
         )}
       </ul>

@@ -1,5 +1,3 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import { costWords } from '~/lib/costs'
@@ -7,6 +5,7 @@ import { sentenceCase } from '~/lib/text'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { bySeverity, SEVERITIES } from '~/ui/severity'
@@ -37,14 +36,9 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
           {
             title: strings.incident,
             cell: ({ incident }) => (
-              <Anchor
-                size="sm"
-                renderRoot={(root) => (
-                  <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />
-                )}
-              >
+              <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
                 {sentenceCase(incident.title)}
-              </Anchor>
+              </TextLink>
             ),
             as: 'head',
           },

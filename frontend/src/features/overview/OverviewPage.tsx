@@ -1,6 +1,4 @@
-import { Anchor } from '@mantine/core'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import {
   type ApplicationRanking,
@@ -10,6 +8,7 @@ import {
   type Overview,
   overviewQuery,
 } from '~/api/overview'
+import { TextLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { Loading } from '~/ui/State'
 import { Card, Loaded } from './Card'
@@ -61,9 +60,9 @@ function Parts({ overview: { meshes, attention }, ranking, findings }: PartsProp
       <Card
         title={strings.incidents}
         more={
-          <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/incidents" search={{ show: 'all' }} />}>
+          <TextLink size="sm" to="/incidents" search={{ show: 'all' }}>
             {strings.allIncidents}
-          </Anchor>
+          </TextLink>
         }
       >
         <OpenIncidents meshes={meshes} />
@@ -85,9 +84,9 @@ function Parts({ overview: { meshes, attention }, ranking, findings }: PartsProp
         <Card
           title={strings.applications}
           more={
-            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/applications" />}>
+            <TextLink size="sm" to="/applications">
               {strings.allApplications}
-            </Anchor>
+            </TextLink>
           }
         >
           <Loaded what={strings.applicationsLower} query={ranking}>

@@ -1,4 +1,3 @@
-import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
@@ -12,6 +11,7 @@ import { NOW } from '~/lib/spans'
 import { formatAge, formatShortMoment } from '~/lib/time'
 import { formatCount, formatSignedDelay } from '~/lib/units'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { useNow } from '~/ui/useNow'
 import { PathsLink } from './links'
 import styles from './overview.module.css'
@@ -156,65 +156,48 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
   if (verdict.kind === 'degraded') {
     const { incident } = verdict
     steps.push(
-      <Anchor
-        key="incident"
-        size="sm"
-        renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident.id }} />}
-      >
+      <TextLink key="incident" size="sm" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
         {strings.openIncident}
-      </Anchor>,
+      </TextLink>,
       <PathsLink key="paths" mesh={mesh} incident={incident}>
         {strings.seePaths}
       </PathsLink>,
     )
   } else if (['waiting', 'noPaths', 'noVms'].includes(verdict.kind)) {
     steps.push(
-      <Anchor key="add" size="sm" renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>
+      <TextLink key="add" size="sm" to="/onboarding" search={{ mesh: mesh.id }}>
         {strings.addVm}
-      </Anchor>,
+      </TextLink>,
     )
   } else if (verdict.kind === 'noRules' || verdict.kind === 'unevaluated') {
     steps.push(
-      <Anchor
-        key="rules"
-        size="sm"
-        renderRoot={(root) => <Link {...root} to="/alert-rules" search={{ mesh: mesh.id }} />}
-      >
+      <TextLink key="rules" size="sm" to="/alert-rules" search={{ mesh: mesh.id }}>
         {strings.seeRules}
-      </Anchor>,
+      </TextLink>,
     )
   } else if (mesh.agents.silent > 0) {
     steps.push(
-      <Anchor key="vms" size="sm" renderRoot={(root) => <Link {...root} to="/vms" />}>
+      <TextLink key="vms" size="sm" to="/vms">
         {strings.seeVms}
-      </Anchor>,
+      </TextLink>,
     )
   }
   if (verdict.kind !== 'degraded' && mesh.vms > 0) {
     steps.push(
-      <Anchor
-        key="heatmap"
-        size="sm"
-        renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={NOW} />}
-      >
+      <TextLink key="heatmap" size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }} search={NOW}>
         {strings.openHeatmap}
-      </Anchor>,
+      </TextLink>,
     )
   }
   if (unusual) {
     const { source, target, deviation_ns } = unusual
     steps.push(
-      <Anchor
+      <TextLink
         key="unusual"
         size="sm"
         aria-keyshortcuts="u"
-        renderRoot={(root) => (
-          <Link
-            {...root}
-            to="/meshes/$meshId/paths/$source/$target"
-            params={{ meshId: mesh.id, source: source.id, target: target.id }}
-          />
-        )}
+        to="/meshes/$meshId/paths/$source/$target"
+        params={{ meshId: mesh.id, source: source.id, target: target.id }}
       >
         {strings.mostUnusual(
           source.name,
@@ -222,21 +205,20 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
           formatSignedDelay(deviation_ns),
           sinceWords(unusual, clock, now),
         )}
-      </Anchor>,
+      </TextLink>,
     )
   }
   if (proposed) {
     const gain = proposed.total === null ? '' : strings.gainOf(formatChange(proposed.total.gain.mean))
     steps.push(
-      <Anchor
+      <TextLink
         key="moves"
         size="sm"
-        renderRoot={(root) => (
-          <Link {...root} to="/recommendations/$recommendationId" params={{ recommendationId: proposed.id }} />
-        )}
+        to="/recommendations/$recommendationId"
+        params={{ recommendationId: proposed.id }}
       >
         {strings.seeMoves(proposed.moves, gain)}
-      </Anchor>,
+      </TextLink>,
     )
   }
   return steps.length > 0 && <div className={styles.steps}>{steps}</div>

@@ -1,9 +1,8 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { ApplicationRanking } from '~/api/overview'
 import { formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import styles from './overview.module.css'
@@ -31,9 +30,9 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
       <p className={pageStyles.lead}>
         {strings.noApplications}{' '}
         <EditorsOnly>
-          <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
+          <TextLink size="sm" underline="always" to="/applications/new">
             {strings.addApplication}
-          </Anchor>
+          </TextLink>
         </EditorsOnly>
       </p>
     )
@@ -48,14 +47,9 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
           {
             title: strings.application,
             cell: ({ id, name }) => (
-              <Anchor
-                size="sm"
-                renderRoot={(root) => (
-                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: id }} />
-                )}
-              >
+              <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: id }}>
                 {name}
-              </Anchor>
+              </TextLink>
             ),
             as: 'head',
           },

@@ -1,9 +1,8 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { MeshHealth, OpenIncident } from '~/api/overview'
 import { NOW } from '~/lib/spans'
 import { zoneView } from '~/lib/zoneView'
+import { TextLink } from '~/ui/links'
 
 interface Props {
   mesh: MeshHealth
@@ -16,30 +15,20 @@ export function PathsLink({ mesh, incident: { culprit }, children }: Props) {
   const [source, target] = [culprit.at?.id, culprit.other?.id ?? culprit.at?.id]
   if (source && target && source !== target && ['path', 'pair'].includes(culprit.suspect)) {
     return (
-      <Anchor
+      <TextLink
         size="sm"
-        renderRoot={(root) => (
-          <Link
-            {...root}
-            to="/meshes/$meshId/paths/$source/$target"
-            params={{ meshId: mesh.id, source, target }}
-            search={NOW}
-          />
-        )}
+        to="/meshes/$meshId/paths/$source/$target"
+        params={{ meshId: mesh.id, source, target }}
+        search={NOW}
       >
         {children}
-      </Anchor>
+      </TextLink>
     )
   }
   const view = source && target ? zoneView(mesh.zones, source, target) : undefined
   return (
-    <Anchor
-      size="sm"
-      renderRoot={(root) => (
-        <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} search={view ? { ...NOW, view } : NOW} />
-      )}
-    >
+    <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }} search={view ? { ...NOW, view } : NOW}>
       {children}
-    </Anchor>
+    </TextLink>
   )
 }

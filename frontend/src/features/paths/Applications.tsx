@@ -1,9 +1,8 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { pathApplicationsQuery } from '~/api/applications'
 import { formatShare } from '~/lib/performance'
 import { formatRatio, NO_VALUE } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -30,14 +29,9 @@ export function Applications({ meshId, source, target }: { meshId: string; sourc
                   {
                     title: strings.application,
                     cell: ({ id, name }) => (
-                      <Anchor
-                        size="sm"
-                        renderRoot={(root) => (
-                          <Link {...root} to="/applications/$applicationId" params={{ applicationId: id }} />
-                        )}
-                      >
+                      <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: id }}>
                         {name}
-                      </Anchor>
+                      </TextLink>
                     ),
                     as: 'head',
                   },

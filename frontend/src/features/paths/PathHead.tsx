@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { ActionIcon, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -7,6 +7,7 @@ import { deviationQuery } from '~/api/measurements'
 import { rosterQuery } from '~/api/meshes'
 import type { Mesh, Path } from '~/api/types'
 import { SwapIcon } from '~/ui/icons'
+import { ButtonLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { suggestedLimit } from './limit'
 import styles from './paths.module.css'
@@ -102,17 +103,12 @@ function CreateAlert({ meshId, source, target }: Ends) {
   const above = suggestedLimit(deviation.data)
   if (!edits) return null
   return (
-    <Button
+    <ButtonLink
       aria-keyshortcuts="a"
-      renderRoot={(root) => (
-        <Link
-          {...root}
-          to="/alert-rules/new"
-          search={{ mesh: meshId, source: source.name, target: target.name, ...(above === undefined ? {} : { above }) }}
-        />
-      )}
+      to="/alert-rules/new"
+      search={{ mesh: meshId, source: source.name, target: target.name, ...(above === undefined ? {} : { above }) }}
     >
       {strings.createAlert}
-    </Button>
+    </ButtonLink>
   )
 }

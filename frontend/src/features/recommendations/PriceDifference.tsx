@@ -1,10 +1,9 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { priceDifferenceQuery } from '~/api/recommendations'
 import type { ApplicationPrice } from '~/api/types'
 import { money } from '~/lib/money'
 import { formatDelay, threeDigits } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -21,9 +20,7 @@ export function PriceDifference({ recommendationId }: { recommendationId: string
             <p className={pageStyles.lead}>
               {total === null ? strings.priceLead : strings.priceTotal(signedMoney(total, currency))}{' '}
               {applications.some(({ statistic, reason }) => reason && !statistic) && (
-                <Anchor renderRoot={(root) => <Link {...root} to="/advisors/compute-mix" />}>
-                  {strings.setPriceBasis}
-                </Anchor>
+                <TextLink to="/advisors/compute-mix">{strings.setPriceBasis}</TextLink>
               )}
             </p>
             {applications.some(hasMix) && <Mixes rows={applications.filter(hasMix)} />}

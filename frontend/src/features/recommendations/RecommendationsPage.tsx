@@ -1,4 +1,3 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
@@ -13,6 +12,7 @@ import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Failed, Loading } from '~/ui/State'
@@ -85,18 +85,13 @@ function List({ items }: { items: RecommendationSummary[] }) {
         {
           title: strings.created,
           cell: (recommendation) => (
-            <Anchor
+            <TextLink
               size="sm"
-              renderRoot={(root) => (
-                <Link
-                  {...root}
-                  to="/recommendations/$recommendationId"
-                  params={{ recommendationId: recommendation.id }}
-                />
-              )}
+              to="/recommendations/$recommendationId"
+              params={{ recommendationId: recommendation.id }}
             >
               <Age at={recommendation.created_at} clock={clock} now={serverNow} />
-            </Anchor>
+            </TextLink>
           ),
           as: 'head',
           by: { key: 'created', value: (recommendation) => timeOf(recommendation.created_at) },

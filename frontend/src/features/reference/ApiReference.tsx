@@ -2,6 +2,7 @@ import { Anchor, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState } from 'react'
+import { TextLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { type Contract, contractQuery, matching, operationsByTag } from './contract'
@@ -18,13 +19,9 @@ export function ApiReference({ name }: { name: string | undefined }) {
       lead={
         <>
           {strings.lead}{' '}
-          <Anchor
-            inherit
-            underline="always"
-            renderRoot={(root) => <Link {...root} to="/help/$" params={{ _splat: 'api/README' }} />}
-          >
+          <TextLink inherit underline="always" to="/help/$" params={{ _splat: 'api/README' }}>
             {strings.conventions}
-          </Anchor>
+          </TextLink>
           {' · '}
           <Anchor inherit underline="always" href="/v1/openapi.json" download="sinemora-openapi.json">
             {strings.document}

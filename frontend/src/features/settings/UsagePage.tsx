@@ -1,6 +1,4 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { type Pin, pinsQuery, type UsageItem, usageQuery, useLetRangeGo } from '~/api/usage'
@@ -8,6 +6,7 @@ import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
@@ -99,9 +98,9 @@ function KeptRanges() {
       {pins.data.length === 0 ? (
         <NoRows
           next={
-            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/meshes" />}>
+            <TextLink inherit underline="always" to="/meshes">
               {strings.chooseMesh}
-            </Anchor>
+            </TextLink>
           }
         >
           {strings.noPinnedRanges}
@@ -116,12 +115,9 @@ function KeptRanges() {
             {
               title: strings.mesh,
               cell: (pin) => (
-                <Anchor
-                  size="sm"
-                  renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: pin.mesh_id }} />}
-                >
+                <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: pin.mesh_id }}>
                   {pin.mesh_name}
-                </Anchor>
+                </TextLink>
               ),
             },
             { title: strings.from, cell: (pin) => moment(pin.started_at) },

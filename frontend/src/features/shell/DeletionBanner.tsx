@@ -1,9 +1,8 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { ownTenantsQuery } from '~/api/members'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { Notice } from '~/ui/State'
 import styles from './shell.module.css'
 import { strings } from './strings'
@@ -18,9 +17,9 @@ export function DeletionBanner() {
   return (
     <div className={styles.banner}>
       <Notice tone="warn" title={strings.deletionOf(tenant.name, formatMoment(at, clock))}>
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/tenant" />}>
+        <TextLink inherit underline="always" to="/tenant">
           {strings.tenantSettings}
-        </Anchor>
+        </TextLink>
       </Notice>
     </div>
   )

@@ -1,5 +1,4 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { TextLink } from '~/ui/links'
 import { useNamedPage } from '~/ui/pageName'
 import { Empty } from '~/ui/State'
 import { strings } from './strings'
@@ -8,10 +7,7 @@ import { strings } from './strings'
 export function NotFound() {
   useNamedPage(strings.pageNotFound)
   return (
-    <Empty
-      title={strings.pageNotFound}
-      action={<Anchor renderRoot={(root) => <Link {...root} to="/" />}>{strings.goToOverview}</Anchor>}
-    >
+    <Empty title={strings.pageNotFound} action={<TextLink to="/">{strings.goToOverview}</TextLink>}>
       {strings.pageNotFoundLead}
     </Empty>
   )

@@ -1,6 +1,4 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { simulationsQuery, useDeleteSimulation } from '~/api/simulations'
@@ -12,6 +10,7 @@ import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Failed, Notice } from '~/ui/State'
@@ -63,14 +62,9 @@ export function SimulationsPage() {
           {
             title: strings.simulation,
             cell: (simulation) => (
-              <Anchor
-                size="sm"
-                renderRoot={(root) => (
-                  <Link {...root} to="/simulations/$simulationId" params={{ simulationId: simulation.id }} />
-                )}
-              >
+              <TextLink size="sm" to="/simulations/$simulationId" params={{ simulationId: simulation.id }}>
                 {simulation.name}
-              </Anchor>
+              </TextLink>
             ),
             as: 'head',
             by: { key: 'name', value: (simulation) => simulation.name },
@@ -115,9 +109,9 @@ function FromTerminal() {
     <Panel title={strings.fromTerminal}>
       <p className={pageStyles.lead}>
         {strings.fromTerminalLead}{' '}
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/api-keys" />}>
+        <TextLink inherit underline="always" to="/api-keys">
           {strings.apiKeyLink}
-        </Anchor>{' '}
+        </TextLink>{' '}
         {strings.apiKeyScope}
       </p>
       <CopyText label={strings.runCommand} text={command} />

@@ -1,9 +1,9 @@
 import { Anchor, Button, Checkbox } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useFollowedJob } from '~/api/jobs'
 import { type OwnTenant, useExportTenant } from '~/api/members'
 import { formatCount } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
@@ -18,9 +18,9 @@ export function ExportData({ tenant }: { tenant: OwnTenant }) {
     <Panel title={strings.exportData}>
       <p className={pageStyles.lead}>
         {strings.exportLead} {strings.exportOnSchedule}{' '}
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/bucket-exports" />}>
+        <TextLink inherit underline="always" to="/bucket-exports">
           {strings.bucketExports}
-        </Anchor>
+        </TextLink>
       </p>
       <Checkbox
         label={strings.withMeasurements}

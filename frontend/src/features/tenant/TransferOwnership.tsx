@@ -1,9 +1,9 @@
-import { Anchor, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import { membersQuery, type OwnTenant, useTransferOwnership } from '~/api/members'
+import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
@@ -33,9 +33,9 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
       {userId === undefined ? (
         <NoRows
           next={
-            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/members" />}>
+            <TextLink inherit underline="always" to="/members">
               {strings.inviteFirst}
-            </Anchor>
+            </TextLink>
           }
         >
           {strings.noOthers}

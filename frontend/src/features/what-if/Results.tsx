@@ -1,10 +1,10 @@
-import { Anchor, useComputedColorScheme } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { useComputedColorScheme } from '@mantine/core'
 import type { Fate, WhatIf } from '~/api/types'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
 import { formatChange, formatShare, formatShares, performanceBasis } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
@@ -33,9 +33,9 @@ export function Results({ result }: { result: WhatIf }) {
       {result.applications.length === 0 ? (
         <Notice tone="info" title={strings.noApplications}>
           {strings.noApplicationsLead}{' '}
-          <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
+          <TextLink inherit underline="always" to="/applications/new">
             {strings.addApplication}
-          </Anchor>
+          </TextLink>
         </Notice>
       ) : (
         <>

@@ -1,11 +1,11 @@
 import { Button, NativeSelect, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { applicationsQuery } from '~/api/applications'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { whatIfQuery } from '~/api/scenarios'
 import { type Change, changeWords, parseChanges } from '~/lib/changes'
 import type { Patch } from '~/lib/searchParams'
+import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
 import { Term } from '~/ui/Term'
@@ -31,10 +31,7 @@ export function WhatIfPage({ search, onSearch }: Props) {
   const mesh = meshes.data.find(({ id }) => id === search.mesh) ?? meshes.data[0]
   if (!mesh) {
     return (
-      <Empty
-        title={strings.noMesh}
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
-      >
+      <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
         {strings.noMeshLead}
       </Empty>
     )
@@ -75,7 +72,9 @@ function Workspace({ mesh, search, onSearch }: Props & { mesh: string }) {
       <Empty
         title={strings.meshWithoutVm}
         action={
-          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh }} />}>{strings.addVm}</Button>
+          <ButtonLink to="/onboarding" search={{ mesh }}>
+            {strings.addVm}
+          </ButtonLink>
         }
       >
         {strings.meshWithoutVmLead}

@@ -1,11 +1,11 @@
-import { Anchor, Button, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { priceBasisQuery, useDeletePriceBasis, useSetPriceBasis } from '~/api/advisors'
 import { applicationsQuery } from '~/api/applications'
 import type { PriceBasis as Basis } from '~/api/types'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { ActionError, Notice } from '~/ui/State'
@@ -25,9 +25,9 @@ export function PriceBasis({ asked }: { asked: Required<MixSearch> }) {
           if (id === undefined) {
             return (
               <Notice tone="info" title={strings.noApplications}>
-                <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/applications/new" />}>
+                <TextLink inherit underline="always" to="/applications/new">
                   {strings.addApplication}
-                </Anchor>
+                </TextLink>
               </Notice>
             )
           }

@@ -1,6 +1,5 @@
-import { Anchor, Button, Code, NativeSelect, Textarea } from '@mantine/core'
+import { Button, Code, NativeSelect, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { fairnessQuery, useImportFairness } from '~/api/advisors'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
@@ -8,6 +7,7 @@ import type { Fairness } from '~/api/types'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount, NO_VALUE, threeDigits } from '~/lib/units'
 import { LiveNumber } from '~/ui/LiveNumber'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { LoadingPage, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -30,10 +30,7 @@ export function FairnessPage({ search, onSearch }: Props) {
   if (!meshes.data) return <LoadingPage title={strings.fairness} what={strings.fairnessLower} />
   if (!mesh) {
     return (
-      <Empty
-        title={strings.noMesh}
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
-      >
+      <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
         {strings.noMeshLead}
       </Empty>
     )
@@ -97,15 +94,14 @@ export function FairnessPage({ search, onSearch }: Props) {
         {among && (
           <p className={pageStyles.lead}>
             {strings.alertLead}{' '}
-            <Anchor
+            <TextLink
               size="sm"
               underline="always"
-              renderRoot={(root) => (
-                <Link {...root} to="/alert-rules/new" search={alertOf(mesh.id, among, asked.source, asked.target)} />
-              )}
+              to="/alert-rules/new"
+              search={alertOf(mesh.id, among, asked.source, asked.target)}
             >
               {strings.newAlertRule}
-            </Anchor>
+            </TextLink>
           </p>
         )}
         <p className={pageStyles.lead}>

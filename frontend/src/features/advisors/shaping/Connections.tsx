@@ -1,8 +1,7 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { connectionTimeoutsQuery } from '~/api/advisors'
 import { formatDelay, NO_VALUE } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -55,8 +54,8 @@ export function Connections({ mesh }: { mesh: string }) {
 
 function VmLink({ id, name }: { id: string; name: string }) {
   return (
-    <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: id }} />}>
+    <TextLink size="sm" to="/vms/$vmId" params={{ vmId: id }}>
       {name}
-    </Anchor>
+    </TextLink>
   )
 }

@@ -1,12 +1,12 @@
-import { Anchor, Button, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { tokenBucketsQuery, useSetTokenBucket, vmsQuery } from '~/api/inventory'
 import type { Shaping, TokenBucket } from '~/api/types'
 import { forecastWords } from '~/lib/tokenBuckets'
 import { formatBitRate, formatDecimalBytes } from '~/lib/traffic'
+import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import type { Bursts } from './question'
@@ -78,13 +78,13 @@ function Saved({ bucket }: { bucket: TokenBucket }) {
   return (
     <Notice tone="good" title={strings.saved(name)}>
       {forecast ? strings.savedForecast(forecastWords(forecast)) : strings.savedNoTraffic} {strings.alertBy}{' '}
-      <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
+      <TextLink inherit underline="always" to="/alert-rules">
         {strings.alertKind}
-      </Anchor>{' '}
+      </TextLink>{' '}
       {strings.alertEnd}{' '}
-      <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId }} />}>
+      <TextLink inherit underline="always" to="/vms/$vmId" params={{ vmId }}>
         {strings.seeVm(name)}
-      </Anchor>
+      </TextLink>
     </Notice>
   )
 }

@@ -1,9 +1,9 @@
-import { Anchor, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { tailsQuery } from '~/api/advisors'
 import { meshesQuery } from '~/api/meshes'
 import { formatDelay, NO_VALUE } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -45,9 +45,9 @@ function Sources({ mesh }: { mesh: string }) {
         rows.length === 0 ? (
           <Notice tone="info" title={strings.noSources}>
             {strings.noSourcesLead}{' '}
-            <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/curves/learning" />}>
+            <TextLink inherit underline="always" to="/curves/learning">
               {strings.addSource}
-            </Anchor>
+            </TextLink>
           </Notice>
         ) : (
           <Records

@@ -1,9 +1,8 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { tokenBucketsQuery } from '~/api/inventory'
 import { forecastWords, needsAttention, tokensWords, usedWords } from '~/lib/tokenBuckets'
 import { NO_VALUE } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -22,9 +21,9 @@ export function TokenBuckets() {
           rows.length === 0 ? (
             <NoRows
               next={
-                <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/vms" />}>
+                <TextLink inherit underline="always" to="/vms">
                   {strings.seeVms}
-                </Anchor>
+                </TextLink>
               }
             >
               {strings.noBuckets}
@@ -38,9 +37,9 @@ export function TokenBuckets() {
                 {
                   title: strings.vm,
                   cell: ({ vm_id: vmId, vm_name: name }) => (
-                    <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId }} />}>
+                    <TextLink size="sm" to="/vms/$vmId" params={{ vmId }}>
                       {name}
-                    </Anchor>
+                    </TextLink>
                   ),
                   as: 'head',
                 },

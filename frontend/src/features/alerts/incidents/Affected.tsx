@@ -1,8 +1,7 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
 import { formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
@@ -23,14 +22,9 @@ export function Affected({ applications, ended_at }: Pick<Incident, 'application
               {
                 title: strings.application,
                 cell: (application) => (
-                  <Anchor
-                    size="sm"
-                    renderRoot={(root) => (
-                      <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
-                    )}
-                  >
+                  <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: application.id }}>
                     {application.name}
-                  </Anchor>
+                  </TextLink>
                 ),
                 as: 'head',
               },

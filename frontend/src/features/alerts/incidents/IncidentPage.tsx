@@ -1,4 +1,3 @@
-import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -8,6 +7,7 @@ import { incidentFindingsQuery } from '~/api/overview'
 import { sentenceCase } from '~/lib/text'
 import { type Clock, formatAge, formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
@@ -44,13 +44,9 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       lead={
         <>
           {strings.severityStateOn(SEVERITIES[incident.severity].word, STATES[incident.state].toLowerCase())}{' '}
-          <Anchor
-            size="sm"
-            underline="always"
-            renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: incident.mesh.id }} />}
-          >
+          <TextLink size="sm" underline="always" to="/meshes/$meshId" params={{ meshId: incident.mesh.id }}>
             {incident.mesh.name}
-          </Anchor>
+          </TextLink>
           .
         </>
       }
@@ -92,14 +88,9 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       <Panel title={strings.providerEvidence}>
         <p className={pageStyles.lead}>{strings.providerEvidenceLead}</p>
         <div>
-          <Button
-            variant="default"
-            renderRoot={(root) => (
-              <Link {...root} to="/incidents/$incidentId/evidence" params={{ incidentId: incident.id }} />
-            )}
-          >
+          <ButtonLink variant="default" to="/incidents/$incidentId/evidence" params={{ incidentId: incident.id }}>
             {strings.openEvidence}
-          </Button>
+          </ButtonLink>
         </div>
       </Panel>
       {incident.recurrence && <Occurrences incident={incident} clock={clock} />}

@@ -1,11 +1,11 @@
-import { Anchor, Button, Group, SegmentedControl } from '@mantine/core'
+import { Group, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { type IncidentState, type IncidentSummary, incidentsQuery, useDecideIncidents } from '~/api/incidents'
 import { overviewQuery } from '~/api/overview'
 import { idsOf } from '~/lib/inTurn'
 import type { Bulk } from '~/ui/BulkBar'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
@@ -43,15 +43,15 @@ export function IncidentsPage({ show, onShow }: Props) {
       lead={strings.incidentsLead}
       action={
         <Group gap="xs">
-          <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
+          <ButtonLink variant="default" size="xs" to="/alert-rules">
             {strings.rulesShort}
-          </Button>
-          <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/receivers" />}>
+          </ButtonLink>
+          <ButtonLink variant="default" size="xs" to="/receivers">
             {strings.receivers}
-          </Button>
-          <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/silences" />}>
+          </ButtonLink>
+          <ButtonLink variant="default" size="xs" to="/silences">
             {strings.silences}
-          </Button>
+          </ButtonLink>
           <SegmentedControl
             aria-label={strings.stateFilter}
             size="xs"
@@ -84,9 +84,9 @@ function NoIncidents({ none }: { none: string }) {
   return (
     <NoRows
       next={
-        <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to={next.to} />}>
+        <TextLink inherit underline="always" to={next.to}>
           {next.name}
-        </Anchor>
+        </TextLink>
       }
     >
       {isBlind ? strings.nothingMeasured : none}

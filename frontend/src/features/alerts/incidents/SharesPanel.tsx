@@ -1,8 +1,7 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
 import { formatShare } from '~/lib/performance'
 import { formatCount, threeDigits } from '~/lib/units'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
@@ -21,15 +20,9 @@ export function SharesPanel({ incident: { evidence, mesh } }: { incident: Incide
       <p className={pageStyles.lead}>
         {strings.sharesOf(named, index.toFixed(3), String(below))}{' '}
         {members.length < count && strings.leastShares(formatCount(members.length), formatCount(count))}{' '}
-        <Anchor
-          size="sm"
-          underline="always"
-          renderRoot={(root) => (
-            <Link {...root} to="/advisors/fairness" search={{ mesh: mesh.id, of: among, ...ends }} />
-          )}
-        >
+        <TextLink size="sm" underline="always" to="/advisors/fairness" search={{ mesh: mesh.id, of: among, ...ends }}>
           {strings.sharesNow}
-        </Anchor>
+        </TextLink>
       </p>
       <Records
         low

@@ -1,11 +1,10 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
 import { rosterQuery } from '~/api/meshes'
 import type { TimeSearch } from '~/lib/spans'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { zoneView } from '~/lib/zoneView'
+import { TextLink } from '~/ui/links'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
 import { linkTime } from './impactWords'
@@ -58,36 +57,26 @@ function SuspectLink({ meshId, suspect: { suspect, at, other, words }, time }: L
   if (isOfZones) {
     const view = zoneView(roster.data?.zones ?? [], at.id, other?.id ?? at.id)
     return (
-      <Anchor
-        size="sm"
-        renderRoot={(root) => (
-          <Link {...root} to="/meshes/$meshId" params={{ meshId }} search={view ? { ...time, view } : time} />
-        )}
-      >
+      <TextLink size="sm" to="/meshes/$meshId" params={{ meshId }} search={view ? { ...time, view } : time}>
         {words}
-      </Anchor>
+      </TextLink>
     )
   }
   if (other) {
     return (
-      <Anchor
+      <TextLink
         size="sm"
-        renderRoot={(root) => (
-          <Link
-            {...root}
-            to="/meshes/$meshId/paths/$source/$target"
-            params={{ meshId, source: at.id, target: other.id }}
-            search={time}
-          />
-        )}
+        to="/meshes/$meshId/paths/$source/$target"
+        params={{ meshId, source: at.id, target: other.id }}
+        search={time}
       >
         {words}
-      </Anchor>
+      </TextLink>
     )
   }
   return (
-    <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: at.id }} />}>
+    <TextLink size="sm" to="/vms/$vmId" params={{ vmId: at.id }}>
       {words}
-    </Anchor>
+    </TextLink>
   )
 }

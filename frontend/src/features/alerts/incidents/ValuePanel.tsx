@@ -1,6 +1,5 @@
-import { Anchor, useComputedColorScheme } from '@mantine/core'
+import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { serverNow } from '~/api/connection'
 import type { Impact, Incident } from '~/api/incidents'
@@ -11,6 +10,7 @@ import type { Limit, Span } from '~/charts/series/spans'
 import { tickLabels, title } from '~/lib/metrics'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { ActionError } from '~/ui/State'
@@ -85,20 +85,15 @@ function WorstPath({ incident, impact, path }: Props) {
     <>
       <p className={pageStyles.lead}>
         {strings.worstPath}{' '}
-        <Anchor
+        <TextLink
           size="sm"
           underline="always"
-          renderRoot={(root) => (
-            <Link
-              {...root}
-              to="/meshes/$meshId/paths/$source/$target"
-              params={{ meshId: mesh.id, source: source.id, target: target.id }}
-              search={linkTime(incident)}
-            />
-          )}
+          to="/meshes/$meshId/paths/$source/$target"
+          params={{ meshId: mesh.id, source: source.id, target: target.id }}
+          search={linkTime(incident)}
         >
           {strings.pathName(source.name, target.name)}
-        </Anchor>
+        </TextLink>
         . {isEmpty && strings.noStoredValues}
       </p>
       <p className={styles.legend}>

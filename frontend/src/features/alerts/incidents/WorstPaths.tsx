@@ -1,7 +1,6 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
 import { title } from '~/lib/metrics'
+import { TextLink } from '~/ui/links'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
 import { changeWords, linkTime, valueWords } from './impactWords'
@@ -21,19 +20,14 @@ export function WorstPaths({ incident }: { incident: Incident }) {
         {
           title: strings.path,
           cell: ({ source, target }) => (
-            <Anchor
+            <TextLink
               size="sm"
-              renderRoot={(root) => (
-                <Link
-                  {...root}
-                  to="/meshes/$meshId/paths/$source/$target"
-                  params={{ meshId: mesh.id, source: source.id, target: target.id }}
-                  search={linkTime(incident)}
-                />
-              )}
+              to="/meshes/$meshId/paths/$source/$target"
+              params={{ meshId: mesh.id, source: source.id, target: target.id }}
+              search={linkTime(incident)}
             >
               {strings.pathName(source.name, target.name)}
-            </Anchor>
+            </TextLink>
           ),
           as: 'head',
         },

@@ -1,6 +1,4 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { type Delivery, deliveriesQuery, useRedeliver } from '~/api/receivers'
@@ -9,6 +7,7 @@ import { formatShortMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
+import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Loading } from '~/ui/State'
@@ -76,11 +75,8 @@ function State({ delivery: { state, attempts, due_at, held } }: { delivery: Deli
 function About({ delivery: { about, incident_id, title } }: { delivery: Delivery }) {
   if (incident_id === null) return about
   return (
-    <Anchor
-      size="sm"
-      renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident_id }} />}
-    >
+    <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: incident_id }}>
       {title ? strings.aboutIncident(sentenceCase(title), about) : about}
-    </Anchor>
+    </TextLink>
   )
 }

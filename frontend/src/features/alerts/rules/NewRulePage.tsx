@@ -1,7 +1,6 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
+import { ButtonLink } from '~/ui/links'
 import { LoadingPage } from '~/ui/Page'
 import { Empty, Failed } from '~/ui/State'
 import { strings } from '../strings'
@@ -19,10 +18,7 @@ export function NewRulePage({ search: { mesh, source, target, among, above } }: 
   if (meshes.error) return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   if (!meshes.data) return <LoadingPage title={strings.newRule} what={strings.meshesLower} />
   return (
-    <Empty
-      title={strings.noMesh}
-      action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
-    >
+    <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
       {strings.ruleNeedsMesh}
     </Empty>
   )

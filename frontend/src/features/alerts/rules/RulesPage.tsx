@@ -1,6 +1,5 @@
-import { Anchor, Button, FileButton, Group, NativeSelect, Switch } from '@mantine/core'
+import { Button, FileButton, Group, NativeSelect, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
@@ -9,6 +8,7 @@ import type { Mesh } from '~/api/types'
 import { idsOf } from '~/lib/inTurn'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -34,10 +34,7 @@ export function RulesPage({ mesh, onMesh }: Props) {
   const shown = mesh ?? meshes.data[0]?.id
   if (shown === undefined) {
     return (
-      <Empty
-        title={strings.noMesh}
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
-      >
+      <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
         {strings.newMeshHasRules}
       </Empty>
     )
@@ -72,9 +69,9 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
             {strings.downloadYaml}
           </Button>
           {edits && (
-            <Button size="xs" renderRoot={(root) => <Link {...root} to="/alert-rules/new" search={{ mesh: meshId }} />}>
+            <ButtonLink size="xs" to="/alert-rules/new" search={{ mesh: meshId }}>
               {strings.newRule}
-            </Button>
+            </ButtonLink>
           )}
         </Group>
       }
@@ -85,13 +82,9 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
         <NoRows
           next={
             edits && (
-              <Anchor
-                inherit
-                underline="always"
-                renderRoot={(root) => <Link {...root} to="/alert-rules/new" search={{ mesh: meshId }} />}
-              >
+              <TextLink inherit underline="always" to="/alert-rules/new" search={{ mesh: meshId }}>
                 {strings.createFirstRule}
-              </Anchor>
+              </TextLink>
             )
           }
         >
@@ -143,12 +136,9 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
           {
             title: strings.rule,
             cell: (rule) => (
-              <Anchor
-                size="sm"
-                renderRoot={(root) => <Link {...root} to="/alert-rules/$ruleId" params={{ ruleId: rule.id }} />}
-              >
+              <TextLink size="sm" to="/alert-rules/$ruleId" params={{ ruleId: rule.id }}>
                 {rule.name}
-              </Anchor>
+              </TextLink>
             ),
             as: 'head',
             by: { key: 'name', value: (rule) => rule.name },
