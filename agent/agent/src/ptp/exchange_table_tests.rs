@@ -7,6 +7,26 @@ const INTERVAL: i64 = 10_000 * US;
 const DEADLINE: i64 = 1_000_000 * US;
 const REQUESTER: PortIdentity = PortIdentity { clock: 7, port: 1 };
 
+fn pending<T>(at: RawTime, tag: T) -> PendingRequest<T> {
+    let deadline = at.plus(DEADLINE);
+    PendingRequest {
+        at,
+        deadline,
+        hold_until: deadline,
+        t1_deadline: deadline,
+        tag,
+    }
+}
+
+fn arrival(at: RawTime) -> Arrival {
+    Arrival {
+        at,
+        stamp: Some(at),
+        source: TimestampSource::Kernel,
+        ecn: None,
+    }
+}
+
 /// A client and an idealised responder, with the requests it has received.
 struct Dialogue {
     exchanges: ExchangeTable<u16>,
@@ -37,11 +57,8 @@ impl Dialogue {
             .wrapping_add(self.exchanges.open.len() as u16);
         let at = Self::sent_at(tag);
         let pending = PendingRequest {
-            at,
-            deadline: at.plus(DEADLINE),
             hold_until: at.plus(DEADLINE.max(hold_s * 1_000_000_000)),
-            t1_deadline: at.plus(DEADLINE),
-            tag,
+            ..pending(at, tag)
         };
         assert_eq!(self.exchanges.open(pending), Some(tag));
         assert_eq!(
@@ -92,15 +109,7 @@ impl Dialogue {
             correction: Correction(0),
             body,
         };
-        self.exchanges.receive(
-            &message,
-            Arrival {
-                at,
-                stamp: Some(at),
-                source: TimestampSource::Kernel,
-                ecn: None,
-            },
-        )
+        self.exchanges.receive(&message, arrival(at))
     }
 
     fn sync(&mut self, id: u16) -> Verdict {
@@ -199,13 +208,7 @@ fn an_exchange_has_the_less_precise_origin_of_its_own_timestamps() {
         (Hardware, Kernel, Kernel),
         (User, Hardware, User),
     ] {
-        let mut open = Exchange::new(PendingRequest {
-            at: RawTime(0),
-            deadline: RawTime(DEADLINE),
-            hold_until: RawTime(DEADLINE),
-            t1_deadline: RawTime(DEADLINE),
-            tag: (),
-        });
+        let mut open = Exchange::new(pending(RawTime(0), ()));
         assert_eq!(open.outcome().source, None);
         open.record_departure(RawTime(0), sent);
         let sync = Message {
@@ -219,10 +222,8 @@ fn an_exchange_has_the_less_precise_origin_of_its_own_timestamps() {
             },
         };
         let arrival = Arrival {
-            at: RawTime(1),
-            stamp: Some(RawTime(1)),
             source: arrived,
-            ecn: None,
+            ..arrival(RawTime(1))
         };
         open.add_part(&sync, arrival);
         assert_eq!(open.outcome().source, Some(expected));
@@ -270,14 +271,7 @@ fn impossible_times_are_counted_and_not_measured() {
 #[test]
 fn the_departure_may_be_known_last() {
     let mut dialogue = Dialogue::new();
-    let pending = PendingRequest {
-        at: RawTime(0),
-        deadline: RawTime(DEADLINE),
-        hold_until: RawTime(DEADLINE),
-        t1_deadline: RawTime(DEADLINE),
-        tag: 0,
-    };
-    let id = dialogue.exchanges.open(pending).unwrap();
+    let id = dialogue.exchanges.open(pending(RawTime(0), 0)).unwrap();
     dialogue.response(id);
     assert!(matches!(
         dialogue
@@ -507,11 +501,8 @@ fn losing_at_random(request: Body) {
     for n in 0..200_000u32 {
         let at = RawTime(i64::from(n) * INTERVAL);
         let pending = PendingRequest {
-            at,
-            deadline: at.plus(DEADLINE),
             hold_until: at.plus(5 * DEADLINE),
-            t1_deadline: at.plus(DEADLINE),
-            tag: n,
+            ..pending(at, n)
         };
         let sequence_id = exchanges.open(pending).unwrap();
         let request = Message {
@@ -531,10 +522,8 @@ fn losing_at_random(request: Body) {
                 .unwrap();
             responder.count_sync(&response);
             let arrival = Arrival {
-                at: at.plus(US),
                 stamp: None,
-                source: TimestampSource::Kernel,
-                ecn: None,
+                ..arrival(at.plus(US))
             };
             if request.body != Body::DelayReq {
                 let sync = responder
@@ -579,15 +568,9 @@ fn losing_at_random(request: Body) {
 
 /// Open an exchange with a standard responder at 0 and set its departure.
 fn standard(exchanges: &mut ExchangeTable<u16>) -> u16 {
-    let deadline = RawTime(DEADLINE);
-    let pending = PendingRequest {
-        at: RawTime(0),
-        deadline,
-        hold_until: deadline,
-        t1_deadline: deadline,
-        tag: 1,
-    };
-    let id = exchanges.open_standard(pending, Some(0)).unwrap();
+    let id = exchanges
+        .open_standard(pending(RawTime(0), 1), Some(0))
+        .unwrap();
     exchanges.record_departure(id, RawTime(0), TimestampSource::Kernel);
     id
 }
@@ -606,12 +589,7 @@ fn message(id: u16, body: Body) -> Message {
 fn the_sync_of_a_standard_responder_may_leave_before_the_request() {
     let mut exchanges = ExchangeTable::new(REQUESTER);
     let id = standard(&mut exchanges);
-    let arrival = |us: i64| Arrival {
-        at: RawTime(us * US),
-        stamp: Some(RawTime(us * US)),
-        source: TimestampSource::Kernel,
-        ecn: None,
-    };
+    let arrival = |us: i64| arrival(RawTime(us * US));
     let sync = Body::Sync {
         two_step: false,
         origin_ns: -60 * US,
@@ -642,13 +620,7 @@ fn an_unanswered_request_to_a_standard_responder_is_settled_at_its_deadline() {
         two_step: true,
         origin_ns: 0,
     };
-    let arrival = Arrival {
-        at: RawTime(0),
-        stamp: Some(RawTime(0)),
-        source: TimestampSource::Kernel,
-        ecn: None,
-    };
-    exchanges.receive(&message(id, sync), arrival);
+    exchanges.receive(&message(id, sync), arrival(RawTime(0)));
     let mut outcome = Vec::new();
     exchanges.settle(RawTime(DEADLINE), |s| outcome.push(s));
     assert_eq!(outcome.len(), 1);
@@ -780,25 +752,11 @@ fn second_answered_twice(
 ) -> Vec<Outcome<u16>> {
     let mut exchanges = ExchangeTable::new(REQUESTER);
     for tag in 0..2 {
-        let pending = PendingRequest {
-            at: RawTime(0),
-            deadline: RawTime(DEADLINE),
-            hold_until: RawTime(DEADLINE),
-            t1_deadline: RawTime(DEADLINE),
-            tag,
-        };
-        let id = open(&mut exchanges, pending).unwrap();
+        let id = open(&mut exchanges, pending(RawTime(0), tag)).unwrap();
         exchanges.record_departure(id, RawTime(0), TimestampSource::Kernel);
     }
     for us in [100, 130] {
-        let at = RawTime(us * US);
-        let arrival = Arrival {
-            at,
-            stamp: Some(at),
-            source: TimestampSource::Kernel,
-            ecn: None,
-        };
-        exchanges.receive(&message(1, answer), arrival);
+        exchanges.receive(&message(1, answer), arrival(RawTime(us * US)));
     }
     let mut outcomes = Vec::new();
     exchanges.settle(RawTime(2 * DEADLINE), |outcome| outcomes.push(outcome));

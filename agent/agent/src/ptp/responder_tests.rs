@@ -39,17 +39,25 @@ fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
             last = Some(response);
         }
     }
-    match responder
-        .delay_resp(
-            &last.unwrap(),
-            PortIdentity { clock: 9, port: 1 },
-            5,
-            None,
-            None,
+    rx_report_of(&mut responder, &last.unwrap())
+}
+
+fn ask(responder: &mut Responder, port: u16, sequence_id: u16) -> Response {
+    responder
+        .handle_request(
+            &request(port, sequence_id),
+            address("10.0.0.1:319"),
+            Receipt::Proven,
+            NOW,
         )
         .unwrap()
-        .body
-    {
+}
+
+/// Return the reception report of a response.
+fn rx_report_of(responder: &mut Responder, response: &Response) -> RxReportTlv {
+    let source = PortIdentity { clock: 9, port: 1 };
+    let message = responder.delay_resp(response, source, 5, None, None);
+    match message.unwrap().body {
         Body::DelayResp { rx_report, .. } => rx_report.unwrap(),
         body => panic!("{body:?}"),
     }
@@ -96,15 +104,7 @@ fn flows_belong_to_the_port_identity_and_share_its_counts() {
         (flow, address("10.0.0.1:5320"))
     );
     responder.count_sync(&response);
-    let source = PortIdentity { clock: 9, port: 1 };
-    let body = responder
-        .delay_resp(&response, source, 5, None, None)
-        .unwrap()
-        .body;
-    let Body::DelayResp { rx_report, .. } = body else {
-        panic!("{body:?}")
-    };
-    let rx_report = rx_report.unwrap();
+    let rx_report = rx_report_of(&mut responder, &response);
     assert_eq!(
         (rx_report.requests, rx_report.syncs, rx_report.arrived),
         (2, 1, 0b11)
@@ -114,26 +114,13 @@ fn flows_belong_to_the_port_identity_and_share_its_counts() {
 #[test]
 fn counts_continue_when_the_plan_changes_for_other_peers() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
-    responder
-        .handle_request(&request(1, 1), client, Receipt::Proven, NOW)
-        .unwrap();
+    ask(&mut responder, 1, 1);
     responder.set_peers(
         [(client, 320), (address("10.0.0.9:319"), 320)].into_iter(),
         NOW,
     );
-    let response = responder
-        .handle_request(&request(1, 2), client, Receipt::Proven, NOW)
-        .unwrap();
-    let message = responder
-        .delay_resp(&response, PortIdentity { clock: 9, port: 1 }, 5, None, None)
-        .unwrap();
-    let Body::DelayResp {
-        rx_report: Some(rx_report),
-        ..
-    } = message.body
-    else {
-        panic!()
-    };
+    let response = ask(&mut responder, 1, 2);
+    let rx_report = rx_report_of(&mut responder, &response);
     assert_eq!((rx_report.requests, rx_report.syncs), (2, 0));
 }
 
@@ -191,23 +178,10 @@ fn a_very_late_request_changes_nothing() {
 
 #[test]
 fn a_restarted_client_is_counted_from_zero() {
-    let (mut responder, client) = (responder(), address("10.0.0.1:319"));
-    responder
-        .handle_request(&request(1, 500), client, Receipt::Proven, NOW)
-        .unwrap();
-    let response = responder
-        .handle_request(&request(2, 3), client, Receipt::Proven, NOW)
-        .unwrap();
-    let message = responder
-        .delay_resp(&response, PortIdentity { clock: 9, port: 1 }, 5, None, None)
-        .unwrap();
-    let Body::DelayResp {
-        rx_report: Some(rx_report),
-        ..
-    } = message.body
-    else {
-        panic!()
-    };
+    let mut responder = responder();
+    ask(&mut responder, 1, 500);
+    let response = ask(&mut responder, 2, 3);
+    let rx_report = rx_report_of(&mut responder, &response);
     assert_eq!(
         (rx_report.requests, rx_report.watched, rx_report.newest),
         (1, 1, 3)
@@ -234,26 +208,13 @@ fn responses_are_limited_to_the_largest_rate_of_a_mesh() {
 
 #[test]
 fn requests_before_an_overflow_are_not_reported() {
-    let (mut responder, client) = (responder(), address("10.0.0.1:319"));
+    let mut responder = responder();
     for sequence_id in 0..5 {
-        responder
-            .handle_request(&request(1, sequence_id), client, Receipt::Proven, NOW)
-            .unwrap();
+        ask(&mut responder, 1, sequence_id);
     }
     responder.forget_requests();
-    let response = responder
-        .handle_request(&request(1, 9), client, Receipt::Proven, NOW)
-        .unwrap();
-    let message = responder
-        .delay_resp(&response, PortIdentity { clock: 9, port: 1 }, 5, None, None)
-        .unwrap();
-    let Body::DelayResp {
-        rx_report: Some(rx_report),
-        ..
-    } = message.body
-    else {
-        panic!()
-    };
+    let response = ask(&mut responder, 1, 9);
+    let rx_report = rx_report_of(&mut responder, &response);
     assert_eq!(
         (rx_report.arrived(9), rx_report.arrived(8)),
         (Some(true), None)
