@@ -3,10 +3,10 @@
     client          a caller without cookies or credentials
     owner           the owner of a fresh tenant, signed in, whose rows are stored at once; `other_owner` owns another
     make_mesh       make_mesh(owner, agents=3, name="demo", window_s=10 …) -> MeshWorld with enrolled agents, whose rows
-                    are stored at once; `callers.make_mesh` enrols them through the API
+                    are stored at once; `api_clients.make_mesh` enrols them through the API
     database        the database, where a test needs it without the API
     redis           an empty Valkey
-    mail_server         a mail server; `mail_settings` has the product send through it
+    mail_server     a mail server; `mail_settings` has the product send through it
 
 Each process of pytest-xdist starts its servers, migrates one database and runs one API for all its tests;
 `SINEMORA_TEST_DATABASE_URL` names a PostgreSQL server to use instead (see `lab/external_postgres.py`). A test has its
