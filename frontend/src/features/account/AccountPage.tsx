@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '~/api/access'
 import { accountQuery } from '~/api/account'
-import { LoadingPage, Page } from '~/ui/Page'
-import { Failed } from '~/ui/State'
+import { Page } from '~/ui/Page'
+import { Unloaded } from '~/ui/Unloaded'
 import { NamePanel } from './NamePanel'
 import { PasswordPanel } from './PasswordPanel'
 import { PolicyPanel } from './PolicyPanel'
@@ -14,10 +14,7 @@ import { strings } from './strings'
 export function AccountPage() {
   const account = useQuery(accountQuery)
   const { data: session } = useQuery(sessionQuery)
-  if (account.error && !account.data) {
-    return <Failed what={strings.accountLower} error={account.error} retry={() => void account.refetch()} />
-  }
-  if (!account.data) return <LoadingPage title={strings.account} what={strings.accountLower} />
+  if (!account.data) return <Unloaded query={account} title={strings.account} what={strings.accountLower} />
   return (
     <Page title={strings.account} lead={strings.accountLead(account.data.user.email)}>
       <NamePanel account={account.data} />

@@ -11,10 +11,11 @@ import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
-import { LoadingPage, Page, pageStyles } from '~/ui/Page'
+import { Page, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { Loading, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
+import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
 import { Options } from './Options'
 import { strings } from './strings'
@@ -35,10 +36,16 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
   const query = useQuery(applicationQuery(applicationId))
   const now = useQuery(performanceQuery(applicationId))
   const clock = useClock()
-  if (query.error && !query.data) {
-    return <Failed what={strings.theApplication} error={query.error} retry={() => void query.refetch()} />
+  if (!query.data) {
+    return (
+      <Unloaded
+        query={query}
+        title={strings.application}
+        what={strings.applicationLower}
+        failed={strings.theApplication}
+      />
+    )
   }
-  if (!query.data) return <LoadingPage title={strings.application} what={strings.applicationLower} />
   const application = query.data
   return (
     <Page

@@ -5,9 +5,10 @@ import type { Application } from '~/api/types'
 import { formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { ButtonLink, TextLink } from '~/ui/links'
-import { LoadingPage, Page } from '~/ui/Page'
+import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { Empty, Failed } from '~/ui/State'
+import { Empty } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
 import { strings } from './strings'
 
@@ -20,10 +21,16 @@ const addApplication = (
 /** Applications, and their performance at the newest round trips. */
 export function ApplicationsPage() {
   const applications = useQuery(applicationsQuery)
-  if (applications.error && !applications.data) {
-    return <Failed what={strings.applications} error={applications.error} retry={() => void applications.refetch()} />
+  if (!applications.data) {
+    return (
+      <Unloaded
+        query={applications}
+        title={strings.applications}
+        what={strings.applicationsLower}
+        failed={strings.applications}
+      />
+    )
   }
-  if (!applications.data) return <LoadingPage title={strings.applications} what={strings.applicationsLower} />
   if (applications.data.length === 0) {
     return (
       <Empty title={strings.noApplications} action={addApplication}>

@@ -8,8 +8,9 @@ import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { NoRows, ToForm } from '~/ui/NoRows'
-import { LoadingPage, Page } from '~/ui/Page'
-import { ActionError, Failed, Notice } from '~/ui/State'
+import { Page } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { Waiting } from '~/ui/Waiting'
 import { ExportList } from './ExportList'
 import { NewExport } from './NewExport'
@@ -23,10 +24,7 @@ export function BucketExportsPage() {
   const test = useTestBucket()
   const run = useRunBucketExport()
   const [started, setStarted] = useState<BucketExport | null>(null)
-  if (exports.error && !exports.data) {
-    return <Failed what={strings.lower} error={exports.error} retry={() => void exports.refetch()} />
-  }
-  if (!exports.data) return <LoadingPage title={strings.title} what={strings.lower} />
+  if (!exports.data) return <Unloaded query={exports} title={strings.title} what={strings.lower} />
   // One cause fails a scheduled export, its test and its run: its reason is shown once.
   const shown = new Set(exports.data.filter(({ state }) => state === 'failing').map(({ error }) => error))
   const manages = role === 'admin' || role === 'owner'

@@ -11,10 +11,11 @@ import { formatMicroseconds, formatTick } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { Confirm } from '~/ui/Confirm'
 import { ButtonLink } from '~/ui/links'
-import { LoadingPage, Page } from '~/ui/Page'
+import { Page } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
-import { Failed, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
+import { Unloaded } from '~/ui/Unloaded'
 import { About } from './About'
 import { CostPanel } from './CostPanel'
 import styles from './curves.module.css'
@@ -36,10 +37,9 @@ const percent = (share: number) => `${Math.round(share * 100)} %`
 /** One curve: its measurements, the fit, its accuracy, and the cost of added latency. */
 export function CurvePage({ curveId, search, onSearch }: Props) {
   const query = useQuery(curveQuery(curveId, search.number))
-  if (query.error && !query.data) {
-    return <Failed what={strings.theCurve} error={query.error} retry={() => void query.refetch()} />
+  if (!query.data) {
+    return <Unloaded query={query} title={strings.curve} what={strings.curveLower} failed={strings.theCurve} />
   }
-  if (!query.data) return <LoadingPage title={strings.curve} what={strings.curveLower} />
   return <Shown key={curveId} curve={query.data.curve} etag={query.data.etag} search={search} onSearch={onSearch} />
 }
 

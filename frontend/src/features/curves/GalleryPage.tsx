@@ -8,8 +8,9 @@ import { SmallCurve } from '~/charts/curve/SmallCurve'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { COMPARED_MAX } from '~/lib/searchParams'
 import { ButtonLink, TextLink } from '~/ui/links'
-import { LoadingPage, Page } from '~/ui/Page'
-import { Failed, Notice } from '~/ui/State'
+import { Page } from '~/ui/Page'
+import { Notice } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { Comparison } from './Comparison'
 import styles from './curves.module.css'
 import { bandOf, ownColour } from './drawing'
@@ -35,10 +36,9 @@ function Actions() {
 /** All curves: the tenant's and published ones. */
 export function GalleryPage({ search, onSearch }: Props) {
   const curves = useQuery(curvesQuery)
-  if (curves.error && !curves.data) {
-    return <Failed what={strings.curves} error={curves.error} retry={() => void curves.refetch()} />
+  if (!curves.data) {
+    return <Unloaded query={curves} title={strings.curves} what={strings.curvesLower} failed={strings.curves} />
   }
-  if (!curves.data) return <LoadingPage title={strings.curves} what={strings.curvesLower} />
   const chosen = compared(search.compare)
   const together = chosen.flatMap((id) => curves.data.find((curve) => curve.id === id) ?? [])
   const toggle = (id: string) =>

@@ -20,8 +20,9 @@ import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
 import { NoRows, ToForm } from '~/ui/NoRows'
 import { PictureMenu } from '~/ui/PictureMenu'
-import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { ActionError, Loading, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
+import { Unloaded } from '~/ui/Unloaded'
 import styles from './curves.module.css'
 import { strings } from './strings'
 
@@ -51,10 +52,9 @@ export function LearningOf({ curve }: { curve: CurveDetail }) {
 /** Every metric source of the tenant. */
 export function Sources() {
   const sources = useQuery(metricSourcesQuery)
-  if (sources.error && !sources.data) {
-    return <Failed what={strings.metricSources} error={sources.error} retry={() => void sources.refetch()} />
+  if (!sources.data) {
+    return <Unloaded query={sources} what={strings.metricSourcesLower} failed={strings.metricSources} />
   }
-  if (!sources.data) return <Loading what={strings.metricSourcesLower} />
   if (sources.data.length === 0) {
     return <NoRows next={<ToForm form="new-source">{strings.addOne}</ToForm>}>{strings.noMetricSources}</NoRows>
   }

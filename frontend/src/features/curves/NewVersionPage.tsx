@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { curveQuery, useCreateCurveVersion } from '~/api/curves'
 import { TextLink } from '~/ui/links'
-import { LoadingPage, Page } from '~/ui/Page'
-import { Failed } from '~/ui/State'
+import { Page } from '~/ui/Page'
+import { Unloaded } from '~/ui/Unloaded'
 import { MeasurementsForm } from './MeasurementsForm'
 import { strings } from './strings'
 
@@ -12,10 +12,9 @@ export function NewVersionPage({ curveId }: { curveId: string }) {
   const navigate = useNavigate()
   const query = useQuery(curveQuery(curveId))
   const create = useCreateCurveVersion(curveId)
-  if (query.error && !query.data) {
-    return <Failed what={strings.theCurve} error={query.error} retry={() => void query.refetch()} />
+  if (!query.data) {
+    return <Unloaded query={query} title={strings.newVersion} what={strings.curveLower} failed={strings.theCurve} />
   }
-  if (!query.data) return <LoadingPage title={strings.newVersion} what={strings.curveLower} />
   const { curve } = query.data
   return (
     <Page

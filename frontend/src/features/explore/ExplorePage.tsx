@@ -9,9 +9,10 @@ import { VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { ButtonLink } from '~/ui/links'
-import { LoadingPage, Page } from '~/ui/Page'
-import { Empty, Failed } from '~/ui/State'
+import { Page } from '~/ui/Page'
+import { Empty } from '~/ui/State'
 import { useSetTime, useTime } from '~/ui/time'
+import { Unloaded } from '~/ui/Unloaded'
 import { DistributionView } from './DistributionView'
 import styles from './explore.module.css'
 import { LossView } from './LossView'
@@ -63,10 +64,9 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
     by: search.by ?? 'vm',
     interval: search.interval ?? '1h',
   }
-  if (roster.error && !roster.data) {
-    return <Failed what={strings.mesh} error={roster.error} retry={() => void roster.refetch()} />
+  if (!roster.data) {
+    return <Unloaded query={roster} title={NAMES[show]} what={strings.meshLower} failed={strings.mesh} />
   }
-  if (!roster.data) return <LoadingPage title={NAMES[show]} what={strings.meshLower} />
   if (roster.data.vms.length < 2) {
     return (
       <Empty

@@ -6,9 +6,10 @@ import { meshesQuery, useDeleteMesh } from '~/api/meshes'
 import { idsOf } from '~/lib/inTurn'
 import { formatCount } from '~/lib/units'
 import { ButtonLink, TextLink } from '~/ui/links'
-import { LoadingPage, Page } from '~/ui/Page'
+import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { Empty, Failed } from '~/ui/State'
+import { Empty } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { ImportTrace } from './ImportTrace'
 import { strings } from './strings'
 
@@ -25,10 +26,9 @@ export function MeshesPage() {
   const meshes = useQuery(meshesQuery)
   const remove = useDeleteMesh()
   const edits = useEdits()
-  if (meshes.error && !meshes.data) {
-    return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
+  if (!meshes.data) {
+    return <Unloaded query={meshes} title={strings.meshes} what={strings.meshesLower} failed={strings.meshes} />
   }
-  if (!meshes.data) return <LoadingPage title={strings.meshes} what={strings.meshesLower} />
   if (meshes.data.length === 0) {
     return (
       <Empty title={strings.noMeshes} action={newMesh}>

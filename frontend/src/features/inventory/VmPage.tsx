@@ -6,10 +6,11 @@ import { formatMoment } from '~/lib/time'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { ButtonLink } from '~/ui/links'
-import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
+import { Unloaded } from '~/ui/Unloaded'
 import { AGENT_STATUS } from './agentStatus'
 import {
   cloudFacts,
@@ -47,8 +48,7 @@ export function VmPage({ vmId }: { vmId: string }) {
   const agentId = vm.data?.agent?.id
   const agent = useQuery({ ...agentQuery(agentId ?? ''), enabled: agentId !== undefined, refetchInterval: REFRESH_MS })
   const paths = useQuery(vmPathsQuery(vmId))
-  if (vm.error && !vm.data) return <Failed what={strings.theVm} error={vm.error} retry={() => void vm.refetch()} />
-  if (!vm.data) return <LoadingPage title={strings.vm} what={strings.vmLower} />
+  if (!vm.data) return <Unloaded query={vm} title={strings.vm} what={strings.vmLower} failed={strings.theVm} />
   const { zone } = vm.data
   const place = `${zone.provider}, ${zone.region}, ${zone.name}${zone.physical_id ? ` (${zone.physical_id})` : ''}`
   return (

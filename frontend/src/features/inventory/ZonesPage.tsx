@@ -10,10 +10,11 @@ import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
-import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { ActionError, Failed } from '~/ui/State'
+import { ActionError } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { strings } from './strings'
 
 /** Zones. Agents report their zone when they enrol; a person can also add one. */
@@ -23,10 +24,9 @@ export function ZonesPage() {
   const remove = useDeleteZone()
   const edits = useEdits()
   const [deleting, setDeleting] = useState<Zone | null>(null)
-  if (zones.error && !zones.data) {
-    return <Failed what={strings.zones} error={zones.error} retry={() => void zones.refetch()} />
+  if (!zones.data) {
+    return <Unloaded query={zones} title={strings.zones} what={strings.zonesLower} failed={strings.zones} />
   }
-  if (!zones.data) return <LoadingPage title={strings.zones} what={strings.zonesLower} />
   const count = (zone: Zone) => vms?.filter((vm) => vm.zone.id === zone.id).length
   return (
     <Page title={strings.zones} lead={strings.zonesLead}>

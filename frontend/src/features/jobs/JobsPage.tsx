@@ -9,9 +9,10 @@ import { formatMoment, timeOf } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { ButtonLink } from '~/ui/links'
-import { LoadingPage, Page } from '~/ui/Page'
+import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { ActionError, Empty, Failed } from '~/ui/State'
+import { ActionError, Empty } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { strings } from './strings'
 
 const STATES: Record<Job['state'], string> = {
@@ -36,9 +37,7 @@ export function JobsPage() {
     },
     onSettled: () => cache.invalidateQueries({ queryKey: jobsQuery.queryKey }),
   })
-  if (jobs.error && !jobs.data)
-    return <Failed what={strings.jobs} error={jobs.error} retry={() => void jobs.refetch()} />
-  if (!jobs.data) return <LoadingPage title={strings.jobs} what={strings.jobsLower} />
+  if (!jobs.data) return <Unloaded query={jobs} title={strings.jobs} what={strings.jobsLower} failed={strings.jobs} />
   if (jobs.data.items.length === 0) {
     return (
       <Empty

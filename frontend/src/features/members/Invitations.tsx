@@ -22,8 +22,9 @@ import { limitOf, MeshChoice } from '~/ui/MeshChoice'
 import { NoRows, ToForm } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
-import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { ActionError, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
+import { Unloaded } from '~/ui/Unloaded'
 import { meshNames, strings } from './strings'
 
 const STATUS: Record<Invitation['state'], Status> = {
@@ -152,10 +153,7 @@ function InvitationList() {
   const resend = useResend()
   const revoke = useRevoke()
   const [revoking, setRevoking] = useState<Invitation | null>(null)
-  if (invitations.error && !invitations.data) {
-    return <Failed what={strings.invitationsLower} error={invitations.error} retry={() => void invitations.refetch()} />
-  }
-  if (!invitations.data) return <Loading what={strings.invitationsLower} />
+  if (!invitations.data) return <Unloaded query={invitations} what={strings.invitationsLower} />
   const isOpen = ({ state }: Invitation) => state === 'pending' || state === 'expired'
   return (
     <Panel title={strings.invitations}>

@@ -16,10 +16,11 @@ import {
 import { formatDay, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
-import { LoadingPage, Page, Panel } from '~/ui/Page'
+import { Page, Panel } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Records, RowAction } from '~/ui/Records'
-import { ActionError, Failed } from '~/ui/State'
+import { ActionError } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { Invitations } from './Invitations'
 import { MemberMeshes } from './MemberMeshes'
 import { meshNames, strings } from './strings'
@@ -35,10 +36,7 @@ export function MembersPage() {
   const [removing, setRemoving] = useState<Member | null>(null)
   const [limiting, setLimiting] = useState<Member | null>(null)
   const newest = (list: Member[] | undefined) => list?.find(({ id }) => id === limiting?.id) ?? limiting
-  if (members.error && !members.data) {
-    return <Failed what={strings.membersLower} error={members.error} retry={() => void members.refetch()} />
-  }
-  if (!members.data) return <LoadingPage title={strings.members} what={strings.membersLower} />
+  if (!members.data) return <Unloaded query={members} title={strings.members} what={strings.membersLower} />
   const roles = grantable(own)
   const manages = (member: Member) => roles.includes(member.role)
   return (

@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
 import type { EnrolmentToken } from '~/api/types'
-import { LoadingPage, Page } from '~/ui/Page'
-import { Failed, Notice } from '~/ui/State'
+import { Page } from '~/ui/Page'
+import { Notice } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
 import { MeshStep } from './MeshStep'
@@ -21,10 +22,9 @@ export function OnboardingPage({ meshId, onMesh }: Props) {
   const meshes = useQuery(meshesQuery)
   const { data: session } = useQuery(sessionQuery)
   const [token, setToken] = useState<EnrolmentToken | null>(null)
-  if (meshes.error && !meshes.data) {
-    return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
+  if (!meshes.data) {
+    return <Unloaded query={meshes} title={strings.addVm} what={strings.meshesLower} failed={strings.meshes} />
   }
-  if (!meshes.data) return <LoadingPage title={strings.addVm} what={strings.meshesLower} />
   const mesh = meshes.data.find(({ id }) => id === meshId) ?? (meshId === undefined ? meshes.data[0] : undefined)
   return (
     <Page title={strings.addVm} lead={strings.addVmLead}>

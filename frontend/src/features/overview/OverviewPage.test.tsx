@@ -4,8 +4,8 @@ import userEvent from '@testing-library/user-event'
 import { describe, expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
 import { fail, hang, mockApi, reply } from '~/testing/api'
+import { deviations, meshHealth, openIncident } from '~/testing/overview'
 import { showPage } from '~/testing/render'
-import { deviations, meshHealth, openIncident } from './fixtures'
 import { OverviewPage } from './OverviewPage'
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()

@@ -2,8 +2,8 @@
 import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
+import { deviations, meshHealth, openIncident } from '~/testing/overview'
 import { showPage } from '~/testing/render'
-import { deviations, meshHealth, openIncident } from './fixtures'
 import { Numbers } from './Numbers'
 import { ZoneMap } from './ZoneMap'
 

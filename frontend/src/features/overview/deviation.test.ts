@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { deviations } from '~/testing/overview'
 import { changesOf, positionOf, typical } from './deviation'
-import { deviations } from './fixtures'
 
 const unusual = (values: (number | null)[][], usual: (number | null)[][]) =>
   changesOf(deviations(values, usual)).map(({ isUnusual }) => isUnusual)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RecentIncident } from '~/api/overview'
-import { meshHealth, NOW } from './fixtures'
+import { meshHealth, NOW } from '~/testing/overview'
 import { slotsOf } from './slots'
 
 const incident = (onset: string, ended: string | null, severity: RecentIncident['severity'] = 'warning') => ({

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
+import { deviations, meshHealth } from '~/testing/overview'
 import { showPage } from '~/testing/render'
-import { deviations, meshHealth } from './fixtures'
 import { ZoneMap } from './ZoneMap'
 
 const NONE = [

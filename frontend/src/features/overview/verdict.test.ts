@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
-import { meshHealth, openIncident } from './fixtures'
+import { meshHealth, openIncident } from '~/testing/overview'
 import { minutesToBaselines, toneOf, verdictOf, worstFirst } from './verdict'
 
 const PATHS = { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0, no_service: 0 }

@@ -7,10 +7,10 @@ import type { Statistic } from '~/lib/dimensions'
 import { STATISTIC_OPTIONS } from '~/lib/metrics'
 import { sentenceOf } from '~/lib/text'
 import { useClock } from '~/ui/clock'
-import { LoadingPage } from '~/ui/Page'
 import { useNamedPage } from '~/ui/pageName'
-import { Failed, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
 import { useTime } from '~/ui/time'
+import { Unloaded } from '~/ui/Unloaded'
 import { BudgetTab } from './BudgetTab'
 import { Directions } from './Directions'
 import { DistributionTab } from './DistributionTab'
@@ -54,9 +54,9 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
 
   useNamedPage(path.data && `${path.data.source.name} → ${path.data.target.name}`)
 
-  if (path.error && !path.data)
-    return <Failed what={strings.thePath} error={path.error} retry={() => void path.refetch()} />
-  if (!path.data) return <LoadingPage title={strings.path} what={strings.pathLower} />
+  if (!path.data) {
+    return <Unloaded query={path} title={strings.path} what={strings.pathLower} failed={strings.thePath} />
+  }
   const { state, no_service } = path.data
   const ends = { meshId: mesh.id, source, target, time }
   return (

@@ -6,8 +6,9 @@ import type { Gain, Recommendation } from '~/api/types'
 import { formatChange, formatChanges, formatProbability, formatShare } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
-import { LoadingPage, Page, pageStyles } from '~/ui/Page'
-import { Failed, Notice } from '~/ui/State'
+import { Page, pageStyles } from '~/ui/Page'
+import { Notice } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { BindingLimits } from './BindingLimits'
 import { Decisions } from './Decisions'
 import { Effects } from './Effects'
@@ -32,10 +33,16 @@ interface Props {
 /** One recommendation: its moves, their gain, its basis and the measured result. */
 export function RecommendationPage({ recommendationId, search, onSearch }: Props) {
   const read = useQuery(recommendationQuery(recommendationId))
-  if (read.error && !read.data) {
-    return <Failed what={strings.theRecommendation} error={read.error} retry={() => void read.refetch()} />
+  if (!read.data) {
+    return (
+      <Unloaded
+        query={read}
+        title={strings.recommendation}
+        what={strings.recommendationLower}
+        failed={strings.theRecommendation}
+      />
+    )
   }
-  if (!read.data) return <LoadingPage title={strings.recommendation} what={strings.recommendationLower} />
   const { recommendation, etag } = read.data
   const point =
     recommendation.result.pareto_front.find(({ moves }) => moves === search.moves) ??

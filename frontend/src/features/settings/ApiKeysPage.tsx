@@ -8,10 +8,10 @@ import { formatDay, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { NoRows, ToForm } from '~/ui/NoRows'
-import { LoadingPage, Page } from '~/ui/Page'
+import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { Failed } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { NewKey } from './NewKey'
 import { RotateKey } from './RotateKey'
 import { scopesText } from './scopes'
@@ -25,10 +25,7 @@ export function ApiKeysPage() {
   const [deleting, setDeleting] = useState<ApiKey | null>(null)
   const [rotating, setRotating] = useState<ApiKey | null>(null)
   const edits = useEdits()
-  if (keys.error && !keys.data) {
-    return <Failed what={strings.apiKeys} error={keys.error} retry={() => void keys.refetch()} />
-  }
-  if (!keys.data) return <LoadingPage title={strings.apiKeys} what={strings.apiKeys} />
+  if (!keys.data) return <Unloaded query={keys} title={strings.apiKeys} what={strings.apiKeys} />
   const day = (at: string) => formatDay(new Date(at), clock)
   return (
     <Page title={strings.apiKeys} lead={strings.apiKeysLead}>

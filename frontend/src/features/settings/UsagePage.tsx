@@ -8,9 +8,10 @@ import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
-import { LoadingPage, Page, Panel } from '~/ui/Page'
+import { Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { AgedMeasurements } from './AgedMeasurements'
 import styles from './settings.module.css'
 import { strings } from './strings'
@@ -29,10 +30,9 @@ const number = (value: number) => (Number.isInteger(value) ? formatCount(value) 
 /** Usage against quotas, and pinned ranges. */
 export function UsagePage() {
   const usage = useQuery(usageQuery)
-  if (usage.error && !usage.data) {
-    return <Failed what={strings.usage} error={usage.error} retry={() => void usage.refetch()} />
+  if (!usage.data) {
+    return <Unloaded query={usage} title={strings.usage} what={strings.usageLower} failed={strings.usage} />
   }
-  if (!usage.data) return <LoadingPage title={strings.usage} what={strings.usageLower} />
   const { plan, contact, items } = usage.data
   const nearlyUsed = items.filter(({ used, limit }) => used !== null && limit > 0 && used >= 0.9 * limit)
   return (
@@ -88,10 +88,7 @@ function KeptRanges() {
   const clock = useClock()
   const letGo = useLetRangeGo()
   const [leaving, setLeaving] = useState<Pin | null>(null)
-  if (pins.error && !pins.data) {
-    return <Failed what={strings.pinnedRanges} error={pins.error} retry={() => void pins.refetch()} />
-  }
-  if (!pins.data) return <Loading what={strings.pinnedRangesLower} />
+  if (!pins.data) return <Unloaded query={pins} what={strings.pinnedRangesLower} failed={strings.pinnedRanges} />
   const moment = (at: string) => formatMoment(new Date(at), clock)
   return (
     <Panel title={strings.pinnedRanges}>

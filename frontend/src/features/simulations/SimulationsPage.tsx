@@ -11,9 +11,10 @@ import { Age } from '~/ui/Age'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
-import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { Failed, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { best, formatHours } from './outcomes'
 import { RunSimulation } from './RunSimulation'
 import { strings } from './strings'
@@ -24,10 +25,16 @@ export function SimulationsPage() {
   const query = useQuery(simulationsQuery)
   const remove = useDeleteSimulation()
   const edits = useEdits()
-  if (query.error && !query.data) {
-    return <Failed what={strings.simulations} error={query.error} retry={() => void query.refetch()} />
+  if (!query.data) {
+    return (
+      <Unloaded
+        query={query}
+        title={strings.simulations}
+        what={strings.simulationsLower}
+        failed={strings.simulations}
+      />
+    )
   }
-  if (!query.data) return <LoadingPage title={strings.simulations} what={strings.simulationsLower} />
   if (query.data.length === 0) {
     return (
       <Page title={strings.simulations} lead={strings.simulationsLead}>

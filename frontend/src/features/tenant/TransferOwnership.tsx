@@ -7,7 +7,7 @@ import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
-import { Failed, Loading } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { Confirmation } from './Confirmation'
 import { strings } from './strings'
 
@@ -17,10 +17,7 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
   const transfer = useTransferOwnership()
   const confirmation = useConfirmation()
   const [chosen, setChosen] = useState<string>()
-  if (members.error && !members.data) {
-    return <Failed what={strings.transfer} error={members.error} retry={() => void members.refetch()} />
-  }
-  if (!members.data) return <Loading what={strings.transfer} />
+  if (!members.data) return <Unloaded query={members} what={strings.transfer} />
   const others = members.data.filter(({ id, role }) => id !== own && role !== 'owner')
   const userId = chosen ?? others[0]?.id
   const act = (userId: string, tenantName: string) =>

@@ -4,8 +4,8 @@ import { expect, test, vi } from 'vitest'
 import type { Incident } from '~/api/incidents'
 import { sentenceCase } from '~/lib/text'
 import { mockApi } from '~/testing/api'
+import { IMPACT, incident } from '~/testing/incidents'
 import { showPage } from '~/testing/render'
-import { IMPACT, incident } from './fixtures'
 import { IncidentPage } from './IncidentPage'
 
 vi.mock('~/charts/series/SeriesChart', () => ({

@@ -8,10 +8,11 @@ import { sentenceCase } from '~/lib/text'
 import { type Clock, formatAge, formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { ButtonLink, TextLink } from '~/ui/links'
-import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
-import { Failed, Loading, Notice } from '~/ui/State'
+import { Loading, Notice } from '~/ui/State'
 import { SEVERITIES } from '~/ui/severity'
+import { Unloaded } from '~/ui/Unloaded'
 import { IncidentList } from '../IncidentList'
 import { STATES } from '../incidentWords'
 import { strings } from '../strings'
@@ -33,10 +34,9 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
   const findings = useQuery(incidentFindingsQuery(incidentId))
   const edits = useEdits()
   const clock = useClock()
-  if (read.error && !read.data) {
-    return <Failed what={strings.theIncident} error={read.error} retry={() => void read.refetch()} />
+  if (!read.data) {
+    return <Unloaded query={read} title={strings.incident} what={strings.incidentLower} failed={strings.theIncident} />
   }
-  if (!read.data) return <LoadingPage title={strings.incident} what={strings.incidentLower} />
   const { incident, etag } = read.data
   return (
     <Page

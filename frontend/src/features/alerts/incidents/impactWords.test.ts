@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { IMPACT, incident } from './fixtures'
+import { IMPACT, incident } from '~/testing/incidents'
 import { impactSentence, linkTime, timeAround, valuesOf } from './impactWords'
 
 const plain = (text: string | null) => text?.replaceAll('\u202f', ' ') ?? null

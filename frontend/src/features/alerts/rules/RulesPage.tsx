@@ -10,11 +10,12 @@ import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
-import { LoadingPage, Page, pageStyles } from '~/ui/Page'
+import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
 import { ActionError, Empty, Failed, Loading, Notice } from '~/ui/State'
 import { rankOf, SEVERITIES } from '~/ui/severity'
+import { Unloaded } from '~/ui/Unloaded'
 import { strings } from '../strings'
 import { conditionWords, patienceWords, scopeWords } from './ruleWords'
 
@@ -27,10 +28,9 @@ interface Props {
 /** The alert rules of a mesh. */
 export function RulesPage({ mesh, onMesh }: Props) {
   const meshes = useQuery(meshesQuery)
-  if (meshes.error && !meshes.data) {
-    return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
+  if (!meshes.data) {
+    return <Unloaded query={meshes} title={strings.rules} what={strings.meshesLower} failed={strings.meshes} />
   }
-  if (!meshes.data) return <LoadingPage title={strings.rules} what={strings.meshesLower} />
   const shown = mesh ?? meshes.data[0]?.id
   if (shown === undefined) {
     return (

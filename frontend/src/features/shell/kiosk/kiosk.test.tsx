@@ -3,7 +3,7 @@ import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { afterEach, expect, test } from 'vitest'
 import { connection } from '~/lib/connection'
-import { openShell } from '../openShell'
+import { openShell } from '~/testing/openShell'
 
 afterEach(() => act(() => connection.set({ away: false, since: 0 })))
 

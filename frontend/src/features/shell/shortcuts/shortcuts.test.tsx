@@ -2,7 +2,7 @@
 import { screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { beforeEach, expect, test } from 'vitest'
-import { openShell } from '../openShell'
+import { openShell } from '~/testing/openShell'
 
 beforeEach(() => localStorage.clear())
 

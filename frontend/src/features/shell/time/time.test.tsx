@@ -2,7 +2,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { openShell } from '../openShell'
+import { openShell } from '~/testing/openShell'
 
 const HEATMAP = '/meshes/m'
 const PATH = '/meshes/m/paths/1/2'

@@ -1,7 +1,7 @@
 /** Values of the overview for tests. */
 
 import type { Deviations, MeshHealth, OpenIncident } from '~/api/overview'
-import type { Basis } from './deviation'
+import type { Basis } from '~/features/overview/deviation'
 
 export const NOW = Date.parse('2026-11-23T10:59:00Z')
 

@@ -12,10 +12,10 @@ import {
   type StaticDataRouteOption,
 } from '@tanstack/react-router'
 import { render, screen } from '@testing-library/react'
+import { Shell } from '~/features/shell/Shell'
 import { appSearch, RETAINED } from '~/lib/searchParams'
-import { mockApi } from '~/testing/api'
 import { theme } from '~/ui/theme'
-import { Shell } from './Shell'
+import { mockApi } from './api'
 
 const vm = (id: string, name: string) => ({ id, name, zone: { name: 'eu-west-1a' } })
 
