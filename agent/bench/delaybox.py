@@ -29,16 +29,7 @@ def run() -> None:
         for verdict in report["directions"]:
             own, seen = (_off_us(verdict, column) for column in ("achieved_ns", "seen_ns"))
             worst_own, worst_seen = max(worst_own, own["p50"]), max(worst_seen, own["p50"], abs(seen["p50"]))
-            figures.report(
-                "delaybox_late_us",
-                own["p50"],
-                late=own,
-                delay=verdict["delay"],
-                seen_outside=seen,
-                path_us=verdict["floor_ns"] / 1e3,
-                reordered=verdict["reordered"],
-                scheduler=report["scheduler"],
-            )
+            figures.report("delaybox_late_us", own["p50"], late=own, delay=verdict["delay"], seen_outside=seen)
     figures.report("delaybox_median_error_us", round(worst_own, 2))
     figures.report("delaybox_median_error_seen_us", round(worst_seen, 2))
     _loss()

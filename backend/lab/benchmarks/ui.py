@@ -22,16 +22,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-import zstandard
 
 from lab.benchmarks import figures
 from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.figures import comment
 from lab.benchmarks.showing.network import Network, SignIn
 from lab.benchmarks.store import fill
-from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import OWNER, Product, World, running
-from lab.benchmarks.storing.worlds import peers, report, window
+from lab.benchmarks.storing.worlds import reports, request_at
 from sinemora.measurements.store.tiers import Tier
 
 ROOT = Path(__file__).parents[3]
@@ -56,15 +54,12 @@ def filled(product: Product, vms: int, zones: int) -> World:
 def live(world: World) -> list[Timed]:
     """Return reports of the next windows: each VM repeats the same distribution."""
     rng = np.random.default_rng(5)
-    compressor = zstandard.ZstdCompressor(level=3)
     start_s = int(time.time()) // WINDOW_S * WINDOW_S
     requests: list[Timed] = []
-    for at, (vm_key, credential) in enumerate(zip(world.vm_keys, world.credentials, strict=True)):
-        message = report(window(rng, vm_key, peers(world.vm_keys, at)), world.mesh_key)
+    for message, credential in zip(reports(world), world.credentials, strict=True):
         for number in range(LIVE_S // WINDOW_S):
-            message.sequence, message.windows[0].started_at_s = number + 1, start_s + WINDOW_S * number
-            body = request_of(credential, compressor.compress(message.SerializeToString()))
-            requests.append((start_s + WINDOW_S * (number + 1) + rng.uniform(0, 2), body))
+            request = request_at(credential, message, start_s + WINDOW_S * number)
+            requests.append((start_s + WINDOW_S * (number + 1) + rng.uniform(0, 2), request))
     return requests
 
 

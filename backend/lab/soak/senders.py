@@ -9,6 +9,7 @@ from typing import Self
 from lab.benchmarks.alerting.stack import DECIDED_S, PHASE_S, Agents
 from lab.benchmarks.scaling.fleet import BROKEN, PAUSE_S, REFUSED, UNANSWERED, WINDOW_S, Fleet, Line, Record
 from lab.benchmarks.storing.product import World
+from sinemora.measurements.ingest.agent_pb2 import Report
 
 _KINDS = 6
 """Different windows of a live sender, in turn."""
@@ -23,10 +24,10 @@ class LiveFleet(Fleet):
     def __init__(self, port: int, world: World) -> None:
         super().__init__(port, world, WINDOW_S, int(time.time()) - WINDOW_S)
 
-    def _bodies(self) -> list[list[bytes]]:
+    def _reports(self) -> list[list[Report]]:
         agents = Agents(self._world, seed=1)
         vms = range(len(self._world.vm_keys))
-        return [[agents.quiet(vm).SerializeToString() for _ in range(_KINDS)] for vm in vms]
+        return [[agents.quiet(vm) for _ in range(_KINDS)] for vm in vms]
 
     def _start(self, count: int) -> int:
         return self._newest_s + WINDOW_S * count

@@ -19,14 +19,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
-import zstandard
 from sqlalchemy import text
 
 from lab.benchmarks.alerting.load import Timed, TimedLoad
-from lab.benchmarks.storing.load import request_of
+from lab.benchmarks.figures import comment
 from lab.benchmarks.storing.product import Product, World, key_of, running
 from lab.benchmarks.storing.programs import program
-from lab.benchmarks.storing.worlds import frame_of, peers, report
+from lab.benchmarks.storing.worlds import frame_of, peers, report, request_at
 from sinemora.alerts.models import AlertRouting, Delivery, DeliveryState, Receiver, ReceiverKind
 from sinemora.alerts.rules import service as rules
 from sinemora.kit.commands import Terminal
@@ -87,7 +86,6 @@ class Agents:
         self.rng = np.random.default_rng(seed)
         self.base = self.rng.uniform(5e4, 5e5, (len(world.vm_keys),) * 2)
         self.phase = DECIDED_S + PHASE_S * self.rng.random(len(world.vm_keys))
-        self._compressor = zstandard.ZstdCompressor(level=1)
         self._at = {key: at for at, key in enumerate(world.vm_keys)}
         self.targets = [
             np.array([self._at[key] for key in peers(world.vm_keys, at)]) for at in range(len(world.vm_keys))
@@ -109,9 +107,8 @@ class Agents:
 
     def request(self, vm: int, message: Report, started_at_s: int) -> Timed:
         """Return the sending time of a report, and its bytes."""
-        message.sequence, message.windows[0].started_at_s = started_at_s // WINDOW_S, started_at_s
-        body = self._compressor.compress(message.SerializeToString())
-        return started_at_s + WINDOW_S + float(self.phase[vm]), request_of(self.world.credentials[vm], body)
+        request = request_at(self.world.credentials[vm], message, started_at_s)
+        return started_at_s + WINDOW_S + float(self.phase[vm]), request
 
     def _delays(self, vm: int) -> np.ndarray:
         targets = self.targets[vm]
@@ -164,16 +161,9 @@ def sent(stack: Product, requests: list[Timed], start_s: int) -> Iterator[None]:
         yield
     finally:
         outcome = load.stop()
-    sys.stderr.write(f"{outcome}\n")
+    comment(str(outcome))
     if late_s > 0 or outcome.refused:
         sys.exit(f"not measured: reports were ready {late_s:.1f} s after they were due, {outcome.refused} refused")
-
-
-def evaluated_ms(mesh_id: UUID) -> int:
-    """Return the duration of the newest evaluation, ms."""
-    with system_session() as session:
-        query = text("SELECT took_ms FROM alert_states WHERE mesh_id = :id")
-        return int(session.scalar(query, {"id": mesh_id}) or 0)
 
 
 def forget(mesh_id: UUID) -> None:
@@ -214,7 +204,7 @@ def seconds_to_webhook(stack: Product, listener: Listener, vms: int, windows: in
         while len(listener.of("latency", "opened")) < expected and time.time() < deadline:
             time.sleep(1)
     incidents = listener.of("latency", "opened")
-    sys.stderr.write(f"{len(incidents)} of {expected} notified; an evaluation takes {evaluated_ms(world.mesh_id)} ms\n")
+    comment(f"{len(incidents)} of {expected} notified")
     forget(world.mesh_id)
     if len(incidents) != expected:
         sys.exit(
@@ -241,20 +231,13 @@ def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list
             requests += [
                 agents.request(vm, deaf, start_s + window * WINDOW_S) for window in range(before, before + after)
             ]
-    died_s = start_s + before * WINDOW_S
     with sent(stack, requests, start_s):
-        while time.time() < start_s + (before + after + 1) * WINDOW_S:
-            time.sleep(5)
-            sys.stderr.write(f"{time.time() - died_s:.0f} s: evaluation {evaluated_ms(world.mesh_id)} ms\n")
+        time.sleep(max(0.0, start_s + (before + after + 1) * WINDOW_S - time.time()))
     incidents = listener.of("storm", "opened", "repeated")
-    for at, notification in incidents:
-        sys.stderr.write(
-            f"{at - died_s:.1f} s after the zone failed, {notification['title']}, {notification['paths']} paths\n"
-        )
+    comment(f"notifications: {[body['title'] for _, body in incidents]}")
     forget(world.mesh_id)
-    return [at - _unix(body["opened_at"]) for at, body in incidents], max(
-        (notification["paths"] for _, notification in incidents), default=0
-    )
+    paths = max((body["paths"] for _, body in incidents), default=0)
+    return [at - _unix(body["opened_at"]) for at, body in incidents], paths
 
 
 def _wait(listener: Listener, processes: list["subprocess.Popen[bytes]"]) -> None:

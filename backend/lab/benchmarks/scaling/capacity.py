@@ -16,15 +16,14 @@ from statistics import median
 
 import numpy as np
 import psutil
-import zstandard
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fitting import FIT, HELD_OUT, Cost, Size, errors_of, fit
 from lab.benchmarks.storing.ingest import bytes_of
-from lab.benchmarks.storing.load import Load, request_of
+from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World
-from lab.benchmarks.storing.worlds import report, window
+from lab.benchmarks.storing.worlds import report, request_at, window
 from sinemora.operations.capacity import coefficients
 
 FILE = Path(coefficients.__file__).with_name(coefficients.FILE)
@@ -100,17 +99,15 @@ def _turn(product: Product, world: World, size: Size, turn: int) -> Cost:
 
 def requests_of(world: World, size: Size, minute: int) -> list[bytes]:
     """Return a report of every VM in every window; all report equal delays, about peers of their own."""
-    compressor = zstandard.ZstdCompressor(level=3)
     message = report(window(np.random.default_rng(size.pairs), 0, np.arange(1, size.pairs + 1)), world.mesh_key)
     keys = np.array(world.vm_keys)
     requests = []
     for number in range(size.windows):
-        message.sequence, message.windows[0].started_at_s = number + 1, minute + 10 * number
         first = number * size.pairs if size.rotates else 0
         for at, credential in enumerate(world.credentials):
             peers = np.sort(keys[(at + first + 1 + np.arange(size.pairs)) % size.vms])
             message.windows[0].peer_keys[:] = peers.tolist()
-            requests.append(request_of(credential, compressor.compress(message.SerializeToString())))
+            requests.append(request_at(credential, message, minute + 10 * number))
     return requests
 
 

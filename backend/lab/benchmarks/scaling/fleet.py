@@ -11,13 +11,12 @@ import time
 from dataclasses import dataclass, field
 from typing import Self
 
-import zstandard
 from sqlalchemy import text
 
-from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import World
-from lab.benchmarks.storing.worlds import reports
+from lab.benchmarks.storing.worlds import reports, request_at
 from sinemora.kit.db import system_session
+from sinemora.measurements.ingest.agent_pb2 import Report
 
 REFUSED, BROKEN = "connection refused", "connection broken"
 PAUSE_S = 0.2
@@ -76,7 +75,7 @@ class Fleet:
         self._every_s = every_s
         newest_s = int(time.time()) - 600 if newest_s is None else newest_s
         self._newest_s = newest_s // WINDOW_S * WINDOW_S
-        self._messages = self._bodies()
+        self._messages = self._reports()
         self._stopped = threading.Event()
         self._given_up = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
@@ -96,9 +95,9 @@ class Fleet:
             raise RuntimeError("the fleet still waits for acknowledgements after 120 s")
         return self.record
 
-    def _bodies(self) -> list[list[bytes]]:
+    def _reports(self) -> list[list[Report]]:
         """Return the reports that each sender repeats, in turn, with other windows."""
-        return [[message.SerializeToString()] for message in reports(self._world)]
+        return [[message] for message in reports(self._world)]
 
     async def _run(self) -> None:
         began_s = time.monotonic()
@@ -113,18 +112,14 @@ class Fleet:
         return began_s + self._every_s * (number / len(self._messages) + count) - time.monotonic()
 
     async def _send(self, number: int, began_s: float) -> None:
-        from sinemora.measurements.ingest.agent_pb2 import Report
-
-        messages = [Report.FromString(body) for body in self._messages[number]]
+        messages = self._messages[number]
         credential, vm_key = self._world.credentials[number], self._world.vm_keys[number]
-        compressor, line = zstandard.ZstdCompressor(level=3), Line(self.port)
+        line = Line(self.port)
         for count in itertools.count():
             if not await self._until_due(number, count, began_s):
                 break
             message, start = messages[count % len(messages)], self._start(count)
-            message.sequence = count + 2
-            message.windows[0].started_at_s = start
-            request = request_of(credential, compressor.compress(message.SerializeToString()))
+            request = request_at(credential, message, start)
             sent_at, sent_s, attempts = time.time(), time.monotonic(), 0
             while not self._given_up.is_set() and not await self._attempt(line, request):
                 attempts += 1

@@ -1,6 +1,6 @@
 """An ingest gateway under load: nothing it acknowledged is lost, and what a report costs by way of it.
 
-Throughput and processor time compare direct uploads with those by way of a gateway, in turns, so that all meet the same
+Throughput compares direct uploads with those by way of a gateway, in turns, so that all meet the same
 machine. The memory is that of the gateway after the load.
 """
 
@@ -17,14 +17,13 @@ from pathlib import Path
 from statistics import median
 
 import psutil
-import zstandard
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fleet import Fleet, lost
-from lab.benchmarks.storing.load import Load, request_of
+from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World, free_port, serve
-from lab.benchmarks.storing.worlds import reports
+from lab.benchmarks.storing.worlds import reports, request_at
 
 SENDERS = 50
 PAUSE_S = 5.0
@@ -81,18 +80,10 @@ class Gateway:
                 sys.exit("the gateway still has reports after 300 s")
             time.sleep(0.1)
 
-    def cpu_s(self) -> float:
-        """Return its processor time."""
-        times = self._running().cpu_times()
-        return float(times.user + times.system)
-
     def rss_mib(self) -> float:
         """Return its resident memory, MiB."""
-        return float(self._running().memory_info().rss) / (1 << 20)
-
-    def _running(self) -> psutil.Process:
         assert self.process is not None
-        return psutil.Process(self.process.pid)
+        return float(psutil.Process(self.process.pid).memory_info().rss) / (1 << 20)
 
     def _get(self, path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
@@ -150,56 +141,34 @@ def _lose(product: Product, gateway: Gateway) -> None:
 
 def _compare(product: Product, world: World) -> None:
     """Send as many reports directly and by way of both modes, in turns."""
-    rates: dict[str, list[float]] = {"direct": [], "stored": [], "queued": []}
-    drained: list[float] = []
-    costs_s: dict[str, list[float]] = {"stored": [], "queued": []}
-    memory: list[float] = []
+    rates: dict[str, list[float]] = {"direct": [], "stored": [], "queued": [], "forwarded": []}
     newest_s = int(time.time()) // 10 * 10 - 600
     with running(product, "stored") as passing, running(product, "queued") as queueing:
+        ports = {"direct": product.port, "stored": passing.port, "queued": queueing.port}
         for turn in range(-1, ROUNDS):  # the first turn opens connections and caches
-            for way, port in {"direct": product.port, "stored": passing.port, "queued": queueing.port}.items():
-                gateway = {"stored": passing, "queued": queueing}.get(way)
+            for way, port in ports.items():
                 newest_s -= 10 * REPORTS // VMS
                 requests = _requests(world, newest_s, REPORTS)
-                spent_s = gateway.cpu_s() if gateway else 0.0
                 began_s = time.monotonic()
                 outcome = Load([port], requests).wait()
                 if outcome.refused:
                     sys.exit(f"{outcome.refused} reports were not acknowledged ({way})")
-                if gateway:
-                    gateway.await_empty_queue()
+                queueing.await_empty_queue()
                 if turn >= 0:
                     rates[way].append(outcome.acknowledged / outcome.seconds)
-                    if way == "queued":
-                        drained.append(outcome.acknowledged / (time.monotonic() - began_s))
-                    if gateway:
-                        costs_s[way].append((gateway.cpu_s() - spent_s) / outcome.acknowledged)
-        memory.append(queueing.rss_mib())
-    direct = rates["direct"]
-    for way in ("stored", "queued"):
-        ratios = [rate / reference for rate, reference in zip(rates[way], direct, strict=True)]
-        figures.report(
-            f"scale_gateway_{way}_rate_ratio",
-            median(ratios),
-            per_s=round(median(rates[way])),
-            direct_per_s=round(median(direct)),
-            processor_ms=round(1000 * median(costs_s[way]), 3),
-        )
-    figures.report(
-        "scale_gateway_forwarded_rate_ratio",
-        median(rate / reference for rate, reference in zip(drained, direct, strict=True)),
-        per_s=round(median(drained)),
-    )
-    figures.report("scale_gateway_rss_mib", memory[-1])
+                if turn >= 0 and way == "queued":
+                    rates["forwarded"].append(outcome.acknowledged / (time.monotonic() - began_s))
+        rss_mib = queueing.rss_mib()
+    direct = rates.pop("direct")
+    for way, per_s in rates.items():
+        ratio = median(rate / reference for rate, reference in zip(per_s, direct, strict=True))
+        figures.report(f"scale_gateway_{way}_rate_ratio", ratio, per_s=round(median(per_s)))
+    figures.report("scale_gateway_rss_mib", rss_mib)
 
 
 def _requests(world: World, newest_s: int, count: int) -> list[bytes]:
     """Return reports of all VMs in turn, of windows that no other report has."""
-    compressor = zstandard.ZstdCompressor(level=3)
-    messages, requests = reports(world), []
-    for n in range(count):
-        message = messages[n % len(messages)]
-        message.windows[0].started_at_s = newest_s - 10 * (n // len(messages))
-        body = compressor.compress(message.SerializeToString())
-        requests.append(request_of(world.credentials[n % len(messages)], body))
-    return requests
+    senders = list(zip(world.credentials, reports(world), strict=True))
+    return [
+        request_at(*senders[n % len(senders)], started_at_s=newest_s - 10 * (n // len(senders))) for n in range(count)
+    ]

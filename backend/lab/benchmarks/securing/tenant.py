@@ -6,16 +6,13 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-import zstandard
-
 from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.securing.bad_requests import BadRequest, operations
 from lab.benchmarks.securing.in_process import InProcess
 from lab.benchmarks.securing.samples import Samples
-from lab.benchmarks.storing.load import Load, request_of
+from lab.benchmarks.storing.ingest import requests
+from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World
-from lab.benchmarks.storing.worlds import report, window
 from sinemora.alerts.detection import evaluator
 from sinemora.alerts.rules.service import create_default_rules
 from sinemora.fleet.inventory.models import Vm
@@ -29,17 +26,8 @@ _HARMLESS = ("webhook", {"url": "https://receiver.example/hook"})
 
 def measured(product: Product, world: World, windows: int = 12) -> int:
     """Report `windows` windows of all paths of a mesh, the last of which ends now; return its end, Unix s."""
-    rng = np.random.default_rng(1)
-    compressor = zstandard.ZstdCompressor()
     end = int(time.time()) // 10 * 10
-    sent = []
-    for n in range(windows):
-        for key, credential in zip(world.vm_keys, world.credentials, strict=True):
-            others = [other for other in world.vm_keys if other != key]
-            message = report(window(rng, key, others), world.mesh_key)
-            message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
-            sent.append(request_of(credential, compressor.compress(message.SerializeToString())))
-    Load([product.port], sent, connections=4).wait()
+    Load([product.port], requests(world, len(world.vm_keys), windows, 0, end), connections=4).wait()
     return end
 
 

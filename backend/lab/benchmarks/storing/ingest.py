@@ -8,14 +8,13 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import zstandard
 from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.storing import rows
-from lab.benchmarks.storing.load import Load, Outcome, request_of
+from lab.benchmarks.storing.load import Load, Outcome
 from lab.benchmarks.storing.product import Product, World
-from lab.benchmarks.storing.worlds import peers, report, window
+from lab.benchmarks.storing.worlds import peers, report, request_at, window
 from sinemora.kit.db import system_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import Frame
@@ -27,20 +26,15 @@ NOW = STARTED // 86_400 * 86_400
 TURNS = 3
 
 
-def requests(world: World, senders: int, windows: int, before_s: int) -> list[bytes]:
+def requests(world: World, senders: int, windows: int, before_s: int, now_s: int = STARTED) -> list[bytes]:
     """Return `windows` reports of each of the first `senders` VMs, oldest first; the last ends `before_s` ago."""
     rng = np.random.default_rng(1)
-    compressor = zstandard.ZstdCompressor(level=3)
     by_sender: list[list[bytes]] = []
-    end = STARTED // 10 * 10 - before_s
+    end = now_s // 10 * 10 - before_s
     for i in range(senders):
         others = [key for key in world.vm_keys if key != world.vm_keys[i]]
         message = report(window(rng, world.vm_keys[i], others), world.mesh_key)
-        sent = []
-        for n in range(windows):
-            message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
-            sent.append(request_of(world.credentials[i], compressor.compress(message.SerializeToString())))
-        by_sender.append(sent)
+        by_sender.append([request_at(world.credentials[i], message, end - 10 * (windows - n)) for n in range(windows)])
     return [sent[n] for n in range(windows) for sent in by_sender]
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+import zstandard
 
+from lab.benchmarks.storing.load import request_of
 from lab.benchmarks.storing.product import World
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import Frame, Stats
@@ -58,6 +60,12 @@ def report(whole: Frame, mesh_key: int) -> Report:
     message = Report(sequence=1, agent_version="0.1.0")
     add_window(message, mesh_key, 0, 10, whole.targets, whole.stats.columns, whole.sketches)
     return message
+
+
+def request_at(credential: str, message: Report, started_at_s: int) -> bytes:
+    """Return a report whose window starts at a time (Unix s), as the bytes of an HTTP request."""
+    message.sequence, message.windows[0].started_at_s = started_at_s // 10, started_at_s
+    return request_of(credential, zstandard.compress(message.SerializeToString(), 3))
 
 
 def reports(world: World) -> list[Report]:
