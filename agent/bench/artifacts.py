@@ -5,7 +5,6 @@ A group is a module in `spreading` with a function `run(cloud, seed)`. Every gro
 
 import importlib
 import os
-import sys
 
 from lab.benchmarks import figures
 
@@ -15,20 +14,11 @@ from spreading.cloud import cloud
 GROUPS = ("rounds", "sources", "corrupt", "disturbance", "moves")
 
 
-def main() -> int:
-    """Run the groups of `ONLY`, all by default. Return 1 if one could not be measured."""
-    failed = 0
-    for group in figures.selected(GROUPS):
-        figures.comment(f"── {group}")
-        try:
-            with cloud() as running:
-                importlib.import_module(f"spreading.{group}").run(running, int(os.environ.get("SEED") or "1"))
-        except LabError as error:
-            figures.comment(f"{group} could not be measured: {error}")
-            failed += 1
-    figures.finish()
-    return 1 if failed else 0
+def measure(group: str) -> None:
+    """Run a group."""
+    with cloud() as running:
+        importlib.import_module(f"spreading.{group}").run(running, int(os.environ.get("SEED") or "1"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    figures.run(GROUPS, measure, LabError)

@@ -12,7 +12,6 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lab.benchmarks import figures
 from sinemora.labs.tail_lab.core import study
@@ -21,10 +20,9 @@ from sinemora.labs.tail_lab.core.link import Link
 from sinemora.labs.tail_lab.core.policies import PacketPolicy
 from sinemora.labs.tail_lab.core.workloads import Workload
 
-from agents import GUARD
+from agents import GUARD, HERE
 from laboratory import Host, Lab, LabError
 
-HERE = Path(__file__).resolve().parent
 LINK_MBIT = 40.0
 QUEUE_MS = 100
 """Queue of the bucket, like that of a switch port or of a hypervisor."""
@@ -91,11 +89,11 @@ def guard_of_the_lab(flows: Sequence[Flow], alpha: float) -> list[str]:
     """Return the options of the guard that a study of these sizes finds at this α."""
     sizes = sorted(flow.size for flow in flows)
     points = tuple((size, (rank + 1) / len(sizes)) for rank, size in enumerate(sizes))
-    question = study.Question(
+    request = study.StudyRequest(
         Workload("own", "Own flow sizes", points, stepped=True), link=Link(LINK_MBIT), flows=2_000,
         policies=(PacketPolicy.D_TAIL_BLIND,), classes=CLASSES, alpha=alpha,
     )  # fmt: skip
-    outcome = study.run(question, lambda *_: None).outcomes[-1]
+    outcome = study.run(request, lambda *_: None).outcomes[-1]
     command = command_of(outcome.policy, outcome.alpha, outcome.boundaries, LINK_MBIT)
     if command is None:
         raise LabError("the study found no classes")

@@ -6,8 +6,7 @@ The peers are addresses of a few agents, a hundred each: a client's cost does no
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from lab.benchmarks import figures
 
@@ -36,15 +35,15 @@ def run() -> None:
         seconds = float(os.environ.get("FOOTPRINT_S", SCHEDULE_S))
         (share,) = cpu_percent([client.process], seconds)
         after, passed = client.metrics(), time.monotonic() - began
-        risen = _risen(before, after)
-        done, skipped = risen("exchanges_completed_total"), risen("requests_left_out_total")
+        names = ("exchanges_completed_total", "requests_left_out_total", "exchanges_lost_total")
+        done, skipped, lost = (after[f"sinemora_agent_{name}"] - before[f"sinemora_agent_{name}"] for name in names)
         due = SCHEDULE_PEERS * passed
         figures.report(
             "agent_schedule_loss_percent_1000x1",
             round(100 * skipped / due, 4),
             seconds=round(passed),
             completed_percent=round(100 * done / due, 2),
-            lost=risen("exchanges_lost_total"),
+            lost=lost,
         )
         figures.report("agent_core_percent_1000x1", round(share, 2))
         _memory(client, SCHEDULE_PEERS)
@@ -95,10 +94,3 @@ def _memory(client: Agent, peers: int) -> None:
     reports = len(client.reports())
     rss_mib = client.process.rss_mib()
     figures.report(f"agent_rss_mib_{peers}", round(rss_mib, 1), reports_sent=reports)
-
-
-def _risen(before: dict[str, Any], after: dict[str, Any]) -> Callable[[str], float]:
-    def by(name: str) -> float:
-        return float(after[f"sinemora_agent_{name}"] - before[f"sinemora_agent_{name}"])
-
-    return by

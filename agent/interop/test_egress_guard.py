@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import egress_guard
-from agents import GUARD, Agent, Fleet
-from egress_guard import HERE, LINK_MBIT, PORT, QUEUE_MS, Scene, Times, guard
+from agents import GUARD, HERE, Agent, Fleet
+from egress_guard import LINK_MBIT, PORT, QUEUE_MS, Scene, Times, guard
 from laboratory import Host, Lab, Process, tool, wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it loads eBPF programs")

@@ -36,16 +36,12 @@ def run(cloud: Cloud, seed: int) -> None:
         took = seconds_of(cloud.fetch(new)) if new else {}
         agents = [took.get((ids[name], vm.id), 0.0) for name, vm in picks]
         copied = direct.copy([(name, owners[name], vm) for name, vm in picks])
-        # rsync would not copy what is there either.
-        anew = [seconds for seconds, (name, vm) in zip(copied, picks, strict=True) if (name, vm.name) not in had]
         had |= {(name, vm.name) for name, vm in picks}
         gain = float(100 * (1 - np.mean(agents) / np.mean(copied)))
         detail = {
             "agents_s": round(float(np.mean(agents)), 2),
             "direct_s": round(float(np.mean(copied)), 2),
             "held_before": len(picks) - len(new),
-            "direct_of_missing_s": round(float(np.mean(anew)), 2) if anew else 0.0,
-            "agents_of_missing_s": round(float(np.mean(list(took.values()))), 2) if took else 0.0,
             "backend_mb": round((_backend_bytes(cloud, ids) - before) / 1e6, 1),
         }
         figures.comment(f"round {nth}: gain {gain:.1f} %, {detail}")

@@ -42,14 +42,6 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True)
-class Case:
-    """One sweep of a class."""
-
-    kind: Kind
-    seed: int
-
-
 def truth_of(name: str) -> Truth:
     """Return a curve: performance at added latencies (µs)."""
     if name.startswith("exponential"):
@@ -62,10 +54,10 @@ def truth_of(name: str) -> Truth:
     return published(name).curve
 
 
-def measured(case: Case) -> tuple[float, float]:
-    """Return the RMSE of a case over the sweep, and the share of the true curve in the band."""
-    kind = case.kind
-    rng = np.random.default_rng((case.seed, KINDS.index(kind)))
+def measured(kind_and_seed: tuple[Kind, int]) -> tuple[float, float]:
+    """Return the RMSE of a sweep of a class, and the share of the true curve in the band."""
+    kind, seed = kind_and_seed
+    rng = np.random.default_rng((seed, KINDS.index(kind)))
     truth = truth_of(kind.truth)
     x = np.linspace(0, END_US, kind.rows)
     y = truth(x) * np.maximum(1 + kind.noise * rng.standard_normal(x.size), 0.01)

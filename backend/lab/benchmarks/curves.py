@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
@@ -229,14 +230,11 @@ def threshold(case: Case) -> Threshold:
 
 def classes(seed: int) -> None:
     """Measure curves of classes that no published function has."""
-    swept = [
-        (kind, [curve_classes.Case(kind, number) for number in range(seed * 1000, seed * 1000 + CLASS_CASES)])
-        for kind in curve_classes.KINDS
-    ]
-    measured = iter(shared(curve_classes.measured, [case for _, part in swept for case in part]))
+    seeds = range(seed * 1000, seed * 1000 + CLASS_CASES)
+    measured = iter(shared(curve_classes.measured, [(kind, one) for kind in curve_classes.KINDS for one in seeds]))
     errors, covered = {}, {}
-    for kind, part in swept:
-        rmse, inside = zip(*(next(measured) for _ in part), strict=True)
+    for kind in curve_classes.KINDS:
+        rmse, inside = zip(*islice(measured, CLASS_CASES), strict=True)
         errors[kind.name] = round(curve_classes.error_of(kind, list(rmse)), 4)
         covered[kind.name] = round(100 * float(np.mean(inside)), 1)
     report("curves_class_error_max", max(errors.values()), by_class=errors)

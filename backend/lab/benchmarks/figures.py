@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -76,6 +76,20 @@ def selected(groups: Iterable[str]) -> list[str]:
     if unknown := set(wanted) - set(known):
         sys.exit(f"ONLY={','.join(sorted(unknown))}: the groups are {', '.join(known)}.")
     return [name for name in known if not wanted or name in wanted]
+
+
+def run(groups: Iterable[str], measure: Callable[[str], object], not_measured: type[Exception]) -> None:
+    """Measure the groups of `ONLY`, then `finish`; exit with 1 too when one ends with an error of `not_measured`."""
+    failed = False
+    for group in selected(groups):
+        comment(f"── {group}")
+        try:
+            measure(group)
+        except not_measured as error:
+            comment(f"{group} could not be measured: {error}")
+            failed = True
+    finish()
+    sys.exit(failed)
 
 
 def finish() -> None:

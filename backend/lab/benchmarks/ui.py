@@ -20,13 +20,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from lab.benchmarks import figures
 from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.figures import comment
-from lab.benchmarks.showing.network import Network, SignIn
+from lab.benchmarks.showing.network import Network
 from lab.benchmarks.store import fill
 from lab.benchmarks.storing.product import OWNER, Product, World, running
 from lab.benchmarks.storing.worlds import reports, request_at
@@ -73,20 +74,20 @@ def reporting(product: Product, world: World) -> Iterator[None]:
         comment(str(load.stop()))
 
 
-def measure(product: Product, group: str, sign_in: SignIn | None = None, **more: object) -> dict[str, float]:
+def measure(product: Product, group: str, sign_in: tuple[str, str] | None = None, **more: object) -> dict[str, float]:
     """Run a group of measurements in the browser, report its figures and return them; exit when the run fails.
 
     `sign_in`: another user than the product's owner; `more` is passed to the browser as JSON.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures"
-        user = sign_in or SignIn(OWNER, product.password)
+        email, password = sign_in or (OWNER, product.password)
         env = os.environ | {
             "SINEMORA_BENCH_FILE": str(file),
             "SINEMORA_BENCH_INPUT": json.dumps(more),
             "SINEMORA_E2E_URL": product.url(""),
-            "SINEMORA_E2E_EMAIL": user.email,
-            "SINEMORA_E2E_PASSWORD": user.password,
+            "SINEMORA_E2E_EMAIL": email,
+            "SINEMORA_E2E_PASSWORD": password,
         }
         command = ["npx", "--no-install", "playwright", "test", "--project=bench", f"--grep={group}:"]
         done = subprocess.run(command, cwd=ROOT / "e2e", env=env, stdout=sys.stderr, check=False)
@@ -113,12 +114,9 @@ def simulated(product: Product, only: set[str]) -> None:
     """Measure the figures of a network that is fed live. Without faults there is no most unusual path."""
     with Network(product, SEED) as network:
         sights = [asdict(sight) for sight in network.break_down()]
-        if "faults" in only:
-            measure(product, "faults", network.sign_in, sights=sights, seed=SEED)
-        if "keys" in only:
-            measure(product, "keys", network.sign_in)
-        if "heap" in only:
-            measure(product, "heap", network.sign_in, minutes=MINUTES)
+        inputs: dict[str, Any] = {"faults": {"sights": sights, "seed": SEED}, "keys": {}, "heap": {"minutes": MINUTES}}
+        for group in [name for name in inputs if name in only]:
+            measure(product, group, network.sign_in, **inputs[group])
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lab.benchmarks.figures import comment
@@ -30,14 +29,6 @@ _LOADED_S = 120
 """Time that loading takes, about: the drift can be seen then."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignIn:
-    """E-mail and password of the owner of the network's tenant."""
-
-    email: str
-    password: str
-
-
 class Network:
     """A simulated network with history. Use as a context: windows arrive until it ends."""
 
@@ -45,7 +36,8 @@ class Network:
         began = time.monotonic()
         self.world = make_world(seed)
         self._tenant = tenant.prepare(self.world, WINDOW_S)
-        self.sign_in = SignIn(tenant.EMAIL, self._tenant.password or "")
+        self.sign_in = (tenant.EMAIL, self._tenant.password or "")
+        """E-mail and password of the owner of the network's tenant."""
         now_s = _floor(time.time())
         self._faults: list[Fault] = [drift_of(self.world, now_s + _LOADED_S)]
         post = HttpApi(product.url(""))
