@@ -26,6 +26,7 @@ def test_every_path_in_the_guide_for_contributors_exists():
 
 
 _PLACES = ROOT / "frontend/src/features/shell"
+_WORDS = ROOT / "frontend/src/lib/words.ts"
 _GROUP_OR_PLACE = re.compile(r"^( +)(?:\{ )?name: strings\.(\w+)", re.MULTILINE)
 _WAY = re.compile(r"(?:\*\*|\()(\w+) → (\w+)")
 _BUTTONS = {"Add", "Find"}
@@ -33,7 +34,8 @@ _BUTTONS = {"Add", "Find"}
 
 
 def test_ways_through_the_navigation_are_as_in_the_console():
-    strings = dict(re.findall(r"^  (\w+): '([^']+)',$", (_PLACES / "strings.ts").read_text("utf-8"), re.MULTILINE))
+    texts = "".join(path.read_text("utf-8") for path in (_WORDS, _PLACES / "strings.ts"))
+    strings = dict(re.findall(r"^  (\w+): '([^']+)',$", texts, re.MULTILINE))
     ways: set[tuple[str, str]] = set()
     group = ""
     for indent, key in _GROUP_OR_PLACE.findall((_PLACES / "places.ts").read_text("utf-8")):

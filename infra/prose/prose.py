@@ -3,9 +3,8 @@
     python3 infra/prose/prose.py [PATH …]     every finding as `file:line: kind: text`
     python3 infra/prose/prose.py --count      the number of findings of each kind, as JSON
 
-It reads Markdown pages, the UI's `strings.ts`, doc comments of Python, Rust and TypeScript, and descriptions in
-`openapi.json`.
-Judgement decides what to do with a finding.
+It reads Markdown pages, the UI's `strings.ts` and `words.ts`, doc comments of Python, Rust and TypeScript, and
+descriptions in `openapi.json`. Judgement decides what to do with a finding.
 """
 
 import argparse
@@ -35,6 +34,7 @@ _NOT_A_VERB = re.compile(
 )
 # A doc comment states; it does not ask.
 _QUESTION = re.compile(r"(What|Whether|Who|How)\b")
+_TEXTS = {"strings.ts", "words.ts"}
 _DOCUMENTED = (".py", ".rs", ".ts", ".tsx")
 _SENTENCE = re.compile(r"[^.!?:;|]+[.!?:;|]?")
 _CODE = re.compile(r"`[^`]*`|\[[^]]*\]\([^)]*\)|<[^>]*>|https?://\S+|\{[^}]*\}")
@@ -89,13 +89,13 @@ def read(path: Path) -> list[Finding]:
             pieces = _python(path)
         case ".rs":
             pieces = _rust(path)
-        case ".ts" if path.name == "strings.ts":
+        case ".ts" if path.name in _TEXTS:
             pieces = _strings(path)
         case ".ts" | ".tsx":
             pieces = _typescript(path)
         case _:
             pieces = _openapi(path)
-    is_doc = path.suffix in _DOCUMENTED and path.name != "strings.ts"
+    is_doc = path.suffix in _DOCUMENTED and path.name not in _TEXTS
     return [
         Finding(name, line, kind, text)
         for line, callable_doc, piece in pieces

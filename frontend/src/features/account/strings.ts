@@ -1,25 +1,21 @@
 /** Texts of the account of a person. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   account: 'Account',
   accountLower: 'your account',
   accountLead: (email: string) => `${email}: password, second factors and signed-in browsers.`,
-  cancel: 'Cancel',
-  actions: 'Actions',
-
-  name: 'Name',
   yourName: 'Your name',
   nameHint: 'Other members of your tenants see it.',
   saveName: 'Save name',
   nameIsSaved: 'The name is saved.',
-
-  password: 'Password',
   passwordChanged: (day: string) => `Last changed on ${day}.`,
   noPassword: 'No password: you sign in with your organisation.',
   currentPassword: 'Current password',
   newPassword: 'New password',
   passwordHint: 'At least 10 characters. Several unrelated words are easy to remember and hard to guess.',
-  showPassword: 'Show password',
   changePassword: 'Change password',
   passwordIsChanged: 'Password changed. Your other browsers are signed out.',
 
@@ -32,7 +28,6 @@ export const strings = {
   addApp: 'Add authenticator app',
   removeApp: 'Remove authenticator app',
   removeAppEffect: 'Codes of the app are no longer accepted. Without another second factor, recovery codes end too.',
-  remove: 'Remove',
   scan: 'Scan this code with an authenticator app, or enter the secret by hand. Then enter the code that the app shows.',
   qrCode: 'QR code of the secret',
   secret: 'Secret',
@@ -62,11 +57,8 @@ export const strings = {
   sessionsLead: 'End a session that you do not know, and change your password.',
   browser: 'Browser',
   thisBrowser: 'This browser',
-  address: 'Address',
-  tenant: 'Tenant',
   signedIn: 'Signed in',
   lastUsed: 'Last used',
-  end: 'End',
   endOf: (browser: string, address: string) => `End ${browser}, ${address}`,
   endOthers: 'Sign out other browsers',
   endAll: 'Sign out everywhere',

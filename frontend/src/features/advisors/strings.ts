@@ -1,6 +1,9 @@
 /** Texts of the list of advisors, and of the bulk sender, which two of them use. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   advisors: 'Advisors',
   advisorsLead:
     'Answers from your measurements, each with the rule or the formula behind it. An advisor changes nothing.',
@@ -23,7 +26,6 @@ export const strings = {
   variant: { a: 'Transport A', b: 'Transport B' },
   congestion: 'Congestion control',
   kernelDefault: (name: string) => (name ? `Kernel’s default (${name})` : 'Kernel’s default'),
-  connections: 'Connections',
   mptcp: 'MPTCP',
   tls: 'TLS',
   sizeMb: 'Size of a transfer (MB)',
@@ -61,12 +63,9 @@ export const strings = {
       .join(', '),
   transfers: 'Transfers',
   number: 'No.',
-  path: 'Path',
   pathOf: (source: string, target: string) => `${source} to ${target}`,
   size: 'Size',
   predicted: 'Predicted',
-  measured: 'Measured',
-  rate: 'Rate',
   finish: (predicted: string, measured: string, error: string) =>
     `Predicted ${predicted}, measured ${measured}: the prediction is ${error} off.`,
   finishPredicted: (predicted: string) => `Predicted ${predicted}.`,
@@ -81,8 +80,6 @@ export const strings = {
   started: 'Started',
   kind: 'Kind',
   kinds: { trial: 'Comparison of transports', transfers: 'Planned transfers' },
-  status: 'Status',
-  vms: 'VMs',
   vmsOf: (names: string, more: number) => (more > 0 ? `${names} and ${more} more` : names),
   error: 'Error',
   open: 'Open',

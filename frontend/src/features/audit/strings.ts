@@ -1,6 +1,9 @@
 /** Texts of the audit log. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   audit: 'Audit log',
   auditLower: 'the audit log',
   lead: 'Who did what, when and from where. Entries cannot be changed or deleted.',
@@ -12,13 +15,11 @@ export const strings = {
   actor: 'Actor',
   actorExample: 'E-mail address or key',
   subject: 'Subject',
-  address: 'Address',
   actorAndAddress: 'Actor and address',
   addressExample: '192.0.2.7',
   from: (zone: string) => `From (${zone})`,
   to: (zone: string) => `Until (${zone})`,
   apply: 'Apply',
-  time: 'Time',
   action: 'Action',
   changes: 'Changes',
   more: 'Load more',

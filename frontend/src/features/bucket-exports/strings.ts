@@ -1,15 +1,15 @@
 /** Texts of exports to buckets. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   title: 'Bucket exports',
   lower: 'bucket exports',
   lead: 'Merged measurements as Parquet files in your own bucket with the S3 API, on a schedule.',
   noExports: 'No bucket exports yet.',
-  addOne: 'Add one',
   adminOnly: 'An administrator can add one.',
-  name: 'Name',
   nameExample: 'Data warehouse',
-  state: 'State',
   states: {
     waiting: 'Not run yet',
     running: 'Running',
@@ -26,7 +26,6 @@ export const strings = {
   last: 'Last success',
   exported: 'Exported',
   exportedDays: (days: string, megabytes: string) => `${days} ${days === '1' ? 'day' : 'days'}, ${megabytes} MB`,
-  actions: 'Actions',
   run: 'Run',
   runName: (name: string) => `Run ${name}`,
   running: (name: string) => `The export ${name}`,
@@ -42,9 +41,7 @@ export const strings = {
   testFailed: (name: string) => `The bucket of ${name} does not work.`,
   runFailed: (name: string) => `The run of ${name} failed.`,
   sameReason: 'The reason is the one above.',
-  edit: 'Edit',
   editName: (name: string) => `Edit ${name}`,
-  delete: 'Delete',
   deleteName: (name: string) => `Delete ${name}`,
   deleteEffect: 'The export and its secret are deleted. Objects in the bucket stay.',
   failing: (name: string, times: number) => `${name} has failed${times > 1 ? ` ${times} times` : ''}.`,
@@ -54,7 +51,6 @@ export const strings = {
   endpoint: 'Endpoint',
   endpointHelp: 'Empty for Amazon S3',
   endpointExample: 'https://s3.example.com',
-  region: 'Region',
   bucket: 'Bucket name',
   prefix: 'Prefix',
   prefixHelp: 'Beginning of all object names',

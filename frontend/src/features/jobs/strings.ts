@@ -1,15 +1,16 @@
 /** Texts of the job page. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   queued: 'Queued',
   running: 'Running',
   succeeded: 'Succeeded',
   failed: 'Failed',
   cancelled: 'Cancelled',
-  recommendation: 'Recommendation',
   simulation: 'Simulation report',
   tailStudy: 'Tail study',
-  jobs: 'Jobs',
   jobsLower: 'jobs',
   noJobs: 'No jobs yet',
   noJobsLead:
@@ -17,12 +18,7 @@ export const strings = {
   findPlacements: 'Find better placements',
   jobsLead: 'Long-running work: progress and results of the newest 100 jobs.',
   job: 'Job',
-  state: 'State',
-  created: 'Created',
   result: 'Result',
-  actions: 'Actions',
-  cancel: 'Cancel',
-  delete: 'Delete',
   stopping: ', stopping',
   progressOf: (title: string) => `Progress of ${title}`,
   fileAndSize: (name: string, size: string) => `${name}, ${size} bytes`,

@@ -1,11 +1,12 @@
 /** Texts of members and invitations. */
 
 import type { Role } from '~/api/members'
+import { words } from '~/lib/words'
 
 const ROLE_NAMES: Record<Role, string> = { viewer: 'Viewer', editor: 'Editor', admin: 'Admin', owner: 'Owner' }
 
 export const strings = {
-  members: 'Members',
+  ...words,
   membersLower: 'members',
   lead: 'People who can open this tenant, and what each may do.',
   roleName: (role: Role) => ROLE_NAMES[role],
@@ -18,11 +19,8 @@ export const strings = {
   } satisfies Record<Role, string>,
   may: 'May',
   person: 'Person',
-  email: 'E-mail',
   role: 'Role',
   since: 'Member since',
-  meshes: 'Meshes',
-  allMeshes: 'All meshes',
   every: 'All',
   noMeshLeft: 'None',
   meshesOf: (person: string) => `Meshes of ${person}`,
@@ -31,10 +29,8 @@ export const strings = {
     'A person limited to some meshes sees nothing of the others: no VMs, incidents, applications or measurements. They cannot change what belongs to the whole tenant, such as zones, receivers and curves.',
   seesAllAgain: (now: string) =>
     `Without a choice the person sees all meshes, also future ones. Meshes they see now: ${now}.`,
-  actions: 'Actions',
   you: '(you)',
   roleOf: (person: string) => `Role of ${person}`,
-  remove: 'Remove',
   removePerson: (person: string) => `Remove ${person}`,
   removeEffect: 'Their browser sessions in this tenant and their personal API keys end at once.',
   invite: 'Invite a person',
@@ -43,9 +39,6 @@ export const strings = {
   byEmail: 'By e-mail',
   byLink: 'Link to copy',
   validFor: 'Valid for',
-  oneDay: '1 day',
-  sevenDays: '7 days',
-  thirtyDays: '30 days',
   sendInvitation: 'Send invitation',
   createLink: 'Create link',
   sentTo: (email: string) => `Invitation to ${email} is on its way.`,
@@ -58,7 +51,6 @@ export const strings = {
   inviteFirst: 'Invite a person',
   invitedBy: 'Invited by',
   expires: 'Expires',
-  status: 'Status',
   states: { pending: 'Pending', expired: 'Expired', accepted: 'Accepted', revoked: 'Revoked' },
   mailWaiting: 'E-mail not sent yet',
   mailFailed: 'E-mail failed',
@@ -66,7 +58,6 @@ export const strings = {
   resendTo: (email: string) => `Send the invitation to ${email} again`,
   newLink: 'New link',
   newLinkFor: (email: string) => `Create a new link for ${email}`,
-  revoke: 'Revoke',
   revokeFor: (email: string) => `Revoke the invitation of ${email}`,
   revokeEffect: 'The link no longer works. You can invite the person again.',
   invitationLower: 'the invitation',
@@ -77,9 +68,7 @@ export const strings = {
   invalid: 'Invitation not valid',
   goToSignIn: 'Go to sign-in',
   yourName: 'Your name',
-  password: 'Password',
   passwordHint: 'At least 10 characters',
-  showPassword: 'Show password',
   createAccount: 'Create account and join',
   signInToJoin: 'Sign in to join',
   accountExists: (email: string) => `${email} has an account. Sign in to accept.`,

@@ -1,6 +1,9 @@
 /** Texts of the page that adds a VM. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   firstWindow: 'First window received',
   stoppedReporting: 'Stopped reporting',
   enrolledWaiting: 'Enrolled, waiting for its first window',
@@ -9,7 +12,6 @@ export const strings = {
     count === 1 ? '1 machine of this mesh reports already.' : `${count} machines of this mesh report already.`,
   stopped: (count: number) =>
     count === 1 ? '1 machine of this mesh stopped reporting.' : `${count} machines of this mesh stopped reporting.`,
-  seeVms: 'See the VMs',
   waitingForMachine: 'Waiting for the first machine to enrol…',
   arrivalsHint: 'New machines appear here as soon as they enrol.',
   machinesOfMesh: 'Machines of this mesh',
@@ -21,16 +23,10 @@ export const strings = {
   checkCommand: 'sinemora-agent check',
   checkCommandEffect: 'tests all requirements.',
   openHeatmap: 'Open the heatmap',
-  oneHour: '1 hour',
-  oneDay: '1 day',
-  sevenDays: '7 days',
   commandTitle: 'Run one command on each machine',
   agentIs: 'The agent is a single program,',
   agentDetails:
     ', without dependencies. It never sets the system clock. The heatmap groups machines by zone: the agent detects it on AWS, Azure and Google Cloud; elsewhere, enter it here to include it in the command.',
-  provider: 'Provider',
-  region: 'Region',
-  zone: 'Zone',
   machines: 'Number of machines',
   validFor: 'Valid for',
   meshFirst: 'Choose or create a mesh first.',
@@ -59,12 +55,7 @@ export const strings = {
   chooseMesh: 'Choose a mesh',
   meshLead: 'A mesh is a group of VMs that measure the delay between each other.',
   meshToJoin: 'Mesh to join',
-  newMesh: 'New mesh',
   createMesh: 'Create mesh',
-  cancel: 'Cancel',
-  meshes: 'Meshes',
-  meshesLower: 'meshes',
-  addVm: 'Add a VM',
   addVmLead: 'Run one command on each machine. Delays appear a few seconds after the second machine reports.',
   viewerHint: 'Your role is viewer: ask an editor or owner to enrol machines.',
 }

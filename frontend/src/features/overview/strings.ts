@@ -1,12 +1,12 @@
 /** Texts of the overview. */
 
 import { NO_USUAL, NO_USUAL_YET } from '~/lib/usual'
+import { words } from '~/lib/words'
 
 export const strings = {
+  ...words,
   overview: 'Overview',
   lead: 'State of each mesh now, incidents of the last 24 hours, and what needs attention.',
-  meshes: 'Meshes',
-  meshesLower: 'meshes',
 
   degraded: 'Degraded',
   sinceAgo: (time: string, age: string) => `since ${time} (${age})`,
@@ -16,11 +16,9 @@ export const strings = {
   seeMoves: (moves: number, gain: string) =>
     `See ${moves === 1 ? '1 proposed move' : `${moves} proposed moves`}${gain}`,
   gainOf: (gain: string) => ` (${gain})`,
-  addVm: 'Add a VM',
   openHeatmap: 'Open heatmap',
   mostUnusual: (source: string, target: string, change: string, since: string) =>
     `Most unusual path: ${source} → ${target}, ${change} ${since}`,
-  seeVms: 'See the VMs',
   seeRules: 'See the alert rules',
 
   healthy: (paths: string, mesh: string) => `All ${paths} paths of ${mesh} measured; no open incidents.`,
@@ -67,7 +65,6 @@ export const strings = {
 
   pathsMeasured: 'Paths measured',
   of: (part: string, whole: string) => `${part} of ${whole}`,
-  loss: 'Loss',
   delayFromUsual: 'Delay vs usual',
   delayHint: (now: string, pairs: string) => `median ${now} over ${pairs}`,
   zonePairs: (count: number) => (count === 1 ? '1 zone pair' : `${count} zone pairs`),
@@ -98,29 +95,20 @@ export const strings = {
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed from usual.`,
 
   incidents: 'Open incidents',
-  incidentsLower: 'open incidents',
   incidentTable: 'Open incidents, worst first',
   noIncidents: 'No open incidents.',
   noIncidentsUnmeasured: 'Nothing is measured yet, so no incident can open.',
   allIncidents: 'All incidents',
   moreIncidents: (count: number) => `${count} more in the list of incidents.`,
-  incident: 'Incident',
   severity: 'Severity',
   since: 'Since',
-  mesh: 'Mesh',
-  paths: 'Paths',
   costsColumn: 'Costs',
 
   applications: 'Applications, worst first',
-  applicationsLower: 'applications',
   applicationTable: 'Applications by performance',
   noApplications: 'No applications yet.',
-  addApplication: 'Add application',
   allApplications: 'All applications',
   evaluatedOf: (evaluated: string, total: string) => `The first ${evaluated} of ${total} applications are compared.`,
-  application: 'Application',
-  performanceNow: 'Performance, newest windows',
-  objective: 'Objective',
   missed: 'missed',
   met: 'met',
 
@@ -129,7 +117,6 @@ export const strings = {
   noFindingsUnmeasured: 'Nothing is measured yet, so nothing was checked.',
 
   attention: 'Needs attention',
-  attentionLower: 'agents',
   noAgents: 'No agents yet.',
   nothing: 'No silent agents, no older versions and no large clock errors.',
   silentAgents: (count: number) => (count === 1 ? '1 silent agent' : `${count} silent agents`),

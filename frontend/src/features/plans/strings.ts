@@ -1,6 +1,7 @@
 /** Texts of the probe plan of a mesh. */
 
 import type { Strategy } from '~/api/types'
+import { words } from '~/lib/words'
 
 const NAMES: Record<Strategy, string> = {
   full: 'Full',
@@ -17,6 +18,7 @@ const HINTS: Record<Strategy, string> = {
 }
 
 export const strings = {
+  ...words,
   probePlan: 'Probe plan',
   strategies: NAMES,
   hints: HINTS,
@@ -69,5 +71,4 @@ export const strings = {
   noAgents: 'No agents yet.',
   nothingToCompare:
     'Cost and time to detect a fault are compared here when two VMs of the mesh can measure each other.',
-  addVm: 'Add a VM',
 }

@@ -1,6 +1,9 @@
 /** Texts of the reference of the API. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   title: 'API reference',
   lead: 'Every operation of this installation, from its OpenAPI document. A call is sent with your session, or with an API key.',
   titleLower: 'the reference of the API',
@@ -17,16 +20,13 @@ export const strings = {
   confirmation: 'Needs a sign-in or a confirmation of the last ten minutes',
   deprecated: 'Deprecated',
   parameters: 'Parameters',
-  name: 'Name',
   type: 'Type',
   meaning: 'Meaning',
   required: 'required',
   body: 'Request body',
-  bodyFields: 'Fields of the request body',
   example: 'Example',
   responses: 'Responses',
   response: (status: string) => `Response ${status}`,
-  status: 'Status',
   codes: 'Problem codes',
   headers: 'Headers',
   tryIt: 'Try it',

@@ -1,12 +1,12 @@
 /** Texts of signing in. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   title: 'Sign in to Sinemora',
   sessionEnded: 'Your session has ended. Sign in to continue.',
   sessionEndedHere: 'Your session has ended. Sign in to continue: what you have entered on this page is kept.',
-  email: 'E-mail',
-  password: 'Password',
-  showPassword: 'Show password',
   signIn: 'Sign in',
   usePasskey: 'Use a passkey',
   continueWith: (provider: string) => `Continue with ${provider}`,

@@ -1,6 +1,9 @@
 /** Texts of the simulation pages. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   publishedStatistics: 'published',
   theSimulation: 'The simulation',
   simulationLower: 'the simulation',
@@ -32,7 +35,6 @@ export const strings = {
     `Distribution of average application performance over jobs under ${policies} policies${best}. The table below lists the areas.`,
   lines: 'Lines',
   policies: 'Policies',
-  policy: 'Policy',
   meanings: 'What the policies do',
   area: 'Area (%)',
   publishedArea: 'Published area (%)',
@@ -44,7 +46,6 @@ export const strings = {
   responseTime: 'Response time',
   policiesExplained:
     'Area: mean performance over all jobs; 100 % is every job at its best. Published area: the value reported by the authors of the policy. Tasks moved: share of tasks moved per round. Times are median and p99. Placement delay runs from arrival to placement, response time to the end of the last task.',
-  jobs: 'Jobs',
   jobsFromTrace: (trace: string) => `trace ${trace}`,
   drawn: 'generated',
   latency: 'Latency',
@@ -82,16 +83,13 @@ export const strings = {
   withPreemption: 'Running tasks may move',
   withoutPreemption: 'Running tasks stay',
   measurementNoise: 'Measurement noise',
-  none: 'none',
   movePrice: 'Price of a move',
   costPoints: (points: string) => `${points} cost points`,
   seed: 'Seed',
   madeBy: 'Made by',
   codeAndInputs: (version: string, code: string, inputs: string) =>
     `Sinemora ${version}, code ${code}, inputs ${inputs}`,
-  deleteEllipsis: 'Delete…',
   deleteName: (name: string) => `Delete ${name}`,
-  delete: 'Delete',
   deleteEffect: 'The uploaded report is deleted; files on the machine that ran the simulation are kept.',
   simulationNoun: 'simulation',
   deleteSeveralEffect: 'The uploaded reports are deleted; files on the machines that ran the simulations are kept.',
@@ -108,13 +106,10 @@ export const strings = {
   simulationsLead: 'Clusters simulated under placement policies, and the resulting application performance.',
   simulation: 'Simulation',
   bestPolicyHeader: 'Best policy',
-  created: 'Created',
   runSimulation: 'Run a simulation',
   simulate: 'Simulate',
-  name: 'Name',
   trial: 'Trial',
   durationHours: 'Duration (h)',
-  advanced: 'Advanced',
   noisePercent: 'Measurement noise (± %)',
   lookBackMinutes: 'Look-back of moves (min)',
   movePricePoints: 'Price of a move (cost points)',

@@ -1,10 +1,11 @@
 /** Texts of the settings of a tenant. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
-  tenant: 'Tenant',
+  ...words,
   tenantLower: 'the tenant',
   lead: 'Name, ownership and end of this tenant. Measurements and settings of different tenants are separate.',
-  name: 'Name',
   rename: 'Rename',
   save: 'Save name',
   saved: 'Name saved.',

@@ -1,6 +1,9 @@
 /** Texts of the compute mix page. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   computeMix: 'Compute mix',
   computeMixLead: 'The cheapest split of a load between VMs and serverless that keeps a response target.',
   computeMixLower: 'the mix',
@@ -16,8 +19,6 @@ export const strings = {
   vmType: 'VM type',
   pricePerHour: 'Price per hour',
   serviceMs: 'Service time (ms)',
-  actions: 'Actions',
-  remove: 'Remove',
   removeVmType: (name: string) => `Remove ${name}`,
   removePath: (source: string, target: string) => `Remove ${source} to ${target}`,
   newVmType: 'VM',
@@ -36,11 +37,9 @@ export const strings = {
   perMillion: 'Price per million requests',
   coldPercent: 'Cold starts (%)',
   coldMs: 'Cold start (ms)',
-  network: 'Network',
   networkLead:
     'The one-way delays between client and service, at the statistic of the target over the last hour, reduce the response budget. Add another path to compare: the same service on another VM.',
   noMesh: 'No mesh yet: the network takes nothing of the budget.',
-  mesh: 'Mesh',
   client: 'Client VM',
   serviceVm: 'VM of the service',
   addPath: 'Add a path',
@@ -73,7 +72,6 @@ export const strings = {
   utilisationMax: 'Most utilisation',
   capacity: 'Capacity of a VM',
   breakEven: 'Break-even load',
-  vms: 'VMs',
   toServerless: 'To serverless',
   costPerHour: 'Cost per hour',
   vmsAlone: 'VMs alone',
@@ -104,10 +102,7 @@ export const strings = {
   priceBasis: 'Price basis',
   priceBasisLead:
     'Recommended moves of an application show how they change the cheapest mix. They are priced by this service: load, response target, VM types and serverless as above.',
-  application: 'Application',
-  applicationsLower: 'applications',
   noApplications: 'No application yet',
-  addApplication: 'Add application',
   noPriceBasis: 'No price basis yet.',
   useAsBasis: 'Use as price basis',
   deleteBasis: 'Delete price basis',
@@ -122,11 +117,9 @@ export const strings = {
   importCurrency: 'Currency of the file',
   fileLead:
     'A CSV or JSON file. Columns: kind (vm or serverless), provider, region, name, price_per_hour, price_per_gb_second, price_per_million_requests. Its date becomes that of the prices.',
-  name: 'Name',
   currency: 'Currency',
   asOf: 'As of',
   entries: 'Entries',
   deleteName: (name: string) => `Delete ${name}`,
-  delete: 'Delete',
   deleteEffect: 'Its prices are no longer offered; mixes that were found with them stay in their links.',
 }

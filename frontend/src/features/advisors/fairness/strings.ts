@@ -1,11 +1,12 @@
 /** Texts of the fairness page. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   fairness: 'Fairness',
   fairnessLead: "Jain's index: 1 when all members get the same share, 1/n when one of n gets everything.",
   fairnessLower: 'the fairness index',
-  mesh: 'Mesh',
-  noMesh: 'No mesh yet',
   noMeshLead: 'Fairness needs measured paths. Create a mesh and add VMs.',
   newMesh: 'Create a mesh',
   among: 'Among',

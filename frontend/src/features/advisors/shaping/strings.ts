@@ -1,6 +1,9 @@
 /** Texts of the shaping page. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   shaping: 'Shaping',
   shapingLead: 'Token buckets that limit a path, the time until they are empty, and requests that wait for a timeout.',
   shapingLower: 'the finding',
@@ -21,7 +24,6 @@ export const strings = {
   use: 'Use',
   useRate: 'Use of the path (Mbit/s)',
   transfer: 'Transfer (MB)',
-  application: 'Application',
   communication: 'Communication',
   communications: { request_reply: 'Request and reply', all_to_all: 'All to all', collectives: 'Collectives' },
   packet: 'Packet (bytes)',
@@ -134,15 +136,12 @@ export const strings = {
     'Tokens left and the forecast are from the bytes that agents count. Save a finding above, or set the bucket of a VM on its page.',
   noBuckets: 'No VM has a token bucket.',
   seeVms: 'Choose a VM',
-  vm: 'VM',
-  state: 'State',
   noForecast: 'no traffic of the last two minutes',
   tokens: 'Tokens left',
   tails: 'Retransmission tail',
   tailsLead:
     'Requests that wait for one retransmission timeout of TCP take 195 to 235 ms. The minutes of each metric source of the last day are searched for them.',
   tailsLower: 'metric sources',
-  mesh: 'Mesh',
   noSources: 'No metric source yet',
   noSourcesLead: 'It needs a latency percentile in s, ms or µs.',
   addSource: 'Add a metric source',
@@ -150,9 +149,7 @@ export const strings = {
   verdict: 'Tail',
   yes: 'Found',
   no: 'Not found',
-  evidence: 'Evidence',
   cost: 'Added to the mean',
-  connections: 'Connections',
   connectionsLower: 'the connections',
   connectionsLead: (reporting: number, all: number) =>
     `Waits of TCP connections for a retransmission timeout in the last day, from ${reporting} of ${all} VMs.`,

@@ -1,6 +1,9 @@
 /** Texts of the tail lab. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   title: 'Tail lab',
   lead: 'Orders of packets at a bottleneck link or in a leaf-spine network, simulated packet by packet: what each does to the mean and to the slowest flows.',
   question: 'Study',
@@ -69,7 +72,6 @@ export const strings = {
     homa: 'simplified: receivers let flows with the fewest bytes left send, in 8 classes',
     homa_d_tail_aware: 'the same by age over remaining bytes to the power α',
   },
-  advanced: 'Advanced',
   packet: 'Packet (bytes)',
   flows: 'Flows',
   automatic: 'Automatic',
@@ -90,8 +92,6 @@ export const strings = {
   noStudiesLead:
     'Choose flow sizes and a load above. A study of one link takes a minute or two, of a leaf-spine network longer.',
   studyName: 'Study',
-  created: 'Created',
-  state: 'State',
   states: {
     queued: 'Queued',
     running: 'Running',
@@ -110,7 +110,6 @@ export const strings = {
   foundOn: 'α was found on other flows than these.',
   download: 'Download (JSON)',
   gainsOver: 'Gains over',
-  policy: 'Policy',
   classed: (name: string, classes: number) => `${name}, ${classes} classes`,
   lower: (percent: string) => `${percent} % lower`,
   higher: (percent: string) => `${percent} % higher`,

@@ -1,10 +1,12 @@
 /** Texts of the transfer planner. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   transfers: 'Transfers',
   transfersLead: 'Rates, connections and order of a shuffle or broadcast, with its finish and the least possible time.',
   transfersLower: 'the plan',
-  network: 'Network',
   topology: 'Topology',
   topologies: { star: 'Star: one switch', two_rack: 'Two racks', four_rack: 'Four racks', zones: 'Zones of the VMs' },
   capacity: 'Capacity of a host (Gbit/s)',
@@ -17,7 +19,6 @@ export const strings = {
   list: 'Your transfers',
   listLead: 'One a line: source, target, megabytes. Hosts of a mesh get limits from measured round trips and loss.',
   lines: 'Source, target, MB',
-  mesh: 'Mesh',
   noMesh: 'None: hosts by any name',
   measured: 'Use measured capacities',
   measuredMeaning: 'Rates of token buckets, else of transport trials, where they are below the entered capacity.',
@@ -25,10 +26,8 @@ export const strings = {
   capacitiesLead: 'Measured capacities, which the plan counts where they are below the entered one.',
   noCapacity: 'No capacity of these VMs is measured: state their token buckets, or try a transport between them.',
   host: 'VM',
-  direction: 'Direction',
   directions: { sent: 'sent', received: 'received' },
   measuredRate: 'Capacity',
-  from: 'From',
   sources: { token_bucket: 'token bucket', bulk_sender: 'transport trial' },
   shapes: 'Traffic of the VMs',
   shapesLower: 'the traffic of the VMs',
@@ -53,11 +52,8 @@ export const strings = {
   estimate: 'The estimate assumes that connections share a link equally and that all start at once.',
   planned: 'Planned transfers',
   order: 'Order',
-  source: 'Source',
   target: 'Target',
   volume: 'Size',
-  rate: 'Rate',
-  connections: 'Connections',
   finishes: 'Done after',
   fairFinishes: 'With fair sharing',
   shown: (shown: string, all: string) => `The ${shown} largest of ${all}.`,

@@ -1,11 +1,12 @@
 /** Texts of the transport advisor. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   transport: 'Transport',
   transportLead: 'The transport for a path or a transfer, with the rule and the measurement that chose it.',
   transportLower: 'the advice',
-  path: 'Path',
-  mesh: 'Mesh',
   anyPath: 'No path: only the fields below',
   from: 'From VM',
   to: 'To VM',
@@ -21,7 +22,6 @@ export const strings = {
   fanIn: 'Senders at once to one receiver',
   volumeRatio: 'Largest / smallest volume of a pair',
   transferPercent: 'Transfers in the job’s time (%)',
-  network: 'Network',
   ecn: 'ECN marking',
   ecnUnknown: 'Unknown',
   ecns: { marked: 'Switches mark', not_marked: 'Not marked', bleached: 'Cleared on the path' },
@@ -50,7 +50,6 @@ export const strings = {
   outcome: 'Outcome',
   wins: 'Chosen',
   overridden: (rule: string) => `Overridden by ${rule}`,
-  evidence: 'Evidence',
   measured: (values: string) => `Measured on this path: ${values}.`,
   nothingMeasured: 'Nothing was measured: no path is chosen.',
   roundTrip: (value: string) => `median round trip ${value}`,

@@ -1,10 +1,12 @@
 /** Texts of the playback of a heatmap. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   playback: 'Playback',
   position: 'Shown time',
   play: 'Play',
-  pause: 'Pause',
   previous: 'Previous step',
   next: 'Next step',
   speed: 'Speed',

@@ -1,6 +1,9 @@
 /** Texts of measurements on demand. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   lead: 'Measure this pair now, with windows of one second and every exchange kept. The usual windows continue.',
   rate: 'Exchanges per second',
   duration: 'Duration',
@@ -20,11 +23,8 @@ export const strings = {
   earlier: 'Measurements of this pair on demand',
   none: 'No measurement of this pair yet.',
   startedAt: 'Start',
-  settings: 'Settings',
-  status: 'Status',
   by: 'Started by',
   result: 'Result',
-  show: 'Show',
   hide: 'Hide',
   verbOf: (verb: string, time: string) => `${verb} the measurement of ${time}`,
   settingsOf: (
@@ -63,12 +63,6 @@ export const strings = {
   bandIsClockError: 'The band is the clock error.',
   chartSummary: (seconds: number) => `One-way delay of ${seconds} seconds, p50 and p99 of both directions`,
   totals: 'All exchanges',
-  direction: 'Direction',
-  outbound: 'Outbound',
-  inbound: 'Inbound',
-  roundTrip: 'Round trip',
-  measured: 'Measured',
-  lost: 'Lost',
   unknown: 'Unknown',
   minimum: 'Minimum',
   maximum: 'Maximum',
@@ -85,14 +79,12 @@ export const strings = {
   notObserved: 'not observed yet',
   eachSecond: 'Each second',
   second: 'Second',
-  sent: 'Sent',
   pathsOf: (direction: string) => `Distinct paths, ${direction}`,
   pathsFound: (count: number) =>
     count === 1
       ? 'One path found: the source ports have equal delays, or share a path.'
       : `At least ${count} paths: the delays of these source ports differ beyond chance.`,
   pathsPending: 'Each source port needs 20 delays before paths can be distinguished.',
-  path: 'Path',
   base: 'Base delay',
   slower: 'Above the fastest',
   portsOfPath: 'Source ports',
