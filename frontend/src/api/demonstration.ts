@@ -2,9 +2,6 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { get } from './client'
-import type { components } from './schema.gen'
-
-export type Demonstration = components['schemas']['Demonstration']
 
 const WHILE_PLAYING_MS = 5_000
 const WITHOUT_MS = 60_000

@@ -21,7 +21,6 @@ export const STATES = [
   'estimated',
   'no_service',
 ] as const
-export type PathState = (typeof STATES)[number]
 
 const HEADER = 24
 const MAGIC = 0x314d_4e53

@@ -10,7 +10,6 @@ type Schemas = components['schemas']
 export type Rule = Schemas['RuleRead']
 export type Condition = Schemas['ConditionModel']
 export type Scope = Rule['scope']
-export type Severity = Rule['severity']
 /** The fields of a rule that a person edits; the mesh is a separate argument. */
 export type RuleInput = Omit<Schemas['RuleCreate'], 'mesh_id'>
 

@@ -15,7 +15,6 @@ export const usageQuery = queryOptions({
 })
 
 export type AgedTier = components['schemas']['AgedTierRead']
-export type Aged = components['schemas']['AgedRead']
 
 export const agedQuery = queryOptions({
   queryKey: ['aged'],

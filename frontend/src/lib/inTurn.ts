@@ -63,3 +63,14 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     })
   })
 }
+
+interface OnEach<Id> {
+  each: (ids: readonly Id[], watch: Watch) => Promise<unknown[]>
+}
+
+/** Return an action on the selected rows of a list, whose effect is confirmed first. */
+export const actOnRows = <Id>(label: string, action: OnEach<Id>, effect: string) => ({
+  label,
+  effect,
+  run: (rows: readonly { id: Id }[], watch: Watch) => action.each(idsOf(rows), watch),
+})

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { type Annotation, annotationsQuery, useDeleteAnnotation } from '~/api/annotations'
 import { KIND_NAMES } from '~/lib/annotations'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import { formatMoment, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
@@ -84,13 +84,7 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
           edits && {
             nouns: [strings.annotationNoun, strings.annotationsLower],
             name: ({ text }) => text,
-            actions: [
-              {
-                label: strings.delete,
-                effect: strings.deleteSeveralEffect,
-                run: (rows, watch) => remove.each(idsOf(rows), watch),
-              },
-            ],
+            actions: [actOnRows(strings.delete, remove, strings.deleteSeveralEffect)],
           }
         }
         columns={[

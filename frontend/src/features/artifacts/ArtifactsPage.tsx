@@ -6,7 +6,7 @@ import { serverNow } from '~/api/connection'
 import { meshesQuery } from '~/api/meshes'
 import type { Artifact, Mesh } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import { quoted } from '~/lib/shell'
 import { timeOf } from '~/lib/time'
 import { NO_VALUE } from '~/lib/units'
@@ -67,13 +67,7 @@ function ArtifactList({ artifacts, meshes }: { artifacts: readonly Artifact[]; m
         edits && {
           nouns: [strings.artifactNoun, strings.artifactsLower],
           name: ({ name, release }) => `${name} ${release}`,
-          actions: [
-            {
-              label: strings.delete,
-              effect: strings.deleteEffect,
-              run: (rows, watch) => remove.each(idsOf(rows), watch),
-            },
-          ],
+          actions: [actOnRows(strings.delete, remove, strings.deleteEffect)],
         }
       }
       columns={[

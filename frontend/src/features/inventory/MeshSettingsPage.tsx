@@ -8,7 +8,7 @@ import { vmsQuery } from '~/api/inventory'
 import { type MeshInput, rosterQuery, useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/meshes'
 import type { Mesh, Roster } from '~/api/types'
 import { changedFields } from '~/lib/edited'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Confirm } from '~/ui/Confirm'
@@ -177,13 +177,7 @@ function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
             edits && {
               nouns: [strings.vm, strings.vms],
               name: ({ name }) => name,
-              actions: [
-                {
-                  label: strings.remove,
-                  effect: strings.removeMembersEffect,
-                  run: (members, watch) => remove.each(idsOf(members), watch),
-                },
-              ],
+              actions: [actOnRows(strings.remove, remove, strings.removeMembersEffect)],
             }
           }
           columns={[

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEdits } from '~/api/access'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { meshesQuery, useDeleteMesh } from '~/api/meshes'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import { formatCount } from '~/lib/units'
 import { ButtonLink, TextLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
@@ -46,13 +46,7 @@ export function MeshesPage() {
           edits && {
             nouns: [strings.meshNoun, strings.meshesLower],
             name: ({ name }) => name,
-            actions: [
-              {
-                label: strings.delete,
-                effect: strings.deleteMeshesEffect,
-                run: (rows, watch) => remove.each(idsOf(rows), watch),
-              },
-            ],
+            actions: [actOnRows(strings.delete, remove, strings.deleteMeshesEffect)],
           }
         }
         columns={[

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { useEdits } from '~/api/access'
 import { useCreateZone, useDeleteZone, vmsQuery, zonesQuery } from '~/api/inventory'
 import type { Zone } from '~/api/types'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
@@ -49,13 +49,7 @@ export function ZonesPage() {
             edits && {
               nouns: [strings.zoneNoun, strings.zonesLower],
               name: ({ name }) => name,
-              actions: [
-                {
-                  label: strings.delete,
-                  effect: strings.deleteZonesEffect,
-                  run: (rows, watch) => remove.each(idsOf(rows), watch),
-                },
-              ],
+              actions: [actOnRows(strings.delete, remove, strings.deleteZonesEffect)],
             }
           }
           columns={[

@@ -204,5 +204,3 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     isFixed: fixed !== null,
   }
 }
-
-export type MatrixView = ReturnType<typeof useMatrix>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiKeysQuery, useDeleteApiKey, useEdits } from '~/api/access'
 import type { ApiKey } from '~/api/types'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import { formatDay, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
@@ -40,13 +40,7 @@ export function ApiKeysPage() {
           bulk={{
             nouns: [strings.keyNoun, strings.keysNoun],
             name: ({ name }) => name,
-            actions: [
-              {
-                label: strings.delete,
-                effect: strings.deleteKeysEffect,
-                run: (rows, watch) => remove.each(idsOf(rows), watch),
-              },
-            ],
+            actions: [actOnRows(strings.delete, remove, strings.deleteKeysEffect)],
           }}
           columns={[
             { title: strings.name, cell: (key) => key.name, as: 'head', by: { key: 'name', value: (key) => key.name } },

@@ -3,7 +3,7 @@ import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { simulationsQuery, useDeleteSimulation } from '~/api/simulations'
 import type { Simulation } from '~/api/types'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
 import { timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
@@ -56,13 +56,7 @@ export function SimulationsPage() {
           edits && {
             nouns: [strings.simulationNoun, strings.simulationsLower],
             name: ({ name }) => name,
-            actions: [
-              {
-                label: strings.delete,
-                effect: strings.deleteSeveralEffect,
-                run: (rows, watch) => remove.each(idsOf(rows), watch),
-              },
-            ],
+            actions: [actOnRows(strings.delete, remove, strings.deleteSeveralEffect)],
           }
         }
         columns={[

@@ -11,7 +11,7 @@ import {
   useTestReceiver,
   useWriteRouting,
 } from '~/api/receivers'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows, idsOf } from '~/lib/inTurn'
 import { NO_VALUE } from '~/lib/units'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
@@ -69,11 +69,7 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
     name: ({ name }) => name,
     actions: [
       { label: strings.test, run: (rows, watch) => test.each(idsOf(rows), watch) },
-      {
-        label: strings.delete,
-        effect: strings.deleteReceiversEffect,
-        run: (rows, watch) => remove.each(idsOf(rows), watch),
-      },
+      actOnRows(strings.delete, remove, strings.deleteReceiversEffect),
     ],
   }
 

@@ -5,7 +5,7 @@ import { useEdits } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
 import { type Rule, rulesFile, rulesQuery, useBringRules, useChangeRule, useDeleteRule } from '~/api/rules'
 import type { Mesh } from '~/api/types'
-import { idsOf } from '~/lib/inTurn'
+import { actOnRows } from '~/lib/inTurn'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
 import { ButtonLink, TextLink } from '~/ui/links'
@@ -114,15 +114,7 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
   const bulk: Bulk<Rule> = {
     nouns: [strings.ruleNoun, strings.rulesLower],
     name: ({ name }) => name,
-    actions: [
-      enable(true),
-      enable(false),
-      {
-        label: strings.delete,
-        effect: strings.deleteRulesEffect,
-        run: (rows, watch) => remove.each(idsOf(rows), watch),
-      },
-    ],
+    actions: [enable(true), enable(false), actOnRows(strings.delete, remove, strings.deleteRulesEffect)],
   }
   return (
     <>
