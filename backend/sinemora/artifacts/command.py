@@ -25,7 +25,7 @@ _POLL_S = 1.0
 _WAITS = {
     "distribution": "artifacts are off in this mesh",
     "agent": "this VM has no agent",
-    "request": "its agent has not asked for artifacts for a minute",
+    "request": "its sinemora-transfer has not asked for artifacts for a minute",
 }
 
 

@@ -38,7 +38,7 @@ class WaitsFor(StrEnum):
     AGENT = "agent"
     """The VM has no agent."""
     REQUEST = "request"
-    """The agent has not asked for artifacts lately: it is stopped, older than artifacts, or without them."""
+    """`sinemora-transfer` of the VM has not asked for artifacts lately: it is stopped, or not installed."""
 
 
 class ArtifactSettings(TenantOwned, Base):

@@ -176,7 +176,7 @@ test('an artifact shows what each VM has, from whom, how fast and when it is com
   expect(row.getByText(/^in about /)).toBeDefined()
   expect(screen.getByText(/Corrupt blocks came from vm-3/)).toBeDefined()
   const waiting = within(screen.getByRole('row', { name: /^vm-3 / }))
-  expect(waiting.getByText(/Its agent has not asked for artifacts for a minute/)).toBeDefined()
+  expect(waiting.getByText(/Its sinemora-transfer has not asked for artifacts for a minute/)).toBeDefined()
   await userEvent.click(await screen.findByRole('combobox', { name: 'Send a copy to' }))
   await userEvent.click(await screen.findByRole('option', { name: 'vm-4, b' }))
   expect(bodiesOf(sent, 'POST /v1/artifacts/a/copies')).toEqual([{ vm_ids: ['vm-4'] }])
