@@ -12,7 +12,7 @@ from laboratory import LabError, Process, tool, wait_until
 
 # The instructions that Debian's programs and those of the product may need, for a processor that is emulated.
 _PROCESSOR = "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16"
-_MEMORY_MIB = 256
+_MEMORY_MIB = 512  # half of it is the file system, with three unstripped programs and their archive
 # An emulated machine boots in 10 s to 30 s on two cores that others use, too.
 BOOT_S = 120.0
 

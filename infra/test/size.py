@@ -1,9 +1,9 @@
 """Prints the weight of the repository and of the last whole test runs, a JSON object a figure: `make bench-size`.
 
 Lines are those of Python, Rust, TypeScript and CSS that git keeps. Each counts once, as product, test, benchmark or
-generated code. Product is what users run, with the Python and TypeScript clients; migrations and `infra` but its tests
-count nowhere. Tests of a Rust file (`#[cfg(test)]`) count as tests, and so do the parts of `lab` that `make test` runs
-or starts servers with: soak, conformance, and the servers for tests.
+generated code. Product is what users run, with the Python and TypeScript clients; migrations, `infra` but its tests,
+and the generator of the clients, which set-up runs, count nowhere. Tests in Rust files (`#[cfg(test)]`) count as tests,
+and so do the parts of `lab` that `make test` runs or starts servers with: soak, conformance, and the servers for tests.
 """
 
 import json
@@ -32,7 +32,7 @@ KINDS = {
         r"|frontend/.*\.test\.tsx?|frontend/src/testing/.*|e2e/(?!bench/).*"
     ),
     "bench": r"backend/lab/.*|agent/bench/.*|e2e/bench/.*",
-    "product": r"(agent|backend|frontend)/.*",
+    "product": r"(?!backend/(client/)?(generator/|hatch_build\.py))(agent|backend|frontend)/.*",
 }
 GENERATED_DATA = re.compile(r"backend/openapi\.json|backend/sinemora/contract/(problem_codes|examples/.*)\.json")
 # To the brace in the first column that closes it.
