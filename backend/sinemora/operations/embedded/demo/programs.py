@@ -1,4 +1,4 @@
-"""Programs of the demonstration: its network with the story, and an agent for each machine."""
+"""Programs of the demonstration: its network with the story, and an agent with a bulk sender for each machine."""
 
 import sys
 from pathlib import Path
@@ -46,28 +46,37 @@ def agents(
     needs: tuple[str, ...],
     user: ServiceUser,
 ) -> list[Program]:
-    """Return the agents as programs of `user`; the `unenrolled` ones enrol with `token` and lose an earlier identity.
+    """Return the agents and their bulk senders as programs of `user`.
+
+    The `unenrolled` ones enrol with `token` and lose an earlier identity.
 
     `needs` names programs that must be up first. EmbeddedError when the agent is not built and `BUILD` is not one.
     """
-    binary = _built("sinemora-agent", needs)
+    agent, transfer = _built("sinemora-agent", needs), _built("sinemora-transfer", needs)
     for machine in simulated:
         if machine.name in unenrolled:
             machine.identity_file.unlink(missing_ok=True)
     clean = {key: value for key, value in env.items() if not key.startswith("SINEMORA_")}
-    return [
-        Program(
-            name=f"agent-{machine.name}",
-            title=f"Agent {machine.name}",
+
+    def program(name: str, title: str, binary: Path, machine: Machine, token: str, needs: tuple[str, ...]) -> Program:
+        return Program(
+            name=f"{name}-{machine.name}",
+            title=f"{title} {machine.name}",
             command=[str(binary), "run"],
             cwd=machine.state_dir.parent,
-            environment=clean | _settings(machine, token if machine.name in unenrolled else "", backend),
+            environment=clean | _settings(machine, token, backend),
             user=user,
             needs=needs,
             stop_timeout_s=3,
         )
-        for machine in simulated
-    ]
+
+    programs = []
+    for machine in simulated:
+        own_token = token if machine.name in unenrolled else ""
+        measures = program("agent", "Agent", agent, machine, own_token, needs)
+        # The bulk sender acts with the identity of the agent, once there is one.
+        programs += [measures, program("transfer", "Transfers of", transfer, machine, "", (*needs, measures.name))]
+    return programs
 
 
 def _built(program: str, needs: tuple[str, ...]) -> Path:
