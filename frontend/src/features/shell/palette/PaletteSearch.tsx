@@ -7,7 +7,7 @@ import { strings } from '../strings'
 import type { Entry } from './entries'
 import styles from './palette.module.css'
 import { ResultList } from './ResultList'
-import { typedAhead } from './typedAhead'
+import { leaveToField, typedAhead } from './typedAhead'
 import { useResults } from './useResults'
 
 interface Props {
@@ -49,6 +49,11 @@ export function PaletteSearch({ onClose, onShortcuts }: Props) {
         <SearchIcon />
         <input
           data-autofocus
+          // Between the first picture of the field and its focus, characters are still taken ahead.
+          onFocus={() => {
+            const ahead = leaveToField()
+            if (ahead !== undefined) setQuery(ahead)
+          }}
           role="combobox"
           aria-label={strings.searchLabel}
           aria-expanded={entries.length > 0}

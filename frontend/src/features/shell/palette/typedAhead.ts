@@ -4,11 +4,11 @@
 const PATIENCE_MS = 3_000
 
 let typed = ''
-let end = () => {}
+let end: (() => void) | undefined
 
-/** Take the characters from now on, until `typedAhead` is called. */
+/** Take the characters from now on, until `leaveToField` is called. */
 export function typeAhead() {
-  end()
+  end?.()
   typed = ''
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
@@ -18,16 +18,23 @@ export function typeAhead() {
     event.preventDefault()
     event.stopPropagation()
   }
-  const patience = setTimeout(() => end(), PATIENCE_MS)
+  const patience = setTimeout(() => end?.(), PATIENCE_MS)
   window.addEventListener('keydown', onKeyDown, { capture: true })
   end = () => {
     clearTimeout(patience)
     window.removeEventListener('keydown', onKeyDown, { capture: true })
+    end = undefined
   }
 }
 
-/** Return the characters typed since, and leave the next ones to the field. */
-export function typedAhead(): string {
+/** Return the characters typed so far. */
+export const typedAhead = () => typed
+
+/** Leave the next characters to the field, which has the focus now; return all before, undefined if none were taken. */
+export function leaveToField(): string | undefined {
+  if (!end) return undefined
   end()
-  return typed
+  const all = typed
+  typed = ''
+  return all
 }
