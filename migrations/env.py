@@ -52,7 +52,8 @@ def _migrate() -> None:
         )
         with context.begin_transaction():
             context.run_migrations()
-        if metadata is None and context.get_head_revision() in context.get_context().get_current_heads():
+        # At any version: a backup of an older one is loaded before the schema is migrated further.
+        if metadata is None and context.get_context().get_current_heads():
             grants.apply(connection)
         connection.commit()
 

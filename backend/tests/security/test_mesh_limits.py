@@ -205,7 +205,7 @@ def _stored(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
         mesh_id=hidden.id,
         kind="trial",
         vm_ids=vms[:2],
-        question={"rounds": 2, "a": {}, "b": {}},
+        request={"rounds": 2, "a": {}, "b": {}},
         steps=[],
         progress={},
         starts_at=now - timedelta(hours=1),
@@ -213,7 +213,7 @@ def _stored(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
         requested_by=HIDDEN,
     )
     recommendation = Recommendation(
-        mesh_id=hidden.id, state="proposed", trigger="asked", requested_by=HIDDEN, question={}, answer={}, moves=[]
+        mesh_id=hidden.id, state="proposed", trigger="asked", requested_by=HIDDEN, request={}, result={}, moves=[]
     )
     artifact = Artifact(
         mesh_id=hidden.id,

@@ -25,6 +25,9 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/.test(name) && !name.includes('.test.') && !name.includes('.gen.'))
   .map((name) => ({ name, text: readFileSync(join(SOURCE, name), 'utf8') }))
 
+/** Return the method of a call such as `remove` or `client.POST`, as the contract writes it. */
+const methodOf = (call: string) => call.toLowerCase().replace('client.', '').replace('remove', 'delete')
+
 /** Hooks of `api/` that call an operation which viewers are refused. */
 function editingHooks(): string[] {
   const { paths } = JSON.parse(readFileSync(CONTRACT, 'utf8'))
@@ -34,8 +37,8 @@ function editingHooks(): string[] {
     .map((text) => text.split('\n\n')[0] ?? '')
     .flatMap((text) => {
       const name = /^(?:const|function) (use\w+)/.exec(text)?.[1]
-      const calls = [...text.matchAll(/client\.(POST|PUT|PATCH|DELETE)\(\s*'([^']+)'/g)]
-      const roles = calls.map(([, method = '', path = '']) => paths[path]?.[method.toLowerCase()]?.['x-required-role'])
+      const calls = [...text.matchAll(/\b(post|put|patch|remove|client\.(?:POST|PUT|PATCH|DELETE))\(\s*'([^']+)'/g)]
+      const roles = calls.map(([, call = '', path = '']) => paths[path]?.[methodOf(call)]?.['x-required-role'])
       return name && roles.includes('editor') && !asks(text) ? [name] : []
     })
   expect(hooks.length).toBeGreaterThan(30)
