@@ -165,7 +165,7 @@ pub fn moved(line: impl IntoIterator<Item = OsString>) -> Option<String> {
         .collect();
     match words.first().map(String::as_str) {
         Some("egress-guard") => {
-            return Some("the egress guard is a program of its own now: sinemora-guard".to_owned());
+            return Some("the egress guard is a separate program now: sinemora-guard".to_owned());
         }
         Some("read") => {
             return Some(
