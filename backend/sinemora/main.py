@@ -51,6 +51,7 @@ from sinemora.jobs.watch import ended_watch
 from sinemora.kit import errors, health, listening_socket
 from sinemora.kit.config import settings
 from sinemora.kit.db import Base
+from sinemora.kit.http.connection import LimitedConnection
 from sinemora.kit.http.contract import describe_responses
 from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.frontend import serve_frontend
@@ -258,6 +259,7 @@ def server() -> Server:
     app = create_app()
     config = uvicorn.Config(
         app,
+        http=LimitedConnection,
         host=settings().host,
         port=settings().port,
         access_log=False,

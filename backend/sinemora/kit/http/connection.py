@@ -1,15 +1,154 @@
-"""Connections of callers: long work for a request ends when its caller has gone."""
+"""Connections of callers: what a caller may send and how long; long work ends when its caller has gone."""
 
+import asyncio
+import json
+import random
 import time
 from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
 
 from anyio import from_thread
 from fastapi import Request
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from sinemora.kit.errors import CallerGone
+from sinemora.kit.errors import MEDIA_TYPE, CallerGone, ProductError, problem_of
 
 CHECK_S = 0.25
 """Time between two looks at the connection, s: each waits for a turn of the event loop."""
+HEAD_BYTES = 65_536
+"""Length of the head of a request, bytes: the request line and the header fields."""
+HEAD_S = 10.0
+"""Time from the first byte of a head to its end, s."""
+BODY_S = 30.0
+"""Time for a body, s, in addition to the time that its bytes take at `BODY_BYTES_PER_S`."""
+BODY_BYTES_PER_S = 16_384
+
+
+class LimitedConnection(HttpToolsProtocol):
+    """Connection that refuses a head too long (431, RFC 6585 §5) and a caller too slow (408, RFC 9110 §15.5.9).
+
+    The HTTP parser keeps a head of any length in memory, and waits for its end for ever: a proxy in front may have
+    limits, but the server is also reached without one. Time in which the server itself does not read is not counted.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._in_head = self._in_body = False
+        self._unfinished_bytes = 0  # of a head, after the first part of it
+        self._body_bytes = 0
+        self._since_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin: a connection on which no request begins is closed like one that is kept open in vain."""
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End: nothing is waited for any more."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read what has come; wait for the rest of a request, but not for ever."""
+        was_in_head = self._in_head
+        super().data_received(data)
+        if self.transport.is_closing():
+            self._stop_timer()
+            return
+        if self._in_head and was_in_head:
+            self._unfinished_bytes += len(data)
+        if self._in_head and self._unfinished_bytes > HEAD_BYTES:
+            self._refuse(_head_too_long())
+        elif not self._in_head and not self._in_body:
+            self._stop_timer()
+        elif self._timer is None:
+            self._since_s = self.loop.time()
+            self._timer = self.loop.call_later(HEAD_S if self._in_head else BODY_S, self._look)
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        super().on_message_begin()
+        self._in_head, self._unfinished_bytes = True, 0
+
+    def on_headers_complete(self) -> None:
+        """End the head; the body follows."""
+        self._stop_timer()
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
+            self._refuse(_head_too_long())
+        self._in_head, self._in_body, self._body_bytes = False, True, 0
+        if not self.transport.is_closing():
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._body_bytes += len(body)
+        if not self.transport.is_closing():
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the body."""
+        self._in_body = False
+        if not self.transport.is_closing():
+            super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, with a problem as every other refusal."""
+        self._refuse(ProductError("bad_request", 400, f"Bad request: it cannot be parsed. {msg}"))
+
+    def _look(self) -> None:
+        """Refuse the request when its time is over."""
+        self._timer = None
+        now_s = self.loop.time()
+        if self._in_body and self.flow.read_paused:
+            self._since_s, self._body_bytes = now_s, 0
+        allowed_s = HEAD_S if self._in_head else BODY_S + self._body_bytes / BODY_BYTES_PER_S
+        left_s = self._since_s + allowed_s - now_s
+        if left_s > 0:
+            self._timer = self.loop.call_later(left_s, self._look)
+        else:
+            self._refuse(_too_slow())
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, error: ProductError) -> None:
+        """Close the connection, with a problem as the response unless one has begun or an earlier one is due."""
+        self._stop_timer()
+        if self.transport.is_closing():
+            return
+        is_free = self.cycle is None or self.cycle.response_complete
+        if self._in_body:
+            is_free = not (self.cycle.response_started or self.pipeline)
+        if is_free:
+            body = {**problem_of(error, "/"), "request_id": f"{random.getrandbits(128):032x}"}
+            content = json.dumps(body).encode()
+            head = (
+                f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\ncontent-type: {MEDIA_TYPE}\r\n"
+                f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode("ascii") + content)
+        self.transport.close()
+
+
+def _head_too_long() -> ProductError:
+    return ProductError(
+        "head_too_large",
+        431,
+        f"Head too large: the address and all header fields of a request may have {HEAD_BYTES} bytes.",
+    )
+
+
+def _too_slow() -> ProductError:
+    return ProductError(
+        "request_too_slow",
+        408,
+        f"Request too slow: its head may take {HEAD_S:.0f} s, and its body {BODY_S:.0f} s and a second for each"
+        f" {BODY_BYTES_PER_S} bytes.",
+    )
 
 
 def while_connected(request: Request) -> Callable[[], None]:

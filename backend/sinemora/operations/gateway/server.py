@@ -13,6 +13,7 @@ import structlog
 import uvicorn
 from cryptography import x509
 
+from sinemora.kit.http.connection import LimitedConnection
 from sinemora.kit.http.trusted_proxies import forwarding
 from sinemora.operations.gateway.app import create_app
 from sinemora.operations.gateway.options import GatewayError, Options, Tls
@@ -84,6 +85,7 @@ def run(options: Options) -> None:
     app = create_app(options)
     config = uvicorn.Config(
         app,
+        http=LimitedConnection,
         host=options.host,
         port=options.port,
         access_log=False,
