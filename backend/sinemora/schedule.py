@@ -1,6 +1,5 @@
 """Composition of Celery: what runs when. The imports register all tasks. `sinemora.worker` is the application."""
 
-from contextlib import suppress
 from typing import Any
 
 from celery import Task
@@ -16,9 +15,8 @@ from sinemora.alerts.detection import tasks as alerts
 from sinemora.applications.learning import tasks as learning
 from sinemora.fleet.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
-from sinemora.kit import outbox
+from sinemora.kit import outbox, pulse
 from sinemora.kit.celery import SCHEDULE, celery
-from sinemora.kit.config import settings
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.measurements import tasks as measurements
@@ -70,10 +68,8 @@ _every(alerts.deliver_due, 5.0, 5)
 
 @heartbeat_sent.connect
 def _pulse(**_: object) -> None:
-    """Touch the pulse file: the supervisor sees that the loop of this worker runs."""
-    if path := settings().worker_pulse_file:
-        with suppress(OSError):  # a full disk is no reason to stop working
-            path.touch()
+    """Record that the loop of this worker runs."""
+    pulse.touch()
 
 
 @setup_logging.connect

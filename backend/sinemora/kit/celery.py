@@ -29,6 +29,7 @@ def _configuration() -> dict[str, Any]:
         "broker_transport_options": {"visibility_timeout": 7200, "socket_connect_timeout": 2},
         "timezone": "UTC",
         "beat_schedule": SCHEDULE,
+        "beat_scheduler": "sinemora.kit.pulse:Scheduler",
         "task_routes": ROUTES,
     }
 

@@ -8,6 +8,7 @@ from sinemora.alerts.detection import evaluator, late_data, queries
 from sinemora.alerts.notifications import delivery
 from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.rules import service as rules
+from sinemora.kit import pulse
 from sinemora.kit.celery import ROUTES, WATCH, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce
@@ -24,6 +25,7 @@ def evaluate() -> None:
     with system_session() as session:
         meshes = queries.reported_meshes(session, now - evaluator.ACTIVE_FOR)
     for mesh in meshes:
+        pulse.touch()
         end_s = evaluator.due_end_s(mesh, now.timestamp())
         if end_s is None:
             continue

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,9 @@ STABLE_S = 30.0
 LONGEST_DELAY_S = 10.0
 PROBE_EVERY_S = 5.0
 _PROBES_MIN = 3
-HUNG_S = 60.0  # a busy machine may take this long to respond
+HUNG_S = 15.0
+STUCK_S = 60.0  # a busy machine may take this long to respond
+_START_S = 300.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -27,8 +30,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Program:
     """Program to run. `needs` names programs that must be up first; `ready` checks whether it works.
 
-    `responds` checks whether a program that is up still responds, also with an error. One that does not for `hung_s` is
-    killed and started again. The check may block for seconds: it runs on a separate thread.
+    `responds` checks whether a program that is up still responds, also with an error. One that does not is killed and
+    started again: after `hung_s` if it has used no processor time since, else after `stuck_s`. So a busy program is not
+    taken for a hung one. The check may block for seconds: it runs on a separate thread.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Program:
     ready: Callable[[], bool] | None = None
     responds: Callable[[], bool] | None = None
     hung_s: float = HUNG_S
+    stuck_s: float = STUCK_S
     before_start: Callable[[], None] | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 8.0
@@ -60,9 +65,54 @@ def ends_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
     return in_child
 
 
+def children_of(pid: int) -> list[int]:
+    """Return the children of a process; those of all its threads."""
+    found: list[int] = []
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(child) for child in listed.read_text().split()]
+    return found
+
+
 def delay_s(failures: int) -> float:
     """Return the delay before restart number `failures` in a row, s: 0 at first, then doubling."""
     return 0.0 if failures <= 1 else min(LONGEST_DELAY_S, 0.25 * 2 ** (failures - 1))
+
+
+class Heartbeat:
+    """Check of a file that a program touches after each unit of work: has it been touched since the last check?
+
+    Only changes count, so that a step of the clock has no effect. `excused` tells whether no work is expected.
+    """
+
+    def __init__(self, path: Path, excused: Callable[[], bool] = lambda: False) -> None:
+        self._path = path
+        self._excused = excused
+        self._seen: int | None = None
+        self._begun_at = 0.0
+
+    def begin(self) -> None:
+        """Forget the file of an earlier process. The next one touches it first when it has loaded."""
+        self._path.unlink(missing_ok=True)
+        self._seen, self._begun_at = None, time.monotonic()
+
+    def responds(self) -> bool:
+        """Return whether the program has worked since the last check, still loads, or is excused."""
+        try:
+            touched = self._path.stat().st_mtime_ns
+        except OSError:
+            return time.monotonic() - self._begun_at < _START_S or self._excused()
+        has_changed, self._seen = touched != self._seen, touched
+        return has_changed or self._excused()
+
+
+def processor_time(pid: int) -> tuple[int, ...] | None:
+    """Return the processor time of a process, ticks; None while it waits for a processor or has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return None if fields[0] == "R" else (int(fields[11]), int(fields[12]))
 
 
 class Pulse:
@@ -71,15 +121,23 @@ class Pulse:
     Only failed checks count: if the supervisor itself was busy, nothing is known about the process.
     """
 
-    def __init__(self, responds: Callable[[], bool], now: float) -> None:
-        self._responds = responds
+    def __init__(self, program: Program, pid: int, now: float) -> None:
+        self._program = program
+        self._pid = pid
         self._checked_at = now
         self._failing_since: float | None = None
+        self._idle_since = now
+        self._used = processor_time(pid)
         self._failed = 0
         self._check: threading.Thread | None = None
 
-    def silent_s(self, now: float) -> float:
-        """Return the time for which all checks have failed, s; 0 before several did. Start a check if one is due."""
+    @property
+    def fails(self) -> bool:
+        """Return whether the last check failed."""
+        return self._failed > 0
+
+    def hung_s(self, now: float) -> float:
+        """Return the time for which a hung program has not responded, s; 0 if it is not hung. Start a due check."""
         if self._check is not None and not self._check.is_alive():
             self._check = None
         if self._check is None and now - self._checked_at >= PROBE_EVERY_S:
@@ -87,11 +145,21 @@ class Pulse:
             self._check = threading.Thread(target=self._run_check, args=(now,), name="pulse", daemon=True)
             self._check.start()
         since = self._failing_since
-        return now - since if since is not None and self._failed >= _PROBES_MIN else 0.0
+        if since is None or self._failed < _PROBES_MIN:
+            return 0.0
+        is_hung = now - max(since, self._idle_since) > self._program.hung_s or now - since > self._program.stuck_s
+        return now - since if is_hung else 0.0
+
+    def excuse(self) -> None:
+        """Forget failed checks: what the program needs does not respond itself."""
+        self._failing_since, self._failed = None, 0
 
     def _run_check(self, checked_at: float) -> None:
-        if self._responds():
-            self._failing_since, self._failed = None, 0
+        responds, used = bool(self._program.responds and self._program.responds()), processor_time(self._pid)
+        if used is None or used != self._used:
+            self._used, self._idle_since = used, checked_at
+        if responds:
+            self.excuse()
         else:
             self._failing_since = checked_at if self._failing_since is None else self._failing_since
             self._failed += 1
@@ -110,7 +178,7 @@ class Child:
     failures: int = 0
     due_at: float | None = 0.0
     last_end: str = ""
-    pulse: "Pulse | None" = None
+    pulse: Pulse | None = None
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     def start(self, now: float) -> None:
@@ -144,7 +212,7 @@ class Child:
     def mark_up(self, now: float) -> None:
         """Record that the program is up. From now on it has to respond."""
         self.is_up = True
-        self.pulse = Pulse(self.program.responds, now) if self.program.responds else None
+        self.pulse = Pulse(self.program, self.pid, now) if self.program.responds and self.pid else None
 
     def ended(self, status: int, now: float) -> None:
         """Record that the process ended with the wait status `status`, and when to start it again."""
@@ -157,6 +225,19 @@ class Child:
         self.pid = None
         self.is_up = False
         self.due_at = None if self.program.once else now + delay_s(self.failures)
+
+    def kill_tree(self) -> None:
+        """Kill the program with all its descendants: those of PostgreSQL have groups of their own.
+
+        Only SIGKILL reaches a stopped or stuck process. Committed data are safe.
+        """
+        found = [] if self.pid is None else [self.pid]
+        for pid in found:  # grows meanwhile
+            found += children_of(pid)
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        self.kill_group(signal.SIGKILL)
 
     def kill_group(self, how: signal.Signals) -> None:
         """Send `how` to every process of the group, if any is left."""

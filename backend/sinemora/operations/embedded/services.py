@@ -4,7 +4,6 @@ import os
 import secrets
 import signal
 import sys
-import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -13,14 +12,15 @@ from pathlib import Path
 from sinemora.kit import config, secret_files
 from sinemora.kit.config import Settings
 from sinemora.operations.embedded.data_folder import DataFolder, checkout
-from sinemora.operations.embedded.programs import Program
+from sinemora.operations.embedded.programs import Heartbeat, Program
 from sinemora.operations.embedded.servers import valkey
 from sinemora.operations.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.service_user import ServiceUser, service_user
 from sinemora.operations.embedded.servers.sockets import private_dir
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
 
-_PULSE_S = 20.0
+_BUSY_S = 300.0
+"""Time that one unit of work may take while it uses the processor, s."""
 _RAW_DAYS = 31
 """Days for which windows are kept unless the settings name another number: `make demo` loads thirty days of them."""
 _CELERY = (sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet")
@@ -162,6 +162,7 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: 
     place = private_dir(folder.path / "run" / "services", user)
     engines = ("postgres", "valkey")
     redis_url = env.get("SINEMORA_REDIS_URL", settings.redis_url)
+    beats = Heartbeat(place / "beat-pulse")
     return [
         Program(
             name="api",
@@ -172,7 +173,7 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: 
             user=user,
             needs=engines,
             ready=lambda: answers(local_address(settings) + "/readyz"),
-            responds=lambda: answers(local_address(settings) + "/healthz", timeout_s=10),
+            responds=lambda: answers(local_address(settings) + "/healthz", timeout_s=5),
             stop_timeout_s=6,
         ),
         # Small machines have two cores. What must never wait, and long computations, have workers to themselves.
@@ -190,9 +191,11 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: 
                 "--pidfile=",
             ],
             cwd=here,
-            environment=own,
+            environment=own | {"SINEMORA_WORKER_PULSE_FILE": str(place / "beat-pulse")},
             user=user,
             needs=engines,
+            before_start=beats.begin,
+            responds=beats.responds,
         ),
         *_archiver(settings, folder, own, user),
     ]
@@ -229,6 +232,8 @@ def _worker(
     user: ServiceUser,
 ) -> Program:
     pulse = place / f"{name}-pulse"
+    # No work is expected while the broker is unavailable.
+    beats = Heartbeat(pulse, excused=lambda: not valkey.answers(redis_url))
     return Program(
         name=name,
         title=title,
@@ -246,9 +251,9 @@ def _worker(
         environment=env | {"SINEMORA_WORKER_PULSE_FILE": str(pulse)},
         user=user,
         needs=("postgres", "valkey"),
-        before_start=lambda: pulse.unlink(missing_ok=True),
-        # A missing pulse is no hang while the worker loads, or while its broker is unavailable.
-        responds=lambda: not pulse.exists() or _touched_within(pulse, _PULSE_S) or not valkey.answers(redis_url),
+        before_start=beats.begin,
+        responds=beats.responds,
+        stuck_s=_BUSY_S,
         stop_timeout_s=10,
     )
 
@@ -266,11 +271,4 @@ def answers(url: str, timeout_s: float = 2) -> bool:
         with opener.open(url, timeout=timeout_s) as response:
             return bool(response.status == 200)
     except (OSError, urllib.error.URLError):
-        return False
-
-
-def _touched_within(path: Path, seconds: float) -> bool:
-    try:
-        return time.time() - path.stat().st_mtime < seconds
-    except OSError:
         return False

@@ -17,7 +17,7 @@ from types import FrameType
 
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.errors import EmbeddedError
-from sinemora.operations.embedded.programs import Child, Program
+from sinemora.operations.embedded.programs import Child, Program, children_of
 
 _PR_SET_CHILD_SUBREAPER = 36
 _ALIVE_S = 1.0  # a program without `ready` counts as up after this time
@@ -124,11 +124,13 @@ class Supervisor:
                 ready = child.program.ready
                 if ready() if ready else now - child.started_at >= _ALIVE_S:
                     child.mark_up(now)
-            elif child.pid is not None and child.pulse and child.pulse.silent_s(now) > child.program.hung_s:
-                self.report(f"{child.program.title} has not responded for {child.program.hung_s:.0f} s: killed")
+            elif child.pid is not None and child.pulse and (hung_s := child.pulse.hung_s(now)):
+                if self._waits_for_another(child):
+                    child.pulse.excuse()
+                    continue
+                self.report(f"{child.program.title} has not responded for {hung_s:.0f} s: killed")
                 child.pulse = None
-                # Only SIGKILL reaches a stopped or stuck process. Committed data are safe.
-                child.kill_group(signal.SIGKILL)
+                child.kill_tree()
         if now - self._rotated_at > _ROTATE_EVERY_S:
             self._rotated_at = now
             for child in self.children.values():
@@ -182,6 +184,11 @@ class Supervisor:
     def _may_start(self, child: Child) -> bool:
         return all(self.children[name].is_up for name in child.program.needs if name in self.children)
 
+    def _waits_for_another(self, child: Child) -> bool:
+        """Return whether a program that this one needs is down or does not respond."""
+        needed = [self.children[name] for name in child.program.needs if name in self.children]
+        return any(not each.is_up or (each.pulse is not None and each.pulse.fails) for each in needed)
+
     def _start(self, child: Child, now: float) -> None:
         again = bool(child.last_end)
         try:
@@ -231,7 +238,7 @@ class Supervisor:
 
     def _end_orphans(self) -> None:
         deadline = time.monotonic() + 3
-        while left := _children_of(os.getpid()):
+        while left := children_of(os.getpid()):
             self._reap(time.monotonic(), restart=False)
             if time.monotonic() > deadline:
                 for pid in left:
@@ -257,11 +264,3 @@ def stoppable(children: list[Child]) -> list[Child]:
     running = [child for child in children if child.pid]
     needed = {name for child in running for name in child.program.needs}
     return [child for child in running if child.program.name not in needed]
-
-
-def _children_of(pid: int) -> list[int]:
-    try:
-        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    return [int(pid_text) for pid_text in listed.split()]

@@ -85,6 +85,31 @@ def test_a_server_left_over_is_stopped_before_another_starts(postgres: PostgresS
     assert int((postgres.cluster / "postmaster.pid").read_text().split()[0]) != old
 
 
+@pytest.mark.parametrize("killed", ["none", "postmaster"])
+def test_a_server_that_hangs_with_all_its_processes_is_ended_and_starts_again(
+    postgres: PostgresServer, killed: str
+) -> None:
+    """Stop every process of the server, as a hung disk does: none takes a signal, and their memory stays in use."""
+    session = psycopg.connect(postgres.dsn(SUPERUSER))
+    pids = postgres._leftovers()
+    postmaster = postgres._postmaster()
+    assert postmaster in pids
+    assert len(pids) > 3
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    if killed == "postmaster":
+        os.kill(postmaster, signal.SIGKILL)
+        assert postgres._process is not None
+        postgres._process._process.wait()
+    postgres.stop_leftover(timeout_s=0.5)
+    assert not set(pids) & set(postgres._leftovers())
+    session.close()
+    postgres.stop()
+    postgres.start()
+    with psycopg.connect(postgres.dsn(OWNER_ROLE)) as connection:
+        assert connection.execute("SELECT n FROM kept").fetchone() == (42,)
+
+
 def test_data_of_another_version_are_refused_with_the_way_out(postgres: PostgresServer) -> None:
     marker = postgres.cluster / "PG_VERSION"
     right = marker.read_text()

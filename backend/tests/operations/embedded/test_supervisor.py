@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sinemora.operations.embedded.data_folder import DataFolder
-from sinemora.operations.embedded.programs import Pulse
+from sinemora.operations.embedded.programs import Heartbeat, Program, Pulse
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -158,38 +158,69 @@ def test_a_folder_has_one_supervisor(start: Start, tmp_path: Path) -> None:
     assert product.state("one")["state"] == "up"
 
 
-def test_one_that_hangs_is_killed_and_started_again(start: Start) -> None:
-    # It responds unless it is stopped (state T): by SIGSTOP, after which it lives on.
-    state = "Path('/proc', (folder.path / 'pid').read_text().strip(), 'stat').read_text().rsplit(')', 1)[1].split()[0]"
+def test_one_that_hangs_is_killed_with_all_its_descendants(start: Start) -> None:
+    # It touches a file after each unit of work, until it is stopped (SIGSTOP). Its helper has a session of its own,
+    # like a backend of PostgreSQL.
     product = start(
-        "sh('one', 'echo $$ > new; mv new pid; exec sleep 1000', ready=lambda: (folder.path / 'pid').exists(),"
-        f" responds=lambda: {state} != 'T', hung_s=2.0),"
-        "sh('calm', 'exec sleep 1000', responds=lambda: True, hung_s=2.0)"
+        "sh('one', 'setsid sh -c \"echo \\$\\$ > helper; exec sleep 1000\" & while :; do touch beat; sleep 0.1; done',"
+        " ready=(folder.path / 'helper').exists, before_start=beats.begin, responds=beats.responds, hung_s=2.0),"
+        "sh('busy', 'while :; do :; done', responds=lambda: False, hung_s=2.0),"
+        "sh('calm', 'exec sleep 1000', responds=lambda: True, hung_s=2.0)",
+        "beats = programs.Heartbeat(folder.path / 'beat')",
     )
-    product.until_up("one", "calm")
+    product.until_up("one", "busy", "calm")
     first = product.state("one")["pid"]
+    helper = int((product.folder.path / "helper").read_text())
     time.sleep(4)
     assert product.state("one")["pid"] == first
-    os.killpg(first, signal.SIGSTOP)
+    for pid in (first, helper):
+        os.kill(pid, signal.SIGSTOP)
+    stopped = time.monotonic()
     product.until(lambda: product.state("one").get("restarts") == 1, "it is started again")
+    assert time.monotonic() - stopped < WAIT_MOST_S / 2
     assert product.state("one")["last_end"] == "killed by SIGKILL"
-    assert "has not responded for 2 s" in product.out.read_text()
-    assert not alive(first)
-    assert product.state("calm")["restarts"] == 0
+    assert "one has not responded for" in product.out.read_text()
+    product.until(lambda: not alive(first) and not alive(helper), "all its processes are gone")
+    # Busy is not hung; neither is one that responds.
+    assert [product.state(name)["restarts"] for name in ("busy", "calm")] == [0, 0]
+
+
+def test_one_that_waits_for_a_hung_program_is_not_taken_for_hung(start: Start) -> None:
+    product = start(
+        "sh('base', 'exec sleep 1000', responds=lambda: False, hung_s=4.0),"
+        "sh('top', 'exec sleep 1000', needs=('base',), responds=lambda: False, hung_s=2.0)"
+    )
+    product.until(lambda: product.state("base").get("restarts") == 1, "the hung program is started again")
+    assert "top has not responded" not in product.out.read_text()
 
 
 def test_a_supervisor_that_was_busy_itself_takes_nobody_for_hung() -> None:
-    pulse = Pulse(lambda: True, 0.0)
-    assert pulse.silent_s(100.0) == 0  # not asked for 100 s, as during a long migration
-    pulse = Pulse(lambda: False, 0.0)
-    for now in (10.0, 20.0):  # one or two questions without an answer may be bad luck
-        assert pulse.silent_s(now) == 0
-        assert pulse._check is not None
-        pulse._check.join()
-    pulse.silent_s(30.0)
-    assert pulse._check is not None
-    pulse._check.join()
-    assert pulse.silent_s(30.0) == 20.0
+    def pulse(responds: bool) -> Pulse:
+        program = Program("one", "One", [], Path("/"), {}, responds=lambda: responds, hung_s=15.0, stuck_s=60.0)
+        return Pulse(program, 0, 0.0)
+
+    assert pulse(True).hung_s(100.0) == 0  # not asked for 100 s, as during a long migration
+    failing = pulse(False)
+    for now in (10.0, 20.0, 30.0):  # one or two questions without an answer may be bad luck
+        assert failing.hung_s(now) == 0
+        assert failing._check is not None
+        failing._check.join()
+    assert failing.hung_s(71.0) == 61.0
+
+
+def test_a_step_of_the_clock_is_no_sign_of_life_or_death(tmp_path: Path) -> None:
+    path = tmp_path / "pulse"
+    beats = Heartbeat(path)
+    beats.begin()
+    assert beats.responds()  # it loads
+    path.touch()
+    assert beats.responds()
+    assert not beats.responds()
+    for clock_s in (time.time() - 86400, time.time() + 86400):
+        os.utime(path, (clock_s, clock_s))
+        assert beats.responds()
+        assert not beats.responds()
+    assert Heartbeat(path, excused=lambda: True).responds()
 
 
 def test_what_needs_a_build_starts_when_the_build_is_done(start: Start) -> None:

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
@@ -176,26 +177,41 @@ class PostgresServer:
             process.stop((signal.SIGINT, signal.SIGQUIT, signal.SIGKILL), timeout_s)
 
     def stop_leftover(self, timeout_s: float = 20) -> None:
-        """Stop a server that still runs on this cluster after its supervisor was killed."""
-        pid = self._leftover_pid()
-        deadline = time.monotonic() + timeout_s
-        if pid:
-            os.kill(pid, signal.SIGINT)
-        while pid and self._leftover_pid() == pid:
-            if time.monotonic() > deadline:
-                os.kill(pid, signal.SIGQUIT)
-                deadline += timeout_s
-            time.sleep(0.05)
+        """Stop what still runs on this cluster: a server whose supervisor was killed, or processes of a dead server.
 
-    def _leftover_pid(self) -> int | None:
-        """Return the process id in `postmaster.pid`, if that process is a PostgreSQL server of this cluster."""
+        While one of these processes lives, PostgreSQL refuses to start ("pre-existing shared memory block").
+        """
+        for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+            left = self._leftovers()
+            postmaster = self._postmaster()
+            if not left:
+                return
+            # Without a postmaster nothing that they do can be committed; hung ones take no other signal.
+            for pid in left if how == signal.SIGKILL or postmaster not in left else [postmaster]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, how if postmaster in left else signal.SIGKILL)
+            deadline = time.monotonic() + timeout_s
+            while self._leftovers() and time.monotonic() < deadline:
+                time.sleep(0.05)
+
+    def _postmaster(self) -> int:
+        """Return the process id in `postmaster.pid`; 0 without one."""
         try:
-            pid = int((self.cluster / "postmaster.pid").read_text().split("\n", 1)[0])
-            if os.readlink(f"/proc/{pid}/cwd") != str(self.cluster):
-                return None
-            return pid if b"postgres" in Path(f"/proc/{pid}/cmdline").read_bytes() else None
+            return int((self.cluster / "postmaster.pid").read_text().split("\n", 1)[0])
         except (OSError, ValueError):
-            return None
+            return 0
+
+    def _leftovers(self) -> list[int]:
+        """Return the processes of PostgreSQL that run in the folder of this cluster."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it has ended, or belongs to another user
+                if (
+                    os.readlink(process / "cwd") == str(self.cluster)
+                    and b"postgres" in (process / "cmdline").read_bytes()
+                ):
+                    found.append(int(process.name))
+        return found
 
     def _initdb(self) -> None:
         # Created under another name: an interrupted initdb must not look like a cluster.

@@ -1,0 +1,37 @@
+"""Sign of life of a worker or of beat: a file that it touches after each unit of work.
+
+The supervisor of `make up` and the probes of containers judge the process by it (`SINEMORA_WORKER_PULSE_FILE`).
+"""
+
+import time
+from contextlib import suppress
+from typing import Any
+
+from celery.beat import PersistentScheduler
+
+from sinemora.kit.config import settings
+
+_EVERY_S = 1.0
+_touched_s = -_EVERY_S
+
+
+def touch() -> None:
+    """Record that this process has done a unit of work; at most one access to the file per second."""
+    global _touched_s
+    now = time.monotonic()
+    path = settings().worker_pulse_file
+    if path is None or now - _touched_s < _EVERY_S:
+        return
+    with suppress(OSError):  # a full disk is no reason to stop working
+        path.touch()
+        _touched_s = now
+
+
+class Scheduler(PersistentScheduler):
+    """Scheduler of beat that records each round, also one in which the broker refused: a hung beat has none."""
+
+    def tick(self, *args: Any, **options: Any) -> float:
+        """Send due tasks; return the seconds until the next round."""
+        wait_s: float = super().tick(*args, **options)
+        touch()
+        return wait_s
