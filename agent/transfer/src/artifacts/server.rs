@@ -7,11 +7,11 @@
 //! client  2, SHA-256 (32)            server  length (u32), block; length 0: not held
 //! ```
 
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -25,8 +25,11 @@ pub const GREETING: [u8; 4] = *b"SNB1";
 pub const BITMAP: u8 = 1;
 pub const BLOCK: u8 = 2;
 const CONNECTIONS_MAX: usize = 64;
+/// Connections from one address: a peer opens one, and a few VMs may share an address.
+const CONNECTIONS_PER_ADDRESS: usize = 8;
 const SILENT_LIMIT: Duration = Duration::from_secs(60);
-const GREETING_LIMIT: Duration = Duration::from_secs(10);
+/// Time for a whole message of a peer, from its first awaited byte to its last: who drips does not hold a place.
+const MESSAGE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Listening socket of blocks. It answers nobody until the backend has given a serving key.
 #[derive(Debug)]
@@ -42,7 +45,8 @@ pub struct Shared {
     pub manifests: Arc<Manifests>,
     pub rate: Arc<RateLimit>,
     pub serving_key: Mutex<Vec<u8>>,
-    connections: AtomicUsize,
+    /// Open connections by the address of the peer.
+    connections: Mutex<HashMap<IpAddr, usize>>,
 }
 
 impl Shared {
@@ -52,15 +56,12 @@ impl Shared {
             manifests,
             rate,
             serving_key: Mutex::default(),
-            connections: AtomicUsize::new(0),
+            connections: Mutex::default(),
         }
     }
 
     pub fn use_key(&self, key: Vec<u8>) {
-        *self
-            .serving_key
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = key;
+        *lock(&self.serving_key) = key;
     }
 }
 
@@ -81,31 +82,86 @@ impl BlockServer {
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            if self.shared.connections.load(Relaxed) >= CONNECTIONS_MAX {
+            let Some(place) = stream
+                .peer_addr()
+                .ok()
+                .and_then(|peer| Place::take(&self.shared, peer.ip()))
+            else {
                 continue;
-            }
-            self.shared.connections.fetch_add(1, Relaxed);
-            let shared = Arc::clone(&self.shared);
-            let spawned = std::thread::Builder::new()
+            };
+            // Without a thread the place is given back when the closure is dropped.
+            let _ = std::thread::Builder::new()
                 .name("blocks".to_owned())
                 .spawn(move || {
                     super::priority::lower_priority();
-                    if let Err(error) = serve(stream, &shared) {
+                    if let Err(error) = serve(stream, &place.shared) {
                         tracing::debug!("a connection for blocks ended: {error}");
                     }
-                    shared.connections.fetch_sub(1, Relaxed);
                 });
-            if spawned.is_err() {
-                self.shared.connections.fetch_sub(1, Relaxed);
-            }
         }
     }
+}
+
+/// One of the places for connections; it is given back when it is dropped.
+struct Place {
+    shared: Arc<Shared>,
+    address: IpAddr,
+}
+
+impl Place {
+    /// Take a place for a connection from an address; `None` when all places, or those of the address, are taken.
+    fn take(shared: &Arc<Shared>, address: IpAddr) -> Option<Self> {
+        let mut open = lock(&shared.connections);
+        let of_address = open.get(&address).copied().unwrap_or(0);
+        if of_address >= CONNECTIONS_PER_ADDRESS || open.values().sum::<usize>() >= CONNECTIONS_MAX
+        {
+            return None;
+        }
+        open.insert(address, of_address + 1);
+        Some(Self {
+            shared: Arc::clone(shared),
+            address,
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = lock(&self.shared.connections);
+        let left = open.get(&self.address).map_or(0, |count| count - 1);
+        if left == 0 {
+            open.remove(&self.address);
+        } else {
+            open.insert(self.address, left);
+        }
+    }
+}
+
+/// Read `bytes` whole by `deadline`, however slowly they come.
+fn read_by(stream: &mut TcpStream, mut bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(bytes) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => bytes = &mut bytes[count..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn lock<T>(value: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned());
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(GREETING_LIMIT))?;
     stream.set_write_timeout(Some(SILENT_LIMIT))?;
     let mut nonce = [0; NONCE_BYTES];
     SystemRandom::new()
@@ -114,14 +170,10 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.write_all(&GREETING)?;
     stream.write_all(&nonce)?;
     let mut hello = [0; 44];
-    stream.read_exact(&mut hello)?;
+    read_by(&mut stream, &mut hello, Instant::now() + MESSAGE_LIMIT)?;
     let vm_key = u32::from_le_bytes(fixed(&hello[..4]));
     let expires_s = u64::from_le_bytes(fixed(&hello[4..12]));
-    let key = shared
-        .serving_key
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone();
+    let key = lock(&shared.serving_key).clone();
     let admitted = !key.is_empty()
         && access::admits(
             &key,
@@ -134,7 +186,6 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     if !admitted {
         return Err(refused("no valid token"));
     }
-    stream.set_read_timeout(Some(SILENT_LIMIT))?;
     let mut kind = [0];
     let mut paced = 0;
     loop {
@@ -143,13 +194,15 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             pace(&stream, rate)?;
             paced = rate;
         }
+        stream.set_read_timeout(Some(SILENT_LIMIT))?;
         if stream.read(&mut kind)? == 0 {
             return Ok(());
         }
+        let deadline = Instant::now() + MESSAGE_LIMIT;
         match kind[0] {
             BITMAP => {
                 let mut id = [0; 16];
-                stream.read_exact(&mut id)?;
+                read_by(&mut stream, &mut id, deadline)?;
                 send(
                     &mut stream,
                     &shared.manifests.bitmap(&id, &shared.store),
@@ -158,7 +211,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             }
             BLOCK => {
                 let mut digest = [0; 32];
-                stream.read_exact(&mut digest)?;
+                read_by(&mut stream, &mut digest, deadline)?;
                 let data = shared.store.get(&digest).unwrap_or_default();
                 send(&mut stream, &data, shared)?;
             }

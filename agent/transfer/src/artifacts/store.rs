@@ -8,6 +8,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Digest, hex, sha256, unhex};
 
+/// End of the name of a file that is being written.
+const UNFINISHED: &str = ".new";
+
 /// Blocks of this VM.
 #[derive(Debug)]
 pub struct BlockStore {
@@ -16,19 +19,34 @@ pub struct BlockStore {
 }
 
 impl BlockStore {
-    /// Open the folder; what an interrupted write left is removed.
+    /// Open the folder; what an interrupted write left is removed. Files that are not ours stay, and links are not
+    /// followed: they may lead to what belongs to somebody else.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut held = HashMap::new();
         for part in fs::read_dir(folder)? {
-            for file in fs::read_dir(part?.path())? {
+            let part = part?;
+            if !part.file_type()?.is_dir() {
+                continue;
+            }
+            for file in fs::read_dir(part.path())? {
                 let file = file?;
+                if !file.file_type()?.is_file() {
+                    continue;
+                }
+                let name = file.file_name().to_string_lossy().into_owned();
+                let Some(digest) = unhex(name.strip_suffix(UNFINISHED).unwrap_or(&name)) else {
+                    continue;
+                };
                 let size = u32::try_from(file.metadata()?.len()).unwrap_or(0);
-                match unhex(&file.file_name().to_string_lossy()) {
-                    Some(digest) if size > 0 => {
-                        held.insert(digest, size);
+                if file.path() != block_path(folder, &digest) {
+                    if name.ends_with(UNFINISHED) {
+                        fs::remove_file(file.path())?;
                     }
-                    _ => fs::remove_file(file.path())?,
+                } else if size > 0 {
+                    held.insert(digest, size);
+                } else {
+                    fs::remove_file(file.path())?;
                 }
             }
         }
@@ -53,7 +71,8 @@ impl BlockStore {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        let new = path.with_extension("new");
+        let mut new = path.clone().into_os_string();
+        new.push(UNFINISHED);
         fs::write(&new, data)?;
         fs::rename(&new, &path)?;
         let size = u32::try_from(data.len()).unwrap_or(u32::MAX);

@@ -496,3 +496,63 @@ fn states_are_words_of_the_api() {
         r#""fetching""#
     );
 }
+
+#[test]
+fn connections_that_drip_give_their_places_back_to_others() {
+    let parts = content(1);
+    let entry = entry(&parts);
+    let server = peer(2, &entry, &parts, |_| true);
+    let at = (server.address.address, server.address.port);
+    let began = Instant::now();
+    let mut dripping: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(at).unwrap()).collect();
+    while began.elapsed() < Duration::from_secs(6) {
+        for stream in &mut dripping {
+            let _ = stream.write_all(&[0]);
+        }
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let mut client = super::peer_client::PeerClient::connect(&server.address, 1).unwrap();
+    client.request_block(&entry.blocks[0].digest).unwrap();
+    let block = client.receive_block(&RateLimit::new(FAST)).unwrap();
+    assert_eq!(sha256(&block), entry.blocks[0].digest);
+}
+
+#[test]
+fn one_address_does_not_take_all_places() {
+    let parts = content(1);
+    let server = peer(2, &entry(&parts), &parts, |_| true);
+    let at = (server.address.address, server.address.port);
+    let streams: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(at).unwrap()).collect();
+    let greeted = streams.into_iter().filter(|stream| {
+        stream
+            .set_read_timeout(Some(Duration::from_secs(2)))
+            .unwrap();
+        (&*stream).read_exact(&mut [0; 4]).is_ok()
+    });
+    assert!(greeted.count() <= 8);
+}
+
+#[test]
+fn files_of_others_stay_and_links_are_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let important = elsewhere.path().join("important.txt");
+    std::fs::write(&important, "mine").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("aa")).unwrap();
+    std::fs::create_dir(folder.path().join("bb")).unwrap();
+    let note = folder.path().join("bb").join("note.txt");
+    std::fs::write(&note, "mine").unwrap();
+    std::fs::write(folder.path().join("readme"), "mine").unwrap();
+    let block = vec![1; 100];
+    let store = BlockStore::open(folder.path()).unwrap();
+    store.put(&sha256(&block), &block).unwrap();
+    let interrupted =
+        super::store::block_path(folder.path(), &sha256(&block)).with_extension("new");
+    std::fs::write(&interrupted, "half").unwrap();
+
+    let store = BlockStore::open(folder.path()).unwrap();
+
+    assert_eq!(store.get(&sha256(&block)), Some(block));
+    assert!(important.exists() && note.exists());
+    assert!(!interrupted.exists());
+}
