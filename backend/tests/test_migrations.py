@@ -34,7 +34,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0055_request_and_result"
+NEWEST = "0056_bad_days"
 
 
 @dataclass

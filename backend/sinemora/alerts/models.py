@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
-from sqlalchemy.types import TEXT
+from sqlalchemy.types import REAL, TEXT
 
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.fleet.meshes.models import Mesh
@@ -91,7 +91,10 @@ class AlertState(TenantOwned, Base):
 
     `looked_at`: last evaluation. `watched_since`: start of the time without a break in evaluation. `settling_paths`:
     paths too young for rules, measured for `settled_s` (median). `unlearnt_paths`: paths without a baseline, whose
-    baselines have learnt for `learnt_s` (median).
+    baselines have learnt for `learnt_s` (median). `reported_until`: end of the newest reported window. `lateness_s`:
+    how long after the end of a window evaluation waits for agents whose reports have been late. `late_ranges`: windows
+    that came too late, as [start, end, noticed] (Unix s), until they are evaluated. `windows_skipped`: windows that
+    were left out because they were more than a day late.
     """
 
     __tablename__ = "alert_states"
@@ -110,6 +113,10 @@ class AlertState(TenantOwned, Base):
     settled_s: Mapped[int] = mapped_column(server_default=text("0"))
     unlearnt_paths: Mapped[int] = mapped_column(server_default=text("0"))
     learnt_s: Mapped[int] = mapped_column(server_default=text("0"))
+    reported_until: Mapped[datetime | None]
+    lateness_s: Mapped[float] = mapped_column(REAL, server_default=text("0"))
+    late_ranges: Mapped[list[list[int]]] = mapped_column(JSONB, server_default=text("'[]'"))
+    windows_skipped: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
 
 
 class LateDataProgress(TenantOwned, Base):

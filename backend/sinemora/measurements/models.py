@@ -143,6 +143,7 @@ path_latest = Table(
     Column("block", SmallInteger, primary_key=True, autoincrement=False),
     Column("started_at", _AT, nullable=False),
     *_block_of_a_window(),
+    Column("received_at", _AT, nullable=False, server_default=func.now()),
     prefixes=["UNLOGGED"],
     postgresql_with={
         "fillfactor": 50,

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from lab.benchmarks.figures import comment
 from lab.benchmarks.showing.sights import Sight, drift_of, sights_of, sudden_of
 from lab.benchmarks.storing.product import Product
-from sinemora.alerts.detection.evaluator import GRACE_S, evaluate
+from sinemora.alerts.detection.due import GRACE_S
+from sinemora.alerts.detection.evaluator import evaluate
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import ROLLED, Tier

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluation_input, queries, seasons
-from sinemora.alerts.detection.queries import MeshReports
+from sinemora.alerts.detection.due import STALE_WINDOWS, MeshReports, lateness_s
 from sinemora.alerts.evaluation import focus, state_codec
 from sinemora.alerts.evaluation.detections import Evaluation
 from sinemora.alerts.evaluation.engine import amend, step
@@ -33,11 +33,7 @@ from sinemora.measurements.query.ranges import utc
 
 log = structlog.get_logger(__name__)
 
-GRACE_S = 3.0
-"""Grace period after a window's end for agents that have not reported it."""
-ACTIVE_FOR = timedelta(days=1)
 _CATCH_UP = 6
-_STALE_WINDOWS = 3
 # Baselines of small meshes are kept with each window; those of large ones every five minutes.
 _SMALL_VMS = 128
 _BASELINES_EVERY = timedelta(minutes=5)
@@ -58,19 +54,9 @@ class MeshEvaluation:
     changed: list[UUID]
 
 
-def due_end_s(reports: MeshReports, now_s: float) -> int | None:
-    """Return the end of the newest window that is due: all agents have reported it, or the grace period is over."""
-    newest, blocks = reports.ends[0]
-    if reports.evaluated_s is None:
-        return newest
-    expected = sum(count for end, count in reports.ends if end > newest - _STALE_WINDOWS * reports.window_s)
-    due = int((now_s - GRACE_S) // reports.window_s) * reports.window_s
-    if blocks >= expected and newest > due:
-        due = newest
-    return due if due > reports.evaluated_s else None
-
-
-def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> MeshEvaluation | None:
+def evaluate(
+    session: Session, mesh_id: UUID, ended_at_s: int, at: datetime, reports: MeshReports | None = None
+) -> MeshEvaluation | None:
     """Evaluate a mesh up to a window, with missed windows before it. Return None if another process does."""
     began = perf_counter()
     row = queries.locked_state(session, mesh_id)
@@ -80,7 +66,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     if len(mesh.members) < 2:
         row.evaluated_until = utc(ended_at_s)
         return None
-    down_after = _DOWN_AFTER + timedelta(seconds=_STALE_WINDOWS * mesh.window_s)
+    down_after = _DOWN_AFTER + timedelta(seconds=STALE_WINDOWS * mesh.window_s)
     if row.watched_since is None or row.looked_at is None or at - row.looked_at > down_after:
         row.watched_since = at
     rules = rules_of(session, mesh)
@@ -119,6 +105,8 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     if mesh.strategy.kind is StrategyKind.EVENT:
         _follow_incidents(session, mesh, ended_at_s)
     _store(row, state, mesh, ended_at_s, at)
+    if reports is not None:
+        row.reported_until, row.lateness_s = utc(reports.newest_s), lateness_s(reports)
     row.firing, row.took_ms = evaluation.firing, round((perf_counter() - began) * 1000)
     _note_learning(row, mesh, evaluation.learning)
     return MeshEvaluation(mesh, ended_at_s, evaluation, changed)

@@ -1,12 +1,14 @@
 """SQL of detection."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.detection import due
+from sinemora.alerts.detection.due import BlockReports, MeshReports
 from sinemora.alerts.models import (
     AlertState,
     LateDataProgress,
@@ -14,39 +16,67 @@ from sinemora.alerts.models import (
 from sinemora.measurements.store.tiers import Tier
 
 
-@dataclass(frozen=True, slots=True)
-class MeshReports:
-    """MeshReports windows of a mesh: ends (Unix s, newest first), each with its number of frame blocks."""
-
-    tenant_id: UUID
-    mesh_id: UUID
-    window_s: int
-    evaluated_s: int | None
-    ends: list[tuple[int, int]]
-
-
-def reported_meshes(session: Session, since: datetime) -> list[MeshReports]:
-    """Return the meshes with windows since a time. Needs a system session."""
+def reported_meshes(session: Session, since: timedelta) -> list[MeshReports]:
+    """Return the meshes with windows not older than `since`. Needs a system session."""
     # Two statements and not a join: measurements may be on other servers than the meshes.
     windows = session.execute(
         text(
-            "SELECT mesh_key, extract(epoch FROM started_at)::bigint + window_s AS ended, count(*) AS blocks"
-            " FROM path_latest WHERE started_at >= :since GROUP BY 1, 2 ORDER BY 1, 2 DESC"
+            "SELECT mesh_key, extract(epoch FROM started_at)::bigint + window_s AS ended, count(*) AS blocks,"
+            " extract(epoch FROM max(received_at))::float8 AS received"
+            " FROM path_latest WHERE started_at >= now() - :since GROUP BY 1, 2 ORDER BY 1, 2 DESC"
         ),
         {"since": since},
     )
-    ends: dict[int, list[tuple[int, int]]] = {}
-    for mesh_key, ended, blocks in windows:
-        ends.setdefault(mesh_key, []).append((ended, blocks))
+    blocks: dict[int, list[BlockReports]] = {}
+    for mesh_key, ended, count, received in windows:
+        blocks.setdefault(mesh_key, []).append(BlockReports(ended, count, received))
     meshes = session.execute(
         text(
-            "SELECT m.key, m.tenant_id, m.id, m.window_s, extract(epoch FROM s.evaluated_until)::bigint AS evaluated"
+            "SELECT m.key, m.tenant_id, m.id, m.window_s, extract(epoch FROM clock_timestamp())::float8 AS at,"
+            " extract(epoch FROM s.evaluated_until)::bigint AS evaluated,"
+            " coalesce(extract(epoch FROM s.looked_at)::float8, 0.0) AS looked_at,"
+            " extract(epoch FROM s.reported_until)::bigint AS reported,"
+            " coalesce(s.lateness_s, 0.0) AS lateness, coalesce(s.windows_skipped, 0) AS skipped"
             " FROM meshes m LEFT JOIN alert_states s ON s.tenant_id = m.tenant_id AND s.mesh_id = m.id"
             " WHERE m.key = ANY(:keys) ORDER BY m.tenant_id, m.id"
         ),
-        {"keys": list(ends)},
+        {"keys": list(blocks)},
     )
-    return [MeshReports(row.tenant_id, row.id, row.window_s, row.evaluated, ends[row.key]) for row in meshes]
+    return [
+        MeshReports(tenant_id, mesh_id, window_s, at_s, blocks[key], *rest)
+        for key, tenant_id, mesh_id, window_s, at_s, *rest in meshes
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationLag:
+    """How far alert evaluation is behind, over all meshes with windows that are due.
+
+    `lag_s`: seconds since the first window that is due and not evaluated could have been, of the worst mesh; 0 if none
+    is due. `mesh_id`: that mesh, `evaluated_at`: when it was evaluated last. `meshes`: meshes with reports in the last
+    day. `skipped`: windows that were never evaluated, since the meshes were created.
+    """
+
+    lag_s: float
+    mesh_id: UUID | None
+    evaluated_at: datetime | None
+    meshes: int
+    skipped: int
+
+
+def evaluation_lag(session: Session) -> EvaluationLag:
+    """Return how far evaluation is behind. Needs a system session."""
+    meshes = reported_meshes(session, due.ACTIVE_FOR)
+    lags = [(due.lag_s(mesh), mesh) for mesh in meshes]
+    lag_s, worst = max(lags, key=lambda one: one[0], default=(0.0, None))
+    behind = worst if lag_s > 0 else None
+    return EvaluationLag(
+        lag_s,
+        behind.mesh_id if behind else None,
+        datetime.fromtimestamp(behind.looked_at_s, UTC) if behind and behind.looked_at_s else None,
+        len(meshes),
+        sum(mesh.skipped for mesh in meshes),
+    )
 
 
 def locked_state(session: Session, mesh_id: UUID) -> AlertState | None:

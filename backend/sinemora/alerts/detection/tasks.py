@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from sinemora.alerts.detection import evaluator, late_data, queries
+from sinemora.alerts.detection import due, evaluator, late_data, queries
 from sinemora.alerts.notifications import delivery
 from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.rules import service as rules
@@ -21,18 +21,17 @@ _AT_ONCE = 200
 @celery.task(name="alerts.evaluate")
 def evaluate() -> None:
     """Evaluate every mesh with a due window. Due windows are found in the database, so none is lost."""
-    now = datetime.now(UTC)
     with system_session() as session:
-        meshes = queries.reported_meshes(session, now - evaluator.ACTIVE_FOR)
+        meshes = queries.reported_meshes(session, due.ACTIVE_FOR)
     for mesh in meshes:
         pulse.touch()
-        end_s = evaluator.due_end_s(mesh, now.timestamp())
+        end_s = due.due_end_s(mesh)
         if end_s is None:
             continue
         try:
             with tenant_session(mesh.tenant_id) as session:
                 rules.create_default_rules(session, mesh.mesh_id)
-                result = evaluator.evaluate(session, mesh.mesh_id, end_s, now)
+                result = evaluator.evaluate(session, mesh.mesh_id, end_s, datetime.fromtimestamp(mesh.at_s, UTC), mesh)
         except Exception:
             evaluator.forget([mesh.mesh_id])  # the state in memory may be ahead of the database
             log.exception("mesh not evaluated", mesh=str(mesh.mesh_id))
@@ -55,7 +54,7 @@ def evaluate_late_data() -> None:
     """Evaluate late data, mesh by mesh."""
     now = datetime.now(UTC)
     with system_session() as session:
-        meshes = queries.watched_meshes(session, now - evaluator.ACTIVE_FOR)
+        meshes = queries.watched_meshes(session, now - due.ACTIVE_FOR)
     for tenant_id, mesh_id in meshes:
         try:
             with tenant_session(tenant_id) as session:

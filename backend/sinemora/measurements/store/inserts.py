@@ -46,7 +46,8 @@ _LATEST = """
     FROM {input} ORDER BY tenant_key, mesh_key, vm_key, block, started_at DESC
     ON CONFLICT (tenant_key, mesh_key, vm_key, block) DO UPDATE SET
         started_at = excluded.started_at, window_s = excluded.window_s,
-        roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats
+        roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats,
+        received_at = excluded.received_at
     WHERE path_latest.started_at < excluded.started_at
 """
 _MARKS = """

@@ -2,12 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from uuid import uuid4
 
 import pytest
 
 from sinemora.alerts.detection import evaluator, tasks
-from sinemora.alerts.detection.queries import MeshReports
 from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
 from tests.alerts.conftest import Watched, egress, watch
@@ -64,11 +62,6 @@ def test_missed_windows_are_evaluated(watched: Watched):
 
 @pytest.mark.whole_store
 def test_every_due_window_is_evaluated(watched: Watched):
-    reports = MeshReports(uuid4(), watched.world.id, 10, 80, [(100, 2), (90, 4)])
-    assert evaluator.due_end_s(reports, 100.5) == 90  # two have not reported yet
-    assert evaluator.due_end_s(reports, 103.5) == 100  # they had their time
-    assert evaluator.due_end_s(MeshReports(reports.tenant_id, reports.mesh_id, 10, 90, [(100, 6)]), 100.5) == 100
-    assert evaluator.due_end_s(MeshReports(reports.tenant_id, reports.mesh_id, 10, 100, [(100, 6)]), 100.5) is None
     (rule,) = watched.rules()
     watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"windows_x": 1, "windows_y": 1})
     watched.slow = egress(watched, 4)

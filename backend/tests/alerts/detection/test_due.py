@@ -1,0 +1,91 @@
+"""When windows are due: late agents, agents that are gone, clocks, silence; and how far evaluation is behind."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from sinemora.alerts.detection import due, queries, tasks
+from sinemora.alerts.detection.due import BlockReports, MeshReports
+from sinemora.kit.db import system_session
+from tests.alerts.conftest import Watched
+
+
+def mesh(at_s: float, *blocks: tuple[int, int, float], evaluated_s: int | None = 80, **more: float) -> MeshReports:
+    """A mesh of 10-s windows; blocks as (end of the newest window, number, seconds it took to arrive)."""
+    known = [BlockReports(ended_s, count, ended_s + delay_s) for ended_s, count, delay_s in blocks]
+    return replace(MeshReports(uuid4(), uuid4(), 10, at_s, known, evaluated_s, at_s - 1), **more)
+
+
+def test_a_window_is_due_once_all_agents_reported_it_or_had_their_time():
+    assert due.due_end_s(mesh(101, (100, 2, 0.5), (90, 4, 1))) == 90
+    assert due.due_end_s(mesh(103.1, (100, 2, 0.5), (90, 4, 1))) == 100
+    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=90)) == 100
+    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=100)) is None
+    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=None)) == 100
+
+
+def test_nothing_is_due_that_nobody_reported():
+    assert due.due_end_s(mesh(130, (80, 6, 1))) is None
+
+
+@pytest.mark.parametrize("late_s", [5.0, 15.0, 30.0, 60.0])
+def test_an_agent_that_is_always_late_is_waited_for(late_s: float):
+    newest_s = 100
+    behind_s = newest_s - 10 * -(-int(late_s) // 10)
+    reports = [(newest_s, 5, 0.5), (behind_s, 1, late_s)]
+    assert due.due_end_s(mesh(newest_s + 3.5, *reports, evaluated_s=behind_s)) is None
+    # It did not come although it had its time: the others are not kept waiting.
+    later = mesh(behind_s + 10 + late_s + 2, *reports, evaluated_s=behind_s)
+    assert due.due_end_s(later) == behind_s + 10
+
+
+def test_no_agent_is_waited_for_longer_than_the_limit():
+    assert due.due_end_s(mesh(1000, (990, 5, 0.5), (690, 1, 300), evaluated_s=690)) == 870
+
+
+def test_an_agent_that_is_gone_is_not_waited_for():
+    assert due.due_end_s(mesh(151, (150, 5, 0.5), (100, 1, 1), evaluated_s=140)) == 150
+
+
+def test_lateness_is_that_of_nine_in_ten_and_of_the_last_minutes():
+    assert due.lateness_s(mesh(101, (100, 19, 0.5), (90, 1, 9))) == 0.5
+    assert due.lateness_s(mesh(130, (100, 10, 25))) == 25
+    assert due.lateness_s(mesh(161, (160, 10, 1), lateness_s=40, looked_at_s=101)) == pytest.approx(20)
+    assert due.lateness_s(mesh(1000, (700, 10, 290))) == due.LATENESS_MAX_S
+
+
+def test_a_window_in_the_future_waits_and_a_clock_that_was_stepped_back_stops_nothing():
+    assert due.due_end_s(mesh(101, (500, 1, -399), (100, 5, 0.5), evaluated_s=90)) == 100
+    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=3700)) == 100
+
+
+def test_silence_is_looked_at_less_often_the_longer_it_lasts():
+    for silent_s, looked_s_ago, is_due in ((30, 9, False), (30, 11, True), (1200, 60, False), (1200, 121, True)):
+        at_s = 80.0 + silent_s
+        assert due.silence_is_due(mesh(at_s, (80, 6, 1), looked_at_s=at_s - looked_s_ago)) is is_due
+    assert not due.silence_is_due(mesh(200, (90, 6, 1)))
+
+
+def test_lag_counts_from_when_a_window_could_have_been_evaluated():
+    assert due.lag_s(mesh(101, (100, 6, 0.5), evaluated_s=100)) == 0
+    assert due.lag_s(mesh(101, (100, 6, 0.5), evaluated_s=90)) == 0
+    behind = mesh(201, (200, 6, 0.5), evaluated_s=90, looked_at_s=91, reported_s=90)
+    assert due.lag_s(behind) == pytest.approx(201 - 103)
+    # It was silent for an hour until now: nothing could have been evaluated.
+    back = mesh(3701, (3700, 6, 0.5), evaluated_s=90, looked_at_s=3500, reported_s=90)
+    assert due.lag_s(back) == 0
+
+
+@pytest.mark.whole_store
+def test_the_lag_of_the_worst_mesh_is_told_until_it_is_evaluated(watched: Watched):
+    watched.window()
+    watched.report()
+    with system_session() as session:
+        lag = queries.evaluation_lag(session)
+    assert (lag.mesh_id, lag.meshes, lag.skipped) == (watched.world.id, 1, 0)
+    assert lag.lag_s > 0
+    assert lag.evaluated_at is not None
+    tasks.evaluate()
+    with system_session() as session:
+        assert queries.evaluation_lag(session).lag_s == 0
