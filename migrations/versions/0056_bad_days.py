@@ -2,6 +2,7 @@
 
 Evaluation of alerts: when the newest window of a block was received; for each mesh the newest reported window, the
 lateness of its reports, the ranges of late windows that still have to be evaluated, and windows left out.
+Notifications: until when an attempt is under way.
 """
 
 from collections.abc import Sequence
@@ -26,10 +27,12 @@ def upgrade() -> None:
     op.execute("ALTER TABLE path_latest ADD COLUMN received_at timestamptz NOT NULL DEFAULT now()")
     for name, type_ in _ALERT_STATES:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
+    op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz")
 
 
 def downgrade() -> None:
     """Drop what was added."""
+    op.execute("ALTER TABLE deliveries DROP COLUMN tried_until")
     for name, _ in reversed(_ALERT_STATES):
         op.execute(f"ALTER TABLE alert_states DROP COLUMN {name}")
     op.execute("ALTER TABLE path_latest DROP COLUMN received_at")

@@ -249,7 +249,8 @@ class Delivery(Identified, TenantOwned, Base):
 
     Notices of a `group_key` are grouped (`notifications/grouping.py`): those that are `held` are sent together when
     due. `hold_s`: how long later notices of the group are held after this one, at most `hold_max_s`; 0 while a held one
-    waits as the first of its incident.
+    waits as the first of its incident. `tried_until`: when its newest attempt ended; in the future while one is under
+    way.
     """
 
     __tablename__ = "deliveries"
@@ -275,6 +276,7 @@ class Delivery(Identified, TenantOwned, Base):
     about: Mapped[str]
     state: Mapped[DeliveryState] = mapped_column(TEXT)
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    tried_until: Mapped[datetime | None]
     due_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
     answer: Mapped[str | None]

@@ -1,7 +1,7 @@
 """Requests to URLs that a tenant chose.
 
 A host is resolved once, refused if its network is not allowed, and connected to at the resolved address. Redirects are
-not followed, and a response is read up to a limit.
+not followed, a response is read up to a limit of bytes, and the whole exchange ends at a time limit.
 """
 
 import http.client
@@ -13,9 +13,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from sinemora.kit import special_networks
+from sinemora.kit.deadline import Deadline
 from sinemora.kit.special_networks import Network
 
-_LIMIT_S = 10.0
+POST_S = 10.0
+"""Time limit of `post`, from the look-up of the host to the end of the response, s."""
+_SILENCE_S = 10.0
 _LIMIT_BYTES = 64 << 10
 
 
@@ -29,16 +32,23 @@ class EgressRefused(EgressError):
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """Response: status, beginning of the body, and the seconds of `Retry-After` if it has any."""
+    """Response: status, beginning of the body, and the seconds of `Retry-After` if it has any.
+
+    `complete`: False if the time limit passed before the end of the body, or its first bytes up to the limit.
+    """
 
     status: int
     body: bytes
     retry_after_s: int | None
+    complete: bool = True
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], networks: Sequence[Network]) -> HttpResponse:
-    """POST to a URL and read at most 64 KiB of the response. Raises like `request`."""
-    return request("POST", url, networks, headers, body, _LIMIT_BYTES)
+    """POST to a URL within `POST_S`; return the status with at most 64 KiB of the body, which may be incomplete.
+
+    Raises like `request`.
+    """
+    return _exchange("POST", url, networks, headers, body, _LIMIT_BYTES, POST_S, None)
 
 
 def request(
@@ -48,38 +58,98 @@ def request(
     headers: Mapping[str, str],
     body: bytes | None,
     limit: int,
+    limit_s: float,
     *,
     ca_file: Path | None = None,
 ) -> HttpResponse:
-    """Send a request to a URL and read at most `limit` bytes of the response.
+    """Send a request to a URL and read at most `limit` bytes of the response, within `limit_s` seconds in all.
 
     `networks` are allowed as the public internet is; authorities of `ca_file` (PEM) are trusted as the system's are.
-    Raises `EgressError`, `EgressRefused`.
+    A server that is silent for 10 s is given up on earlier. Raises `EgressError`, `EgressRefused`.
     """
+    response = _exchange(method, url, networks, headers, body, limit, limit_s, ca_file)
+    if not response.complete:
+        raise EgressError(f"{_server(url)} did not finish its answer within {limit_s:g} s")
+    return response
+
+
+def _exchange(
+    method: str,
+    url: str,
+    networks: Sequence[Network],
+    headers: Mapping[str, str],
+    body: bytes | None,
+    limit: int,
+    limit_s: float,
+    ca_file: Path | None,
+) -> HttpResponse:
+    host, port, secure, target = _parts(url)
+    with Deadline(limit_s) as deadline:
+        try:
+            connection = _connected(deadline, host, port, networks, ca_file, secure=secure)
+            try:
+                connection.request(method, target, body=body, headers=dict(headers))
+                response = connection.getresponse()
+                content = _read(response, limit, deadline)
+            finally:
+                connection.close()
+        except (OSError, http.client.HTTPException) as error:
+            if deadline.passed or isinstance(error, TimeoutError):
+                waited = f"within {limit_s:g} s" if deadline.passed else f"for {min(_SILENCE_S, limit_s):g} s"
+                raise EgressError(f"{host}:{port} did not answer {waited}") from None
+            raise EgressError(f"{host}:{port} cannot be reached: {error}") from None
+        after = response.headers.get("Retry-After", "")
+        return HttpResponse(response.status, content, int(after) if after.isdigit() else None, not deadline.passed)
+
+
+def _parts(url: str) -> tuple[str, int, bool, str]:
+    """Return host, port, whether it is encrypted, and target of a URL. Raises `EgressRefused`."""
     try:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError as error:
         raise EgressRefused(f"invalid URL: {error}") from None
-    host = parts.hostname or ""
-    address = resolved(host, port, networks)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return parts.hostname or "", port, parts.scheme == "https", target
+
+
+def _server(url: str) -> str:
+    host, port, _, _ = _parts(url)
+    return f"{host}:{port}"
+
+
+def _connected(
+    deadline: Deadline, host: str, port: int, networks: Sequence[Network], ca_file: Path | None, *, secure: bool
+) -> http.client.HTTPConnection:
+    """Return a connection to a host whose addresses are all allowed. Raises OSError, `EgressError`, `EgressRefused`."""
+    address = resolved(host, port, networks, deadline)
+    plain = socket.create_connection((address, port), min(_SILENCE_S, deadline.left_s()))
     try:
-        with socket.create_connection((address, port), _LIMIT_S) as plain:
-            plain.settimeout(_LIMIT_S)
-            secure = parts.scheme == "https"
-            connection = http.client.HTTPConnection(host, port)
-            connection.sock = _trusting(ca_file).wrap_socket(plain, server_hostname=host) if secure else plain
-            try:
-                path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-                connection.request(method, path, body=body, headers=dict(headers))
-                response = connection.getresponse()
-                content = response.read(limit)
-            finally:
-                connection.close()
-    except (OSError, http.client.HTTPException) as error:
-        raise EgressError(f"{host}:{port} cannot be reached: {error}") from None
-    after = response.headers.get("Retry-After", "")
-    return HttpResponse(response.status, content, int(after) if after.isdigit() else None)
+        deadline.watch(plain)
+        plain.settimeout(_SILENCE_S)
+        connection = http.client.HTTPConnection(host, port)
+        connection.sock = _trusting(ca_file).wrap_socket(plain, server_hostname=host) if secure else plain
+    except BaseException:
+        plain.close()
+        raise
+    return connection
+
+
+def _read(response: http.client.HTTPResponse, limit: int, deadline: Deadline) -> bytes:
+    """Return the beginning of a body: what has come when the time limit passes."""
+    parts: list[bytes] = []
+    while limit > 0:
+        try:
+            part = response.read1(limit)
+        except (OSError, http.client.HTTPException):
+            if not deadline.passed:
+                raise
+            break
+        if not part:
+            break
+        parts.append(part)
+        limit -= len(part)
+    return b"".join(parts)
 
 
 def _trusting(ca_file: Path | None) -> ssl.SSLContext:
@@ -90,13 +160,17 @@ def _trusting(ca_file: Path | None) -> ssl.SSLContext:
     return context
 
 
-def resolved(host: str, port: int, networks: Sequence[Network]) -> str:
-    """Return an address of a host whose addresses are all allowed. Raises `EgressError`, `EgressRefused`."""
+def resolved(host: str, port: int, networks: Sequence[Network], deadline: Deadline) -> str:
+    """Return an address of a host whose addresses are all allowed.
+
+    Raises `EgressError`, `EgressRefused`; TimeoutError at the deadline.
+    """
     try:
-        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise EgressError(f"unknown host {host}: {error.strerror}") from None
-    addresses = [str(info[4][0]) for info in infos]
+        addresses = deadline.addresses(host, port)
+    except TimeoutError:
+        raise
+    except (OSError, UnicodeError) as error:
+        raise EgressError(f"unknown host {host}: {getattr(error, 'strerror', None) or error}") from None
     if not all(special_networks.is_allowed(address, networks) for address in addresses):
         # The address is not shown: names of the operator's network would be readable through it.
         raise EgressRefused(

@@ -5,16 +5,21 @@ STARTTLS (RFC 3207) is used where the server offers it; user and password are se
 
 import re
 import smtplib
+import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import formatdate
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from sinemora.kit.config import settings
+from sinemora.kit.deadline import Deadline
 
-_LIMIT_S = 15.0
+LIMIT_S = 20.0
+"""Time limit of handing over a mail, from the connection to the last answer, s."""
+_SILENCE_S = 15.0
 # An address that header and envelope can carry as it is: no spaces, no angle brackets, no commas.
 _ADDRESS = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[^\s@<>,;:\"()\[\]\\]+")
 _ADDRESS_MAX = 254  # RFC 5321, 4.5.3.1.3, without the angle brackets
@@ -74,32 +79,64 @@ def send(message: EmailMessage) -> str:
     if "Date" not in message:
         message["Date"] = formatdate()
     server = urlsplit(smtp_url.get_secret_value())
-    host, secure = server.hostname or "", server.scheme == "smtps"
-    try:
-        if secure:
-            client: smtplib.SMTP = smtplib.SMTP_SSL(
-                host, server.port or 465, timeout=_LIMIT_S, context=ssl.create_default_context()
-            )
-        else:
-            client = smtplib.SMTP(host, server.port or 587, timeout=_LIMIT_S)
-        with client:
-            if not secure and client.ehlo() and client.has_extn("starttls"):
-                client.starttls(context=ssl.create_default_context())
-                client.ehlo()
-                secure = True
-            if server.username and not secure:
-                raise MailRefused(
-                    f"No encryption: {host} does not offer STARTTLS, and passwords are never sent unencrypted."
-                )
-            if server.username:
-                client.login(unquote(server.username), unquote(server.password or ""))
-            refused = client.send_message(message)
-    except smtplib.SMTPResponseException as error:
-        text = f"{error.smtp_code} {error.smtp_error!r}"
-        raise (MailRefused if error.smtp_code >= 550 else MailDelayed)(text) from None
-    except smtplib.SMTPRecipientsRefused as error:
-        code, answer = next(iter(error.recipients.values()))
-        raise (MailRefused if code >= 500 else MailDelayed)(f"{code} {answer!r}") from None
-    except (OSError, smtplib.SMTPException) as error:
-        raise MailDelayed(f"{host}: {error}") from None
+    host = server.hostname or ""
+    with Deadline(LIMIT_S) as deadline:
+        try:
+            refused = _handed_over(message, server, deadline)
+        except smtplib.SMTPResponseException as error:
+            text = f"{error.smtp_code} {error.smtp_error!r}"
+            raise (MailRefused if error.smtp_code >= 550 else MailDelayed)(text) from None
+        except smtplib.SMTPRecipientsRefused as error:
+            code, answer = next(iter(error.recipients.values()))
+            raise (MailRefused if code >= 500 else MailDelayed)(f"{code} {answer!r}") from None
+        except (OSError, smtplib.SMTPException) as error:
+            reason = f"did not answer within {LIMIT_S:g} s" if deadline.passed else error
+            raise MailDelayed(f"{host}: {reason}") from None
     return f"accepted, refused for {', '.join(refused)}" if refused else "accepted"
+
+
+class _Client(smtplib.SMTP):
+    """Client whose connection ends at a deadline."""
+
+    def __init__(self, deadline: Deadline, host: str, port: int) -> None:
+        self._deadline = deadline
+        super().__init__(host, port, timeout=_SILENCE_S)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        connection: socket.socket = super()._get_socket(host, port, timeout)  # type: ignore[misc]
+        self._deadline.watch(connection)
+        return connection
+
+
+class _EncryptedClient(smtplib.SMTP_SSL, _Client):
+    """Client of a server that is encrypted from the first byte; the deadline includes the handshake."""
+
+    def __init__(self, deadline: Deadline, host: str, port: int) -> None:
+        self._deadline = deadline
+        smtplib.SMTP_SSL.__init__(self, host, port, timeout=_SILENCE_S, context=ssl.create_default_context())
+
+
+def _handed_over(message: EmailMessage, server: SplitResult, deadline: Deadline) -> Collection[str]:
+    """Hand a message over; return the recipients that the server refused. Raises MailRefused, OSError, SMTPException.
+
+    `server`: URL of the mail server.
+    """
+    host, secure = server.hostname or "", server.scheme == "smtps"
+    client = (_EncryptedClient if secure else _Client)(deadline, host, server.port or (465 if secure else 587))
+    try:
+        if not secure and client.ehlo() and client.has_extn("starttls"):
+            client.starttls(context=ssl.create_default_context())
+            client.ehlo()
+            secure = True
+        if server.username and not secure:
+            raise MailRefused(
+                f"No encryption: {host} does not offer STARTTLS, and passwords are never sent unencrypted."
+            )
+        if server.username:
+            client.login(unquote(server.username), unquote(server.password or ""))
+        return client.send_message(message)
+    finally:
+        # The mail is accepted or not; a server that takes leave slowly does not get it twice.
+        with suppress(OSError, smtplib.SMTPException):
+            client.quit()
+        client.close()

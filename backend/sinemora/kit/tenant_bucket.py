@@ -16,6 +16,9 @@ from sinemora.kit.special_networks import Network
 
 _LIMIT_BYTES = 16 << 10
 _READ_BYTES = 4 << 20
+# Enough for a large part over a slow uplink. Exports read meanwhile: it is less than a transaction may be idle, 60 s.
+LIMIT_S = 50.0
+"""Time limit of a request, s."""
 # Only an error in the form that S3 documents: any other body may be the page of another server.
 _CODE = re.compile(rb"<Error>.{0,200}?<Code>([A-Za-z]{1,64})</Code>", re.DOTALL)
 
@@ -29,10 +32,14 @@ class BucketError(Exception):
 
 
 class TenantBucket:
-    """Client of a bucket at an address that a tenant chose. All methods raise BucketError."""
+    """Client of a bucket at an address that a tenant chose. All methods raise BucketError.
 
-    def __init__(self, location: Location, networks: Sequence[Network]) -> None:
+    `limit_s`: time limit of each request, s.
+    """
+
+    def __init__(self, location: Location, networks: Sequence[Network], limit_s: float = LIMIT_S) -> None:
         self._name, self._networks, self._ca_file = location.bucket, networks, location.ca_file
+        self._limit_s = limit_s
         try:
             self._storage = Storage(location)
         except Exception as error:  # obstore has no class for wrong settings alone
@@ -67,7 +74,9 @@ class TenantBucket:
     def _exchange(self, method: str, key: str, body: bytes | None, headers: dict[str, str], limit: int) -> HttpResponse:
         try:
             url = self._storage.signed(method, key)
-            return egress_policy.request(method, url, self._networks, headers, body, limit, ca_file=self._ca_file)
+            return egress_policy.request(
+                method, url, self._networks, headers, body, limit, self._limit_s, ca_file=self._ca_file
+            )
         except EgressRefused as error:
             raise BucketError(f"Address refused: {error}.", retry=False) from None
         except (EgressError, StorageError) as error:

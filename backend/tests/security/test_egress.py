@@ -1,6 +1,11 @@
 """Requests to addresses that tenants choose: only public ones, and those that the operator allows."""
 
 import ipaddress
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 from hypothesis import given
@@ -9,6 +14,7 @@ from pydantic import ValidationError
 
 from sinemora.kit import egress_policy, special_networks
 from sinemora.kit.config import Settings
+from sinemora.kit.deadline import Deadline
 
 METADATA = [
     "169.254.169.254",
@@ -68,8 +74,8 @@ def test_a_wrong_list_is_refused_with_its_form(text: str):
 
 
 def test_a_refusal_names_no_address():
-    with pytest.raises(egress_policy.EgressRefused) as refusal:
-        egress_policy.resolved("localhost", 80, ())
+    with pytest.raises(egress_policy.EgressRefused) as refusal, Deadline(5) as deadline:
+        egress_policy.resolved("localhost", 80, (), deadline)
     assert "127.0.0.1" not in str(refusal.value)
     assert "::1" not in str(refusal.value)
 
@@ -78,3 +84,65 @@ def test_a_refusal_names_no_address():
 def test_a_broken_url_is_refused(url: str):
     with pytest.raises(egress_policy.EgressRefused, match="invalid URL"):
         egress_policy.post(url, b"", {}, ())
+
+
+def _drips(connection: socket.socket, first: bytes) -> None:
+    """Answer a request with a beginning, then a byte every tenth of a second."""
+    with connection, suppress(OSError):
+        connection.recv(65536)
+        connection.sendall(first)
+        while True:
+            connection.sendall(b"x")
+            time.sleep(0.1)
+
+
+@contextmanager
+def _server(first: bytes) -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    threading.Thread(target=_drips, args=(connection, first), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+LOOPBACK = special_networks.parse("127.0.0.0/8")
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "first", "reason"),
+    [
+        ("http", b"", "did not answer within 0.5 s"),
+        ("http", b"HTTP/1.1 200 OK\r\nX-Slow: ", "did not finish its answer within 0.5 s"),
+        ("https", b"\x16\x03\x03\x10\x00\x02\x00\x0f\xff", "did not answer within 0.5 s"),
+        ("http", HEAD, "did not finish its answer within 0.5 s"),
+    ],
+    ids=["status line", "header", "TLS", "body"],
+)
+def test_a_server_that_drips_is_given_up_on_at_the_time_limit(scheme: str, first: bytes, reason: str):
+    with _server(first) as address:
+        began = time.monotonic()
+        with pytest.raises(egress_policy.EgressError, match=reason):
+            egress_policy.request("GET", f"{scheme}://{address}/", LOOPBACK, {}, None, 1 << 20, 0.5)
+        assert time.monotonic() - began < 5
+
+
+def test_the_status_of_a_post_counts_even_if_the_body_takes_too_long(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(egress_policy, "POST_S", 0.5)
+    with _server(HEAD) as address:
+        answer = egress_policy.post(f"http://{address}/", b"{}", {}, LOOPBACK)
+    assert (answer.status, answer.complete) == (200, False)
+    assert set(answer.body) == set(b"x")
+
+
+def test_a_slow_look_up_of_the_host_counts(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(2))
+    began = time.monotonic()
+    with pytest.raises(egress_policy.EgressError, match=r"a\.example:80 did not answer within 0\.5 s"):
+        egress_policy.request("GET", "http://a.example/", LOOPBACK, {}, None, 1, 0.5)
+    assert time.monotonic() - began < 1.9

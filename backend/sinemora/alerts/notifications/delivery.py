@@ -1,7 +1,7 @@
-"""Deliver notifications: one task each, retried with growing back-off; the log records every attempt."""
+"""Deliver notifications: claim, commit, send, record; retried with growing back-off. The log has every attempt."""
 
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,33 +11,50 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.evidence_lines import evidence_lines
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
-from sinemora.alerts.notifications import groups, messages, queries
+from sinemora.alerts.notifications import answers, groups, messages, queries
+from sinemora.alerts.notifications.answers import PermanentError, RetryableError
 from sinemora.alerts.notifications.messages import Notification, digest
 from sinemora.alerts.recurrence import recurrence_of
 from sinemora.kit import egress_policy, encryption, mail
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
-from sinemora.kit.egress_policy import EgressError, EgressRefused
+from sinemora.kit.egress_policy import EgressError, EgressRefused, HttpResponse
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mail import MailDelayed, MailRefused
 
 log = structlog.get_logger(__name__)
 
 BACKOFF_S = (2, 10, 30, 120, 600, 1800, 3600)
+UNDER_WAY_MAX = 3
+"""Most deliveries of a tenant that are under way at a time."""
+# Longer than any exchange with a receiver takes, so that a claim without a result is known to be over.
+_UNDER_WAY_S = max(egress_policy.POST_S, mail.LIMIT_S) + 10
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
 
 
-class PermanentError(Exception):
-    """A delivery that fails for good; it is not retried."""
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Notices that this process alone sends, as one message. `attempts`: number of the attempt, by delivery.
+
+    `secret` is encrypted.
+    """
+
+    tenant_id: UUID
+    attempts: dict[UUID, int]
+    kind: ReceiverKind
+    settings: dict[str, Any]
+    secret: bytes | None
+    content: Notification
 
 
-class RetryableError(Exception):
-    """A delivery that failed for now; `after_s`: from the receiver's Retry-After."""
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Result of an attempt. `after_s`: earliest time of the next one, if the receiver named it."""
 
-    def __init__(self, reason: str, after_s: int | None = None) -> None:
-        super().__init__(reason)
-        self.after_s = after_s
+    state: DeliveryState
+    answer: str
+    after_s: int = 0
 
 
 @celery.task(name="alerts.deliver")
@@ -50,70 +67,110 @@ ROUTES[deliver.name] = {"queue": "fast"}
 
 
 def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
-    """Try a due delivery and store the result."""
+    """Try a due delivery: claim it, send it outside of any transaction, record the answer.
+
+    The attempt counts from the claim on: a process that ends in the middle, or an answer that cannot be recorded,
+    costs an attempt, and the next one begins half a minute later.
+    """
     try:
         with tenant_session(tenant_id) as session:
-            queries.lock_group(session, delivery_id)
-            row = queries.locked_delivery(session, delivery_id)
-            now = datetime.now(UTC)
-            if row is None or row.state != DeliveryState.waiting or row.due_at > now:
-                return
-            waited = row.held
-            if groups.is_to_be_placed(row):
-                groups.place(session, row, now)
-                if row.due_at > now:
-                    return
-            receiver = session.get_one(Receiver, row.receiver_id)
-            rows = groups.collect(session, row, ReceiverKind(receiver.kind), now, waited=waited or row.held)
-            if rows:
-                _store_result(session, receiver, rows, now)
+            claimed = claim(session, delivery_id, datetime.now(UTC))
+        if claimed is not None:
+            result = send(claimed)
+            with tenant_session(tenant_id) as session:
+                record(session, claimed, result, datetime.now(UTC))
     except LookupError:  # the tenant was deleted
         return
 
 
-def _store_result(session: Session, receiver: Receiver, rows: Sequence[Delivery], now: datetime) -> None:
-    """Send notices together and store the result with each."""
-    for row in rows:
-        row.attempts += 1
-    answer, state, due_at, sent_at = "", DeliveryState.waiting, None, None
+def claim(session: Session, delivery_id: UUID, now: datetime) -> Claim | None:
+    """Return a due delivery and those that are sent with it. None if it waits, or is left to a later run.
+
+    Each receiver gets one notification at a time, so that an end never overtakes its beginning, and a tenant has
+    `UNDER_WAY_MAX`, so that its slow servers leave workers to others.
+    """
+    queries.lock_claims(session)
+    row = queries.locked_delivery(session, delivery_id)
+    if row is None or row.state != DeliveryState.waiting or row.due_at > now:
+        return None
+    busy = queries.receivers_under_way(session, now)
+    if row.receiver_id in busy or len(busy) >= UNDER_WAY_MAX:
+        return None
+    waited = row.held
+    if groups.is_to_be_placed(row):
+        groups.place(session, row, now)
+        if row.due_at > now:
+            return None
+    receiver = session.get_one(Receiver, row.receiver_id)
+    rows = groups.collect(session, row, ReceiverKind(receiver.kind), now, waited=waited or row.held)
+    rows = [one for one in rows if not _is_given_up(one)]
+    if not rows:
+        return None
+    for one in rows:
+        one.attempts += 1
+        one.answer = f"Attempt {one.attempts}: no answer recorded."
+        one.tried_until = now + timedelta(seconds=_UNDER_WAY_S)
+    content = notification(session, rows[-1])
+    if len({one.incident_id for one in rows}) > 1:
+        content = digest([notification(session, one) for one in rows])
+    attempts = {one.id: one.attempts for one in rows}
+    return Claim(
+        row.tenant_id, attempts, ReceiverKind(receiver.kind), dict(receiver.settings), receiver.secret, content
+    )
+
+
+def _is_given_up(row: Delivery) -> bool:
+    """Mark a delivery as failed whose attempts are all made, though no result of the last one was recorded."""
+    if row.attempts <= len(BACKOFF_S):
+        return False
+    row.state = DeliveryState.failed
+    return True
+
+
+def send(claimed: Claim) -> Result:
+    """Send claimed notices and return the result. The exchange has a time limit; no transaction is open."""
     try:
-        answer, state = transmit(session, receiver, rows), DeliveryState.sent
-        sent_at = datetime.now(UTC)
+        return Result(DeliveryState.sent, transmit(claimed))
     except RetryableError as error:
-        answer = str(error)
-        attempts = max(row.attempts for row in rows)
-        if attempts > len(BACKOFF_S):
-            state = DeliveryState.failed
-        else:
-            due_at = now + timedelta(seconds=max(BACKOFF_S[attempts - 1], min(error.after_s or 0, 3600)))
+        return Result(DeliveryState.waiting, str(error), min(error.after_s or 0, 3600))
     except (PermanentError, ProductError) as error:
-        answer, state = str(error), DeliveryState.failed
-    for row in rows:
-        row.answer, row.state, row.sent_at, row.due_at = answer[:500], state, sent_at, due_at or row.due_at
+        return Result(DeliveryState.failed, str(error))
 
 
-def transmit(session: Session, receiver: Receiver, rows: Sequence[Delivery]) -> str:
+def record(session: Session, claimed: Claim, result: Result, now: datetime) -> None:
+    """Store the result of an attempt with its deliveries, except those that a later attempt has claimed."""
+    for row in queries.locked_deliveries(session, list(claimed.attempts)):
+        if row.state != DeliveryState.waiting or row.attempts != claimed.attempts[row.id]:
+            continue
+        row.answer, row.state, row.tried_until = result.answer[:500], result.state, now
+        if result.state is DeliveryState.sent:
+            row.sent_at = now
+        elif row.attempts > len(BACKOFF_S):
+            row.state = DeliveryState.failed
+        else:
+            row.due_at = now + timedelta(seconds=max(BACKOFF_S[row.attempts - 1], result.after_s))
+
+
+def transmit(claimed: Claim) -> str:
     """Send notices as one message; return the answer.
 
     Raises `RetryableError`, `PermanentError`, ProductError of secrets.
     """
-    content = notification(session, rows[-1])
-    if len({row.incident_id for row in rows}) > 1:
-        content = digest([notification(session, row) for row in rows])
-    secret = encryption.decrypt(receiver.secret)
-    match ReceiverKind(receiver.kind):
+    content, secret = claimed.content, encryption.decrypt(claimed.secret)
+    match claimed.kind:
         case ReceiverKind.email:
-            return _mail(content, receiver.settings)
+            return _mail(content, claimed.settings)
         case ReceiverKind.webhook:
             body, headers = messages.webhook(content, secret.get("key"), int(time.time()))
-            return _post(str(receiver.settings["url"]), body, headers)
+            answer = _post(str(claimed.settings["url"]), body, headers)
         case ReceiverKind.slack:
-            return _post(secret["url"], messages.slack(content))
+            answer = _post(secret["url"], messages.slack(content))
         case ReceiverKind.teams:
-            return _post(secret["url"], messages.teams(content))
+            answer = _post(secret["url"], messages.teams(content))
         case ReceiverKind.pagerduty:
-            url = str(receiver.settings.get("url") or _PAGERDUTY)
-            return _post(url, messages.pagerduty(content, secret["routing_key"]))
+            url = str(claimed.settings.get("url") or _PAGERDUTY)
+            answer = _post(url, messages.pagerduty(content, secret["routing_key"]))
+    return answers.summary(claimed.kind, answer)
 
 
 def notification(session: Session, row: Delivery) -> Notification:
@@ -169,22 +226,15 @@ def _affected(one: dict[str, Any]) -> str:
     return str(one["name"]) if cost is None else f"{one['name']}: predicted loss {100 * cost:.1f} % on these paths"
 
 
-def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
+def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> HttpResponse:
     try:
-        answer = egress_policy.post(
+        return egress_policy.post(
             url, body, headers or {"Content-Type": "application/json"}, settings().allowed_receivers
         )
     except EgressRefused as error:
         raise PermanentError(str(error)) from None
     except EgressError as error:
         raise RetryableError(str(error)) from None
-    # The status alone: a body may be the page of a server that only the operator should read.
-    summary = f"HTTP status {answer.status}"
-    if answer.status in (408, 425, 429) or answer.status >= 500:
-        raise RetryableError(summary, answer.retry_after_s)
-    if not 200 <= answer.status < 300:
-        raise PermanentError(summary)
-    return summary
 
 
 def _mail(content: Notification, receiver_settings: dict[str, Any]) -> str:

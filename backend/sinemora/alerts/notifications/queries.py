@@ -1,5 +1,6 @@
 """SQL of notifications."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -32,15 +33,19 @@ def found_late_with(session: Session, incident: Incident) -> int:
     )
 
 
-def due_deliveries(session: Session, at: datetime, limit: int) -> list[tuple[UUID, UUID]]:
-    """Return (tenant, delivery) of due deliveries. Needs a system session."""
-    rows = session.execute(
-        select(Delivery.tenant_id, Delivery.id)
+def due_deliveries(session: Session, at: datetime, of_tenant: int, limit: int) -> list[tuple[UUID, UUID, UUID]]:
+    """Return (tenant, receiver, delivery) of due deliveries, the first of each tenant first. Needs a system session.
+
+    `of_tenant`: most of one tenant.
+    """
+    place = func.row_number().over(partition_by=Delivery.tenant_id, order_by=(Delivery.due_at, Delivery.id))
+    due = (
+        select(Delivery.tenant_id, Delivery.receiver_id, Delivery.id, Delivery.due_at, place.label("place"))
         .where(Delivery.state == "waiting", Delivery.due_at <= at)
-        .order_by(Delivery.due_at)
-        .limit(limit)
+        .subquery()
     )
-    return [(tenant_id, identity) for tenant_id, identity in rows]
+    query = select(due.c.tenant_id, due.c.receiver_id, due.c.id).where(due.c.place <= of_tenant)
+    return [(row[0], row[1], row[2]) for row in session.execute(query.order_by(due.c.place, due.c.due_at).limit(limit))]
 
 
 def locked_delivery(session: Session, delivery_id: UUID) -> Delivery | None:
@@ -50,16 +55,22 @@ def locked_delivery(session: Session, delivery_id: UUID) -> Delivery | None:
     ).one_or_none()
 
 
-def lock_group(session: Session, delivery_id: UUID) -> None:
-    """Wait for other processes that send or place notices of the group of a delivery, until the transaction ends."""
-    row = session.execute(
-        select(Delivery.receiver_id, Delivery.group_key).where(
-            Delivery.id == delivery_id, Delivery.group_key.is_not(None)
-        )
-    ).one_or_none()
-    if row is not None:
-        name = f"{row.receiver_id} {row.group_key}"
-        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
+def locked_deliveries(session: Session, ids: Sequence[UUID]) -> Sequence[Delivery]:
+    """Lock and return deliveries that still exist."""
+    query = select(Delivery).where(Delivery.id.in_(ids)).order_by(Delivery.id).with_for_update()
+    return session.scalars(query, execution_options={"populate_existing": True}).all()
+
+
+def lock_claims(session: Session) -> None:
+    """Wait for other processes that claim notices of the tenant, until the transaction ends."""
+    name = f"deliveries {session.info['tenant_key']}"
+    session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
+
+
+def receivers_under_way(session: Session, at: datetime) -> set[UUID]:
+    """Return the receivers to which a notification is under way."""
+    query = select(Delivery.receiver_id).where(Delivery.state == DeliveryState.waiting, Delivery.tried_until > at)
+    return set(session.scalars(query))
 
 
 def newest_of_group(session: Session, row: Delivery) -> Delivery | None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from sinemora.kit import egress_policy
 from sinemora.kit.special_networks import Network
 
 _LIMIT_BYTES = 16 << 20
+_LIMIT_S = 40.0
 _ERROR_TYPES = {"timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found"}
 # Prometheus answers at most 11,000 points.
 _CHUNK = timedelta(days=5)
@@ -45,14 +47,16 @@ def query_range(
     """Return minutes and values from `start` to `end` (whole minutes, inclusive).
 
     `authentication` has the form of `schemas.Authentication`; empty for none. `networks` are allowed besides the
-    public internet. Raises `ReadError`.
+    public internet. All requests together take at most 40 s. Raises `ReadError`.
     """
+    ends_at = time.monotonic() + _LIMIT_S
     while start <= end:
         until = min(end, start + _CHUNK)
         query_string = urlencode(
             {"query": query, "start": int(start.timestamp()), "end": int(until.timestamp()), "step": 60}
         )
-        yield from _values(_get(f"{url}/api/v1/query_range?{query_string}", networks, headers_of(authentication)))
+        address = f"{url}/api/v1/query_range?{query_string}"
+        yield from _values(_get(address, networks, headers_of(authentication), ends_at - time.monotonic()))
         start = until + timedelta(minutes=1)
 
 
@@ -74,11 +78,13 @@ def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
         raise ReadError("Invalid response: not a Prometheus HTTP API") from None
 
 
-def _get(url: str, networks: Sequence[Network], headers: Mapping[str, str]) -> Any:
+def _get(url: str, networks: Sequence[Network], headers: Mapping[str, str], limit_s: float) -> Any:
     host = urlsplit(url).netloc.rpartition("@")[2]
+    if limit_s <= 0:
+        raise ReadError(f"{host} did not answer within {_LIMIT_S:g} s")
     try:
         response = egress_policy.request(
-            "GET", url, networks, {"Accept": "application/json", **headers}, None, _LIMIT_BYTES + 1
+            "GET", url, networks, {"Accept": "application/json", **headers}, None, _LIMIT_BYTES + 1, limit_s
         )
     except egress_policy.EgressRefused as error:
         raise ReadError(f"{error} (docs/curves.md)") from None

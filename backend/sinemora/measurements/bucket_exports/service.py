@@ -16,7 +16,7 @@ from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.object_storage import Location
-from sinemora.kit.tenant_bucket import BucketError, TenantBucket
+from sinemora.kit.tenant_bucket import LIMIT_S, BucketError, TenantBucket
 from sinemora.measurements.bucket_exports import layout, queries, schedule
 from sinemora.measurements.bucket_exports.models import BucketExport, BucketExportProgress, Schedule
 from sinemora.measurements.bucket_exports.schemas import (
@@ -29,6 +29,7 @@ from sinemora.measurements.bucket_exports.schemas import (
 
 _PLACE = ("endpoint", "bucket", "prefix")
 _TIMES = ("schedule", "hour", "paused")
+_TEST_S = 10.0
 
 
 def get_export(session: Session, export_id: UUID) -> BucketExport:
@@ -111,7 +112,7 @@ def test_bucket(session: Session, actor: Actor, export_id: UUID) -> BucketTestRe
     key = layout.under(row.prefix, f"sinemora-test-{uuid4().hex[:12]}")
     error = None
     try:
-        bucket = bucket_of(row)
+        bucket = bucket_of(row, _TEST_S)
         bucket.put(key, b"Test of a bucket by Sinemora; it may be deleted.\n")
         bucket.delete(key)
     except BucketError as failure:
@@ -120,11 +121,14 @@ def test_bucket(session: Session, actor: Actor, export_id: UUID) -> BucketTestRe
     return BucketTestRead(object_key=key, error=error)
 
 
-def bucket_of(row: BucketExport) -> TenantBucket:
-    """Return the client of an export's bucket. BucketError, ProductError `secret_unreadable`."""
+def bucket_of(row: BucketExport, limit_s: float = LIMIT_S) -> TenantBucket:
+    """Return the client of an export's bucket, with a time limit of each request, s.
+
+    BucketError, ProductError `secret_unreadable`.
+    """
     secret = encryption.decrypt(row.secret)["secret_key"]
     location = Location(row.endpoint, row.bucket, row.region, row.access_key, secret, settings().storage_ca_file)
-    return TenantBucket(location, settings().allowed_bucket_networks)
+    return TenantBucket(location, settings().allowed_bucket_networks, limit_s)
 
 
 def read(session: Session, rows: Sequence[BucketExport]) -> list[BucketExportRead]:

@@ -1,5 +1,7 @@
 """Servers that speak the receivers' protocols, on this machine."""
 
+import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -9,12 +11,21 @@ KEY = "a key that signs"
 
 
 class Hooks(ThreadingHTTPServer):
-    """Takes POSTs; answers with the statuses of `script`, then with 200."""
+    """Takes POSTs; answers with the statuses of `script`, or as its functions do, then with 200."""
+
+    daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Hook)
         self.got: list[tuple[str, dict[str, str], bytes]] = []
-        self.script: list[int] = []
+        self.script: list[int | Callable[[BaseHTTPRequestHandler], None]] = []
+
+    def wait_for(self, requests: int) -> None:
+        """Wait until so many requests have arrived."""
+        deadline = time.monotonic() + 20
+        while len(self.got) < requests:
+            assert time.monotonic() < deadline, self.got
+            time.sleep(0.01)
 
     @property
     def url(self) -> str:
@@ -27,6 +38,9 @@ class _Hook(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         server.got.append((self.path, dict(self.headers.items()), body))
         status = server.script.pop(0) if server.script else 200
+        if callable(status):
+            status(self)
+            return
         self.send_response(status)
         if status == 302:
             self.send_header("Location", "/elsewhere")

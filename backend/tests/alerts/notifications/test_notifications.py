@@ -4,10 +4,15 @@ import base64
 import hmac
 import json
 import struct
+import sys
+import threading
 import time
 import zlib
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -15,8 +20,8 @@ from sqlalchemy import select, update
 
 from sinemora.alerts.detection import tasks
 from sinemora.alerts.models import Delivery, Incident
-from sinemora.alerts.notifications import messages
-from sinemora.kit import config
+from sinemora.alerts.notifications import delivery, messages
+from sinemora.kit import config, egress_policy
 from sinemora.kit.db import system_session, tenant_session
 from tests.alerts.conftest import Watched, egress, later
 from tests.alerts.notifications.servers import KEY, Hooks, receiver, route
@@ -244,3 +249,141 @@ def test_the_heatmap_is_a_png():
     assert (width, height, len(lines)) == (24, 24, 24 * (1 + 3 * 24))
     assert lines[1:4] == bytes((222, 226, 230))
     assert lines[1 + 3 * 12 : 4 + 3 * 12] == bytes((134, 20, 20))
+
+
+def texts(body: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
+    """Answer 200 with a text."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.end_headers()
+        request.wfile.write(body)
+
+    return answer
+
+
+def drips(request: BaseHTTPRequestHandler) -> None:
+    """Answer 200 at once, and a byte of the text every tenth of a second."""
+    request.send_response(200)
+    request.send_header("Content-Length", "600")
+    request.end_headers()
+    with suppress(OSError):
+        for _ in range(600):
+            request.wfile.write(b"x")
+            time.sleep(0.1)
+
+
+def hangs(request: BaseHTTPRequestHandler) -> None:
+    """Answer never: wait until the sender has gone."""
+    with suppress(OSError):
+        request.connection.recv(1)
+
+
+SLOW = "did not answer within 0.5 s"
+
+
+@pytest.mark.parametrize(
+    ("kind", "script", "state", "words"),
+    [
+        ("webhook", drips, "sent", "HTTP status 200; the text that follows took too long"),
+        ("webhook", hangs, "waiting", SLOW),
+        ("webhook", texts(b'{"ok": false, "reason": "quota"}'), "sent", "with a text that reports an error"),
+        ("webhook", texts(b"Error: no such project"), "sent", "with a text that reports an error"),
+        ("webhook", texts(b'{"status": "ok"}'), "sent", "HTTP status 200"),
+        ("slack", texts(b"no_service"), "failed", "HTTP status 200, no_service, but not the text `ok`"),
+        ("slack", texts(b"<html>10.1.2.3</html>"), "failed", "HTTP status 200, but not the text `ok`"),
+        ("teams", texts(b"Webhook message delivery failed with error: 429"), "waiting", "Teams reports that"),
+        ("pagerduty", 500, "waiting", "HTTP status 500"),
+    ],
+)
+def test_each_answer_is_in_the_log_in_words(
+    local: None, owner: Member, hooks: Hooks, monkeypatch: Any, kind: str, script: Any, state: str, words: str
+):
+    monkeypatch.setattr(egress_policy, "POST_S", 0.5)
+    target = receiver(owner, kind, hooks)
+    hooks.script = [script]
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    tasks.deliver_due()
+    (delivery,) = owner.get("/v1/deliveries").json()["items"]
+    assert (delivery["state"], delivery["attempts"]) == (state, 1), delivery
+    assert words in delivery["answer"]
+    assert "10.1.2.3" not in delivery["answer"]
+    tasks.deliver_due()
+    assert len(hooks.got) == 1  # what a slow receiver has accepted it does not get again
+
+
+def test_an_attempt_is_stored_before_it_is_made_and_holds_no_lock(local: None, owner: Member, hooks: Hooks):
+    target = receiver(owner, "webhook", hooks)
+    seen: list[Any] = []
+
+    def looks(request: BaseHTTPRequestHandler) -> None:
+        seen.append(owner.get("/v1/deliveries").json()["items"][0])
+        renamed = owner.patch(f"/v1/receivers/{target['id']}", json={"name": "renamed"}, headers={"If-Match": "*"})
+        seen.append(renamed.status_code)
+        tasks.deliver_due()  # of another worker
+        request.send_response(204)
+        request.end_headers()
+
+    hooks.script = [looks]
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    tasks.deliver_due()
+    assert (seen[0]["state"], seen[0]["attempts"], seen[0]["answer"]) == (
+        "waiting",
+        1,
+        "Attempt 1: no answer recorded.",
+    )
+    assert seen[1] == 200
+    (delivery,) = owner.get("/v1/deliveries").json()["items"]
+    assert (delivery["state"], delivery["attempts"], len(hooks.got)) == ("sent", 1, 1)
+
+
+def test_an_attempt_whose_answer_is_lost_counts(local: None, owner: Member, hooks: Hooks, monkeypatch: Any):
+    target = receiver(owner, "webhook", hooks)
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    with monkeypatch.context() as dying:
+        dying.setattr(delivery, "record", lambda *_: sys.exit("the worker is killed"))
+        for _ in range(8):
+            with system_session() as session:
+                session.execute(update(Delivery).values(due_at=datetime.now(UTC), tried_until=None))
+            tasks.deliver_due()
+    (row,) = owner.get("/v1/deliveries").json()["items"]
+    assert (row["state"], row["attempts"], row["answer"]) == ("waiting", 8, "Attempt 8: no answer recorded.")
+    assert len(hooks.got) == 8
+    tasks.deliver_due()  # not before the time between attempts
+    assert len(hooks.got) == 8
+    with system_session() as session:
+        session.execute(update(Delivery).values(due_at=datetime.now(UTC), tried_until=None))
+    tasks.deliver_due()
+    (row,) = owner.get("/v1/deliveries").json()["items"]
+    assert (row["state"], row["attempts"], len(hooks.got)) == ("failed", 8, 8)
+
+
+def test_a_tenant_with_slow_receivers_does_not_delay_another(
+    local: None, owner: Member, other_owner: Member, hooks: Hooks, monkeypatch: Any
+):
+    monkeypatch.setattr(egress_policy, "POST_S", 3.0)
+    slow = [
+        owner.created(
+            "/v1/receivers", {"name": f"slow {n}", "kind": "webhook", "settings": {"url": f"{hooks.url}/slow"}}
+        )
+        for n in range(delivery.UNDER_WAY_MAX + 2)
+    ]
+    quick = receiver(other_owner, "webhook", hooks)
+    hooks.script = [hangs] * 10
+    for target in slow * 2:
+        owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    sweeps = [threading.Thread(target=tasks.deliver_due) for _ in range(2)]
+    for sweep in sweeps:
+        sweep.start()
+    hooks.wait_for(delivery.UNDER_WAY_MAX)
+    hooks.script = []
+    other_owner.created(f"/v1/receivers/{quick['id']}/tests", {})
+    began = time.monotonic()
+    tasks.deliver_due()
+    (sent,) = other_owner.get("/v1/deliveries").json()["items"]
+    assert sent["state"] == "sent"
+    arrived = [path for path, _, _ in hooks.got].index("/hook?a=1")
+    assert arrived == delivery.UNDER_WAY_MAX, hooks.got  # the others of the slow tenant wait for its places
+    for sweep in sweeps:
+        sweep.join()
+    assert time.monotonic() - began > 1
