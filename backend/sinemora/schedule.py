@@ -3,8 +3,16 @@
 from typing import Any
 
 from celery import Task
+from celery.concurrency.thread import TaskPool as ThreadPool
 from celery.schedules import crontab
-from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_process_shutdown
+from celery.signals import (
+    celeryd_after_setup,
+    heartbeat_sent,
+    setup_logging,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+)
 
 from sinemora import compose, tables
 from sinemora.access.members import tasks as members
@@ -16,7 +24,7 @@ from sinemora.applications.learning import tasks as learning
 from sinemora.fleet.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import outbox, pulse
-from sinemora.kit.celery import SCHEDULE, celery
+from sinemora.kit.celery import FAST, NOTICES, SCHEDULE, UPKEEP, celery
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.measurements import tasks as measurements
@@ -81,6 +89,22 @@ def _configure_logging(**_: object) -> None:
 def _start_tracing(**_: object) -> None:
     """Start tracing in each process that runs tasks; its threads would not survive the fork."""
     tracing.start("sinemora-worker")
+
+
+@celeryd_after_setup.connect
+def _serve_new_queues(instance: Any, **_: object) -> None:
+    """Serve what earlier versions had in `fast` and `bulk`, if this worker was started by their command line."""
+    queues = instance.app.amqp.queues
+    if {FAST, "bulk"} <= set(queues.consume_from):
+        for name in (NOTICES, UPKEEP):
+            queues.select_add(name)
+
+
+@worker_ready.connect
+def _start_tracing_of_threads(sender: Any, **_: object) -> None:
+    """Start tracing in a worker whose tasks run in threads: Celery sends it no other signal."""
+    if isinstance(sender.pool, ThreadPool):
+        tracing.start("sinemora-worker")
 
 
 @worker_process_shutdown.connect

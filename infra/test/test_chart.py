@@ -76,7 +76,8 @@ def test_a_missing_value_is_named(name: str) -> None:
         ("workers.worker.queues", "slow", "/workers/worker/queues"),
         ("api.replicas", "0", "/api/replicas"),
         ("settings.SINEMORA_RETENTION_RAW_DAY", "5d", "settings.SINEMORA_RETENTION_RAW_DAY is no setting"),
-        ("workers.worker.queues", "bulk", "none has the queue fast"),
+        ("workers.worker.queues", "bulk", "none has the queue upkeep"),
+        ("workers.notifier.queues", "fast", "none has the queue notices"),
         ("workers.solver.queues", "bulk", "none has the queue solve"),
         ("autoscaling.byBacklog", "true", "no effect without autoscaling.enabled"),
         ("autoscaling.api.min", "9", "autoscaling.api: min (9) is above max (8)"),
@@ -92,7 +93,7 @@ def test_processes_are_those_of_the_compose_stack() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
     args = {name: container["args"] for name, container in containers(rendered(**GIVEN)).items() if name != "redis"}
     assert args == {name: services[name]["command"] for name in args}
-    assert set(args) == {"api", "worker", "watcher", "solver", "beat", "migrate"}
+    assert set(args) == {"api", "worker", "watcher", "notifier", "mover", "solver", "beat", "migrate"}
 
 
 def test_settings_are_those_of_the_product() -> None:
@@ -148,7 +149,7 @@ def test_what_has_several_pods_has_a_disruption_budget_that_selects_them() -> No
     for name, budget in named(objects, "PodDisruptionBudget").items():
         labels = deployments[name]["spec"]["template"]["metadata"]["labels"]
         assert budget["spec"]["selector"]["matchLabels"].items() <= labels.items()
-    assert set(named(objects, "PodDisruptionBudget")) == {"api", "worker", "watcher", "solver"}
+    assert set(named(objects, "PodDisruptionBudget")) == {"api", "worker", "watcher", "notifier", "mover", "solver"}
 
 
 def test_a_new_api_is_ready_before_an_old_one_ends() -> None:

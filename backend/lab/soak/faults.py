@@ -53,7 +53,7 @@ def _database_stopped(site: Site) -> None:
 
 
 def _workers_stopped(site: Site) -> None:
-    with _stopped(site, "watcher", "worker"):
+    with _stopped(site, "watcher", "notifier", "worker", "mover"):
         time.sleep(STOPPED_S)
 
 

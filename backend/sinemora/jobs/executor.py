@@ -7,6 +7,7 @@ from uuid import UUID
 
 import structlog
 from sqlalchemy import exc
+from sqlalchemy.orm import Session
 
 from sinemora.jobs import queries
 from sinemora.jobs.context import JobContext
@@ -29,8 +30,18 @@ def run_next(queue: Queue) -> None:
     with system_session() as session:
         job_id = queries.next_in_order(session, queue, now, expected_s)
         job = None if job_id is None else queries.claim(session, job_id, now)
-    if job is not None:
-        _run(job)
+    if job is None:
+        return
+    _run(job)
+    if queue is Queue.bulk:
+        _send_next(job.tenant_id)
+
+
+def _send_next(tenant_id: UUID) -> None:
+    """Send the next job of a tenant that waited for the end of this one: its own message may have found no job."""
+    with system_session() as session:
+        if job := queries.waits(session, Queue.bulk, tenant_id):
+            _send(session, job)
 
 
 def run(tenant_id: UUID, job_id: UUID) -> None:
@@ -158,15 +169,30 @@ def _try_again(job: Job) -> None:
     with tenant_session(job.tenant_id) as session:
         waiting = {"state": JobState.queued, "progress": None, "note": "waiting for another attempt"}
         if queries.write(session, job.id, job.attempt, waiting):
-            # By name: the tasks of the queues run this module.
-            enqueue(session, celery.tasks[f"jobs.run_{job.queue}"], tenant_id=str(job.tenant_id), job_id=str(job.id))
+            _send(session, job)
+
+
+def _send(session: Session, job: Job) -> None:
+    # By name: the tasks of the queues run this module.
+    enqueue(session, celery.tasks[f"jobs.run_{job.queue}"], tenant_id=str(job.tenant_id), job_id=str(job.id))
 
 
 def _end(job: Job, state: JobState, **values: Any) -> None:
     now = datetime.now(UTC)
     if job.heartbeat_at is not None:  # time of the claim
         JOB_SECONDS.labels(job.kind, state).observe(max(0.0, (now - job.heartbeat_at).total_seconds()))
+    try:
+        _write_end(job, state, {"finished_at": now, **values})
+    except (exc.StatementError, TypeError, ValueError) as error:
+        if isinstance(error, exc.StatementError) and _is_busy(database_error(error)):
+            raise  # another worker tries again
+        # A job whose outcome cannot be stored would otherwise be taken for one whose worker died, and run again.
+        log.exception("outcome of a job cannot be stored", job=str(job.id))
+        _write_end(job, JobState.failed, {"finished_at": now, "error": _stored(_internal(job.id))})
+
+
+def _write_end(job: Job, state: JobState, values: dict[str, Any]) -> None:
     with tenant_session(job.tenant_id) as session:
         if state is not JobState.succeeded:
             queries.delete_output(session, job.id)
-        queries.write(session, job.id, job.attempt, {"state": state, "finished_at": now, **values})
+        queries.write(session, job.id, job.attempt, {"state": state, **values})

@@ -92,7 +92,10 @@ class Heartbeat:
                     )
                 else:
                     stop = queries.must_stop(session, self._job_id, self._attempt)
-        except (exc.SQLAlchemyError, LookupError) as error:
+        except LookupError:  # the tenant was deleted, and its jobs too
+            self._lost = True
+            return True
+        except exc.SQLAlchemyError as error:
             log.warning("heartbeat of a job failed", job=str(self._job_id), error=str(error))
             self._changed |= store
             return False

@@ -7,7 +7,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from sqlalchemy import func, select
 
 from sinemora.jobs.models import FINAL, Job, Queue
-from sinemora.kit.celery import WATCH
+from sinemora.kit.celery import NOTICES, UPKEEP, WATCH
 from sinemora.kit.db import system_session
 from sinemora.kit.observability.telemetry import WORKER, at_scrape
 from sinemora.kit.redis import client
@@ -24,7 +24,7 @@ JOB_SECONDS = Histogram(
 def queues() -> Iterator[Metric]:
     """Yield the number of tasks in the broker. RedisError."""
     waiting = GaugeMetricFamily("sinemora_queue_tasks", "Background tasks waiting for a worker.", labels=["queue"])
-    for queue in (WATCH, *Queue):
+    for queue in (WATCH, NOTICES, UPKEEP, *Queue):
         waiting.add_metric([queue], int(client().llen(queue)))
     yield waiting
     yield GaugeMetricFamily(

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.jobs import order
 from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Queue, Side
 from sinemora.kit.db import every_mesh
+from sinemora.kit.json_text import storable
 
 SOLVE_SILENT_S = 8.0
 """Time without a heartbeat after which the worker of a solve counts as dead, s. Its child process does the work, so it
@@ -75,9 +76,10 @@ def claim(session: Session, job_id: UUID, now: datetime) -> Job | None:
 
 
 def next_in_order(session: Session, queue: Queue, now: datetime, cost_of: CostOf) -> UUID | None:
-    """Return the job of a queue that is to run next, locked until the transaction ends; None when none waits.
+    """Return the job of a queue that is to run next, locked until the transaction ends; None when none may run.
 
-    `order.in_order` decides. The session must see all tenants.
+    `order.in_order` decides. A tenant has at most one running job of the queue `bulk`, whose jobs move much data. The
+    session must see all tenants.
     """
     session.execute(
         text("SELECT pg_advisory_xact_lock(:lock, hashtext(:queue))"), {"lock": _ORDER_LOCK, "queue": queue}
@@ -100,11 +102,19 @@ def next_in_order(session: Session, queue: Queue, now: datetime, cost_of: CostOf
     starts = [order.Start(tenant_id, at) for tenant_id, at in session.execute(started) if at is not None]
     counted = select(Job.tenant_id, func.count()).where(*of_tenants, Job.state == JobState.running, ~_dead(now))
     running = {tenant_id: count for tenant_id, count in session.execute(counted.group_by(Job.tenant_id))}
+    if queue is Queue.bulk:
+        waiting = [job for job in waiting if job.tenant_id not in running]
     for job in order.in_order(waiting, starts, running, now):
         # Locked by a request that cancels it: it will not run.
         if session.scalar(select(Job.id).where(Job.id == job.job_id).with_for_update(skip_locked=True)):
             return job.job_id
     return None
+
+
+def waits(session: Session, queue: Queue, tenant_id: UUID) -> Job | None:
+    """Return the oldest job of a tenant that waits in a queue, if one does."""
+    waiting = select(Job).where(Job.tenant_id == tenant_id, Job.queue == queue, Job.state == JobState.queued)
+    return session.scalars(waiting.order_by(Job.created_at).limit(1)).one_or_none()
 
 
 def _seconds_per_size(session: Session, queue: Queue, now: datetime) -> dict[str, float]:
@@ -123,7 +133,7 @@ def beat(session: Session, job_id: UUID, attempt: int, now: datetime, progress: 
     return session.scalar(
         update(Job)
         .where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
-        .values(heartbeat_at=now, progress=progress, note=note)
+        .values(heartbeat_at=now, progress=progress, note=storable(note))
         .returning(Job.cancel_requested)
     )
 
@@ -139,7 +149,7 @@ def write(session: Session, job_id: UUID, attempt: int, values: dict[str, Any]) 
     ended = session.execute(
         update(Job)
         .where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
-        .values(**values)
+        .values(**storable(values))
         .returning(Job.id)
     )
     return ended.first() is not None

@@ -21,7 +21,7 @@ def _configuration() -> dict[str, Any]:
         "task_ignore_result": True,
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
-        "task_default_queue": "bulk",
+        "task_default_queue": UPKEEP,
         "task_time_limit": 3600,
         "worker_prefetch_multiplier": 1,
         "worker_hijack_root_logger": False,
@@ -38,6 +38,12 @@ def _configuration() -> dict[str, Any]:
 SCHEDULE: dict[str, dict[str, Any]] = {}
 WATCH = "watch"
 """Queue of what must never wait: evaluation of alerts and the sweep of jobs. Its worker does nothing else."""
+NOTICES = "notices"
+"""Queue of notifications to receivers."""
+FAST = "fast"
+"""Queue of mails and of other tasks that wait for servers elsewhere. Threads of one worker serve it and `NOTICES`."""
+UPKEEP = "upkeep"
+"""Queue of all other periodic tasks: merging, retention, partitions. No tenant's job is in it."""
 # Queues by task name, for tasks that do not use the default queue.
 ROUTES: dict[str, dict[str, Any]] = {}
 

@@ -4,6 +4,7 @@ The content may have a link that signs somebody in, so it is encrypted while it 
 left or is given up.
 """
 
+import threading
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from uuid import UUID, uuid4
@@ -14,7 +15,7 @@ from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from sinemora.kit import encryption, mail
-from sinemora.kit.celery import ROUTES, celery
+from sinemora.kit.celery import FAST, ROUTES, celery
 from sinemora.kit.db import Base, Identified, TenantOwned, system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.jobs import enqueue
@@ -28,6 +29,9 @@ _DAY_MAX = 500
 _KEPT = timedelta(days=30)
 _AT_ONCE = 50
 _ANSWER_MAX = 500
+_PLACE_WAIT_S = 1.0
+# Most mails that a process sends at once: a mail server that hangs leaves threads for notifications.
+_places = threading.BoundedSemaphore(4)
 
 
 class MailState(StrEnum):
@@ -111,10 +115,24 @@ def _check_day(session: Session, now: datetime) -> None:
 
 @celery.task(name="mail.deliver")
 def deliver(mail_id: str) -> None:
-    """Send one mail; a periodic task retries failed ones."""
-    now = datetime.now(UTC)
+    """Send one mail; a periodic task retries failed ones, and those for which too many others were being sent."""
+    _deliver(UUID(mail_id))
+
+
+def _deliver(mail_id: UUID) -> bool:
+    """Send one mail if it is due. Return False when too many others are being sent."""
+    if not _places.acquire(timeout=_PLACE_WAIT_S):
+        return False
+    try:
+        _attempt_due(mail_id, datetime.now(UTC))
+    finally:
+        _places.release()
+    return True
+
+
+def _attempt_due(mail_id: UUID, now: datetime) -> None:
     due = select(OutgoingMail).where(
-        OutgoingMail.id == UUID(mail_id), OutgoingMail.state == MailState.waiting, OutgoingMail.due_at <= now
+        OutgoingMail.id == mail_id, OutgoingMail.state == MailState.waiting, OutgoingMail.due_at <= now
     )
     with system_session() as session:
         row = session.scalars(due.with_for_update(skip_locked=True)).one_or_none()
@@ -131,11 +149,12 @@ def deliver_due() -> None:
     with system_session() as session:
         ids = session.scalars(due.order_by(OutgoingMail.due_at).limit(_AT_ONCE)).all()
     for mail_id in ids:
-        deliver(str(mail_id))
+        if not _deliver(mail_id):
+            return  # the runs that have the places, or the next one, send the others
 
 
-ROUTES[deliver.name] = {"queue": "fast"}
-ROUTES[deliver_due.name] = {"queue": "fast"}
+ROUTES[deliver.name] = {"queue": FAST}
+ROUTES[deliver_due.name] = {"queue": FAST}
 
 
 def _attempt(row: OutgoingMail, now: datetime) -> None:

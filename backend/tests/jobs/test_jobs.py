@@ -107,6 +107,32 @@ def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
     assert "secret" not in str(found(owner, job_id))
 
 
+@pytest.mark.parametrize(
+    ("outcome", "code", "words"),
+    [
+        (
+            ProductError("trace_unreadable", 422, "Found: a\0b \ud800", line="\0"),
+            "trace_unreadable",
+            "Found: a␀b \ufffd",
+        ),
+        (object(), "internal_error", "Internal error"),
+    ],
+)
+def test_an_outcome_that_postgresql_does_not_take_ends_the_job_at_once(owner, make_kind, sent, outcome, code, words):
+    def work(job: JobContext):
+        job.progress(0.5, "reading \0")
+        if isinstance(outcome, Exception):
+            raise outcome
+        return {"value": outcome, "note": "\0"}
+
+    job_id = ask(owner, make_kind(work))
+    executor.run(owner.tenant_id, job_id)
+    job = found(owner, job_id)
+    assert (job["state"], job["attempt"], job["note"]) == ("failed", 1, "reading ␀")
+    assert job["problem"]["code"] == code
+    assert words in job["problem"]["detail"]
+
+
 def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(owner, make_kind, sent, monkeypatch):
     monkeypatch.setattr(heartbeat, "LOOK_S", 0.02)
     begun, cancel_seen = threading.Event(), threading.Event()

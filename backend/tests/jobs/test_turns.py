@@ -1,9 +1,11 @@
 """Queues and turns: tenants alternate, what is lost is sent again, and nothing waits behind bulk work."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from celery.signals import celeryd_after_setup
 from sqlalchemy import text
 
 from sinemora import schedule
@@ -11,8 +13,12 @@ from sinemora.jobs import executor, queries, tasks
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.dispatch import TASKS
 from sinemora.jobs.models import Queue
-from sinemora.kit.celery import ROUTES
+from sinemora.kit.celery import ROUTES, celery
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
+from sinemora.operations.embedded.data_folder import DataFolder
+from sinemora.operations.embedded.servers.service_user import caller
+from sinemora.operations.embedded.services import services
 from tests.jobs.asking import ask
 
 STACK = Path(__file__).resolve().parents[3] / "docker-compose.yml"
@@ -46,6 +52,26 @@ def test_the_tenant_with_fewer_running_jobs_is_next(owner, other_owner, make_kin
         ask(member, kind)
     executor.run_next(Queue.bulk)
     assert order == ["a", "b", "b"]
+
+
+def test_a_tenant_has_one_bulk_job_at_a_time_and_its_next_one_is_sent_at_the_end(owner, make_kind, sent):
+    order: list[str] = []
+
+    def work(job: JobContext):
+        order.append("begun")
+        executor.run_next(Queue.bulk)  # as a second worker would, with the message of the second job
+        order.append("ended")
+
+    kind = make_kind(work)
+    for _ in range(2):
+        ask(owner, kind)
+    sent.clear()
+    executor.run_next(Queue.bulk)
+    assert order == ["begun", "ended"]
+    assert len(sent) == 1
+    executor.run_next(Queue.bulk)
+    assert order == ["begun", "ended"] * 2
+    assert len(sent) == 1
 
 
 def test_a_solve_is_found_sooner_than_bulk_work(owner, make_kind, sent):
@@ -88,3 +114,31 @@ def test_what_must_never_wait_has_a_queue_and_a_worker_to_itself():
     commands = [line for line in STACK.read_text().splitlines() if "--queues" in line]
     assert [line for line in commands if "watch" in line] == [line for line in commands if '--queues, "watch"' in line]
     assert sum("watch" in line for line in commands) == 1
+
+
+def test_no_periodic_task_and_no_notice_waits_behind_the_job_of_a_tenant(tmp_path: Path):
+    """Each queue has one program, here and in the Compose stack; those that serve jobs serve nothing else."""
+    here = [
+        word.removeprefix("--queues=").split(",")
+        for one in services(settings(), DataFolder(tmp_path), {}, caller())
+        for word in one.command
+        if word.startswith("--queues=")
+    ]
+    there = re.findall(r'--queues, "([a-z,]+)"', STACK.read_text())
+    assert sorted(here) == sorted(one.split(",") for one in there)
+    assert sorted(queue for queues in here for queue in queues) == sorted({"notices", "upkeep", "watch", *TASKS})
+    alone = [queues for queues in here if {"bulk", "solve"} & {*queues}]
+    assert alone == [["bulk"], ["solve"]]
+    of_jobs = {task.name for task in TASKS.values()}
+    assert {name for name, route in ROUTES.items() if route["queue"] in ("bulk", "solve")} <= of_jobs
+    assert {entry["task"] for entry in schedule.SCHEDULE.values()}.isdisjoint(of_jobs)
+    assert celery.conf.task_default_queue == "upkeep"
+
+
+def test_a_worker_with_the_command_line_of_an_earlier_version_serves_the_new_queues():
+    worker = celery.Worker(queues=["fast", "bulk"], hostname="old@here", quiet=True)
+    celeryd_after_setup.send(sender=worker.hostname, instance=worker, conf=celery.conf)
+    try:
+        assert set(celery.amqp.queues.consume_from) == {"fast", "bulk", "notices", "upkeep"}
+    finally:
+        celery.amqp.queues.consume_from.clear()

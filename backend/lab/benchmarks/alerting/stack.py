@@ -1,4 +1,4 @@
-"""Time from the end of a window to the webhook in a whole product: API, broker, worker, beat, PostgreSQL.
+"""Time from the end of a window to the webhook in a whole product: API, broker, workers, beat, PostgreSQL.
 
 Agents send as real ones do: a window is sent when its last exchange is decided, and each agent waits up to a second.
 The time is measured from the end of the window that made the rule fire to the arrival of the request.
@@ -64,7 +64,7 @@ def product() -> Iterator[tuple[Product, Listener]]:
     with running() as stack, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
         os.environ["SINEMORA_RECEIVER_NETWORKS"] = "127.0.0.0/8"
         with ExitStack() as programs:
-            names = ("watcher", "worker", "beat")
+            names = ("watcher", "notifier", "beat")
             started = [programs.enter_context(program(name, Path(folder))) for name in names]
             with tenant_session(stack.tenant_id) as session:
                 receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": listener.url})
@@ -241,11 +241,11 @@ def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list
 
 
 def _wait(listener: Listener, processes: list["subprocess.Popen[bytes]"]) -> None:
-    """Wait until watcher, worker and beat work."""
+    """Wait until watcher, notifier and beat work."""
     until_s = time.monotonic() + 300
     while not listener.got:
         if time.monotonic() > until_s or any(process.poll() is not None for process in processes):
-            sys.exit("watcher, worker or beat does not start")
+            sys.exit("watcher, notifier or beat does not start")
         time.sleep(0.2)
 
 

@@ -65,6 +65,6 @@ def while_replaced(product: Product) -> None:
 def worker_in(folder: Path, python: str = sys.executable, env: Mapping[str, str] = os.environ) -> Process:
     """Start a worker for all queues with beat, whose files are in a folder."""
     command = [python, "-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--beat", "--loglevel=ERROR"]
-    options = ["--queues=fast,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}"]
+    options = ["--queues=notices,fast,upkeep,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}"]
     with (folder / "worker.log").open("ab") as log:
         return subprocess.Popen([*command, *options], cwd=folder, env=env, stdout=log, stderr=log)

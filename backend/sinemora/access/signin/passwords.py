@@ -14,7 +14,7 @@ from sinemora.access.tenants import queries as tenant_queries
 from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import User
 from sinemora.kit import mail
-from sinemora.kit.celery import ROUTES, celery
+from sinemora.kit.celery import FAST, ROUTES, celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
@@ -71,7 +71,7 @@ def send_reset(email: str) -> None:
             notices.password_reset(session, user, reset_link(session, user, now))
 
 
-ROUTES[send_reset.name] = {"queue": "fast"}
+ROUTES[send_reset.name] = {"queue": FAST}
 
 
 def reset_link(session: Session, user: User, now: datetime) -> str:

@@ -13,7 +13,7 @@ from sinemora.alerts.notifications import delivery
 from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.rules import service as rules
 from sinemora.kit import pulse
-from sinemora.kit.celery import ROUTES, WATCH, celery
+from sinemora.kit.celery import NOTICES, ROUTES, WATCH, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce
 
@@ -93,4 +93,4 @@ def evaluate_late_data() -> None:
 
 
 ROUTES[evaluate.name] = {"queue": WATCH}
-ROUTES[deliver_due.name] = {"queue": "fast"}  # it waits for receivers
+ROUTES[deliver_due.name] = {"queue": NOTICES}  # it waits for receivers

@@ -16,7 +16,7 @@ from sinemora.alerts.notifications.answers import PermanentError, RetryableError
 from sinemora.alerts.notifications.messages import Notification, digest
 from sinemora.alerts.recurrence import recurrence_of
 from sinemora.kit import egress_policy, encryption, mail
-from sinemora.kit.celery import ROUTES, celery
+from sinemora.kit.celery import NOTICES, ROUTES, celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.egress_policy import EgressError, EgressRefused, HttpResponse
@@ -63,7 +63,7 @@ def deliver(tenant_id: str, delivery_id: str) -> None:
     attempt(UUID(tenant_id), UUID(delivery_id))
 
 
-ROUTES[deliver.name] = {"queue": "fast"}
+ROUTES[deliver.name] = {"queue": NOTICES}
 
 
 def attempt(tenant_id: UUID, delivery_id: UUID) -> None:

@@ -13,7 +13,7 @@ from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.services import answers
 
 SCHEMA = "schema"
-WORKERS = ("watcher", "worker", "solver", "beat")
+WORKERS = ("watcher", "notifier", "worker", "mover", "solver", "beat")
 _API_LIMIT_S = 120.0
 _TASK_LIMIT_S = 600.0
 _PAUSE_S = 0.05
@@ -25,11 +25,13 @@ def replace(
     """Migrate the schema, then replace the programs one after the other; return the seconds each step took.
 
     `api` is the URL of the API, `env` the environment of the migration. The API keeps its process and its listening
-    socket, so that no connection is refused. A worker finishes its task first. Raises EmbeddedError when a program does
+    socket, so that no connection is refused. A worker finishes its task first. A supervisor of an earlier version keeps
+    its own list of workers until it is started again. Raises EmbeddedError when a program does
     not come back, and before anything is replaced when the schema cannot be migrated.
     """
     taken = {}
-    for name in (SCHEMA, "api", *WORKERS):
+    running = folder.read_state().get("processes", {})
+    for name in (SCHEMA, "api", *(name for name in WORKERS if name in running)):
         started = time.monotonic()
         if name == SCHEMA:
             _migrate(env)

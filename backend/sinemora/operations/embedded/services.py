@@ -176,9 +176,11 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: 
             responds=lambda: answers(local_address(settings) + "/healthz", timeout_s=5),
             stop_timeout_s=6,
         ),
-        # Small machines have two cores. What must never wait, and long computations, have workers to themselves.
+        # Small machines have two cores. Work that must not wait for other work has processes of its own.
         _worker("watcher", "Watcher", "watch", 1, own, place, redis_url, user),
-        _worker("worker", "Worker", "fast,bulk", 2, own, place, redis_url, user),
+        _worker("notifier", "Notifier", "notices,fast", 16, own, place, redis_url, user, pool="threads"),
+        _worker("worker", "Worker", "upkeep", 2, own, place, redis_url, user),
+        _worker("mover", "Mover", "bulk", 2, own, place, redis_url, user),
         _worker("solver", "Solver", "solve", 1, own, place, redis_url, user),
         Program(
             name="beat",
@@ -230,6 +232,7 @@ def _worker(
     place: Path,
     redis_url: str,
     user: ServiceUser,
+    pool: str = "prefork",
 ) -> Program:
     pulse = place / f"{name}-pulse"
     # No work is expected while the broker is unavailable.
@@ -243,7 +246,7 @@ def _worker(
             f"--hostname={name}@%h",
             "--loglevel=INFO",
             f"--queues={queues}",
-            *(("--pool=solo",) if processes == 1 and queues == "watch" else (f"--concurrency={processes}",)),
+            *(("--pool=solo",) if queues == "watch" else (f"--pool={pool}", f"--concurrency={processes}")),
             "--without-gossip",
             "--without-mingle",
         ],

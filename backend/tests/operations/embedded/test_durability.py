@@ -27,7 +27,7 @@ from tests.waits import WAIT_MOST_S
 
 AGENTS = 3
 WINDOW_S = 2
-REPLACED = ("api", "watcher", "worker", "solver", "beat")
+REPLACED = ("api", "watcher", "notifier", "worker", "mover", "solver", "beat")
 VICTIMS = ("api", "worker", "postgres", "valkey")
 BODIES = 1000
 _AGENT = (checkout() or Path()) / "agent" / "target" / "debug" / "sinemora-agent"

@@ -44,7 +44,7 @@ app.kubernetes.io/component: {{ .part }}
 {{- end }}
 {{- $served := list }}
 {{- range .Values.workers }}{{ $served = concat $served (splitList "," .queues) }}{{ end }}
-{{- range list "fast" "bulk" "watch" "solve" }}
+{{- range list "notices" "fast" "upkeep" "bulk" "watch" "solve" }}
 {{- if not (has . $served) }}
 {{- fail (printf "workers: none has the queue %s, so its tasks would wait for ever: add it to queues of one of them" .) }}
 {{- end }}

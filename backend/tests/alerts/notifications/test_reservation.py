@@ -1,0 +1,41 @@
+"""Notifications while the worker that sends them also has mails for a server that never answers."""
+
+import socket
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from sqlalchemy import delete
+
+from sinemora.kit import config, outbox
+from sinemora.kit.db import system_session
+from sinemora.kit.mail import Mail
+from sinemora.kit.outbox import OutgoingMail
+from tests.alerts.notifications.servers import Hooks, receiver
+from tests.api_clients import Member
+from tests.jobs.test_recovery import running_program
+from tests.waits import until
+
+MAILS = 40
+
+
+@pytest.mark.whole_store
+def test_a_mail_server_that_hangs_delays_no_notification(
+    owner: Member, hooks: Hooks, local: None, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with socket.create_server(("127.0.0.1", 0), backlog=MAILS) as silent:
+        monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{silent.getsockname()[1]}")
+        config.settings.cache_clear()
+        for _ in range(MAILS):
+            with system_session() as session:
+                outbox.post(session, "test", Mail("a@b.example", "Hi", ("Hi",)), timedelta(days=1))
+        created = receiver(owner, "webhook", hooks)
+        assert redis.llen("fast") == MAILS
+        with running_program("notifier", tmp_path):
+            until(lambda: redis.llen("fast") < MAILS, "the first mail")
+            for tests in range(1, 4):
+                assert owner.post(f"/v1/receivers/{created['id']}/tests").status_code == 201
+                until(lambda tests=tests: len(hooks.got) == tests, "the notification", 12)
+        with system_session() as session:
+            session.execute(delete(OutgoingMail))  # they belong to no tenant, which would take them along
