@@ -19,8 +19,9 @@ Delay columns of an entry with count 0 hold 0 and mean nothing.
 
 import struct
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -134,6 +135,17 @@ class Sketches:
         kept = np.zeros(self.lengths.shape, bool)
         kept[:, positions] = True
         return Sketches(self.lengths[:, positions], self.words[np.repeat(kept.ravel(), self.lengths.ravel())])
+
+    def split(self, bounds: Sequence[int]) -> "Iterator[Sketches]":
+        """Yield the sketches between consecutive bounds: `take` of many slices, in one pass over the words."""
+        ends = np.cumsum(self.lengths).reshape(self.lengths.shape)
+        firsts = ends - self.lengths
+        for first, last in pairwise(bounds):
+            parts = [
+                self.words[firsts[direction, first] : ends[direction, last - 1]]
+                for direction in range(self.lengths.shape[0])
+            ]
+            yield Sketches(self.lengths[:, first:last], np.concatenate(parts))
 
     def reversed(self) -> "Sketches":
         """Return the same as the targets see it: outbound and inbound change places."""

@@ -1,17 +1,19 @@
 """Use cases of imports: a job turns a trace into VMs of a mesh and their windows."""
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants.access import Actor
 from sinemora.fleet.inventory.models import EVENT_PORT, GENERAL_PORT
 from sinemora.fleet.inventory.queries import ensure_vm, ensure_zone
+from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.queries import join_mesh
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.jobs import service as jobs
@@ -21,8 +23,10 @@ from sinemora.jobs.registry import JobKind, register
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.upload import Upload
+from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.imports import readers, windowing
 from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, TraceKind, Zones
+from sinemora.measurements.imports.windowing import Trace
 from sinemora.measurements.schemas import TraceTimes
 from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
@@ -36,6 +40,7 @@ IMPORTED = {"source": "imported"}
 _PROVIDER = "imported"
 _ERRORS_SHOWN = 100
 _FRAMES_AT_ONCE = 200
+_EXISTS = text("SELECT EXISTS (SELECT 1 FROM meshes WHERE key = :key)")
 
 
 def submit(
@@ -73,34 +78,33 @@ def import_job(job: JobContext) -> dict[str, Any]:
     """Import a trace. A repeated run stores nothing twice."""
     job.progress(0, "reading the trace")
     zones = Zones({})
-    exchanges, errors, wrong = _read(_text_lines(job), job.params, zones)
-    if not exchanges:
+    trace, errors, wrong = _read(_text_lines(job), job.params, zones)
+    if not len(trace):
         raise ProductError(
             "trace_unreadable",
             422,
             f"Trace unreadable: {errors[0]['message'] if errors else 'it has no lines after the header.'}",
             errors=errors,
         )
-    exchanges.sort(key=lambda exchange: exchange.at_ns)
     job.progress(0.2, "creating VMs")
     with job.session() as session:
         mesh = mesh_state(session, UUID(job.params["mesh_id"]))
         tenant_key = session.info["tenant_key"]
-        keys = _vms(session, mesh.id, exchanges, zones)
-    shift_s = _shift_s(exchanges, TraceTimes(job.params["times"]), mesh.window_s, datetime.now(UTC))
-    frames = windowing.windows(exchanges, keys, mesh.window_s, shift_s)
-    stored = _store(job, frames, tenant_key, mesh.key, mesh.window_s)
+        keys = _vms(session, job, mesh.id, trace.names, zones)
+    first_s, last_s = (at_ns // 1_000_000_000 for at_ns in trace.span_ns())
+    shift_s = _shift_s(first_s, last_s, TraceTimes(job.params["times"]), mesh.window_s, datetime.now(UTC))
+    windows, stored = _store(job, trace, keys, tenant_key, mesh, shift_s)
     job.progress(0.9, "merging windows")
     for tier in ROLLED:
         while roll_up.roll_up_mesh(tenant_key, mesh.key, tier, datetime.now(UTC)):
             job.check()
     return {
-        "exchanges": len(exchanges),
-        "windows": len(frames),
+        "exchanges": len(trace),
+        "windows": windows,
         "windows_stored": stored,
-        "vms": len(keys),
-        "from": _iso(frames[0].started_at_s),
-        "to": _iso(frames[-1].started_at_s + mesh.window_s),
+        "vms": keys.size,
+        "from": _iso(_floor_s(first_s + shift_s, mesh.window_s)),
+        "to": _iso(_floor_s(last_s + shift_s, mesh.window_s) + mesh.window_s),
         "shifted_s": shift_s,
         "lines_wrong": wrong,
         "errors": errors,
@@ -129,11 +133,9 @@ def _text_lines(job: JobContext) -> Iterator[str]:
     yield pending + decoder.decode(b"", final=True)
 
 
-def _read(
-    lines: Iterator[str], params: dict[str, Any], zones: Zones
-) -> tuple[list[Exchange], list[dict[str, Any]], int]:
+def _read(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> tuple[Trace, list[dict[str, Any]], int]:
     """Return the exchanges, the first errors, and the number of errors."""
-    exchanges: list[Exchange] = []
+    trace = Trace()
     errors: list[dict[str, Any]] = []
     failed = 0
     try:
@@ -143,10 +145,10 @@ def _read(
                 if len(errors) < _ERRORS_SHOWN:
                     errors.append({"line": line.line, "message": line.message})
             else:
-                exchanges.append(line)
+                trace.add(line)
     except TraceError as error:
         raise ProductError("trace_unreadable", 422, str(error)) from error
-    return exchanges, errors, failed
+    return trace, errors, failed
 
 
 def _lines(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> Iterator[Exchange | LineError]:
@@ -155,10 +157,11 @@ def _lines(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> Iterat
     return readers.read_csv(lines, zones)
 
 
-def _vms(session: Session, mesh_id: UUID, exchanges: Sequence[Exchange], zones: Zones) -> dict[str, int]:
-    """Find or create the VMs of a trace by name, add them to the mesh, and return their keys."""
-    keys = {}
-    for name in sorted({end for exchange in exchanges for end in (exchange.source, exchange.target)}):
+def _vms(session: Session, job: JobContext, mesh_id: UUID, names: dict[str, int], zones: Zones) -> Ints:
+    """Find or create the VMs of a trace by name, add them to the mesh, and return their keys by position."""
+    keys = np.zeros(len(names), np.int64)
+    for name, position in sorted(names.items()):
+        job.check()
         zone = ensure_zone(session, _PROVIDER, _PROVIDER, zones.of.get(name, _PROVIDER))
         vm = ensure_vm(session, name, zone, EVENT_PORT, GENERAL_PORT)
         if vm.agent is not None:
@@ -170,13 +173,12 @@ def _vms(session: Session, mesh_id: UUID, exchanges: Sequence[Exchange], zones: 
         vm.labels = {**vm.labels, **IMPORTED}
         session.flush()
         join_mesh(session, mesh_id, vm.id)
-        keys[name] = vm.key
+        keys[position] = vm.key
     return keys
 
 
-def _shift_s(exchanges: Sequence[Exchange], times: TraceTimes, window_s: int, now: datetime) -> int:
+def _shift_s(first_s: int, last_s: int, times: TraceTimes, window_s: int, now: datetime) -> int:
     """Return the shift of a trace, s. ProductError `trace_out_of_range` when retention would delete it."""
-    first_s, last_s = (at // 1_000_000_000 for at in (exchanges[0].at_ns, exchanges[-1].at_ns))
     now_s = int(now.timestamp())
     # Whole windows and minutes, so that the cuts of a trace do not depend on the shift.
     step_s = 60 * window_s
@@ -193,27 +195,48 @@ def _shift_s(exchanges: Sequence[Exchange], times: TraceTimes, window_s: int, no
     return shift_s
 
 
-def _store(job: JobContext, frames: list[windowing.WindowFrame], tenant_key: int, mesh_key: int, window_s: int) -> int:
-    """Store new windows. Return the number of new blocks."""
-    known, stored = RosterKeys(), 0
-    days = [datetime.fromtimestamp(frames[at].started_at_s, UTC).date() for at in (0, -1)]
+def _store(
+    job: JobContext, trace: Trace, keys: Ints, tenant_key: int, mesh: MeshState, shift_s: int
+) -> tuple[int, int]:
+    """Store the windows of a trace, some at a time. Return their number, and that of new blocks.
+
+    ProductError `mesh_unknown` once the mesh, or its tenant, was deleted: nothing is stored for them afterwards.
+    """
+    known, windows, stored, done = RosterKeys(), 0, 0, 0
+    _make_partitions(trace, mesh.window_s, shift_s)
+    for rows in trace.slices(mesh.window_s, shift_s):
+        job.progress(0.2 + 0.7 * done / len(trace), "storing windows")
+        frames = windowing.windows_of_slice(rows, keys)
+        for first in range(0, len(frames), _FRAMES_AT_ONCE):
+            job.check()
+            blocks = [
+                row
+                for window in frames[first : first + _FRAMES_AT_ONCE]
+                for row in inserts.rows_of_frame(window.frame, tenant_key, mesh.key, window.started_at_s, mesh.window_s)
+            ]
+            with system_session() as session:
+                if not session.scalar(_EXISTS, {"key": mesh.key}):
+                    raise ProductError("mesh_unknown", 404, "Mesh deleted: the import has ended.")
+                new, learnt = inserts.store_frames(session, blocks, known)
+            known.learn(learnt)
+            stored += new
+        windows += len(frames)
+        done += len(rows)
+    return windows, stored
+
+
+def _make_partitions(trace: Trace, window_s: int, shift_s: int) -> None:
+    starts_s = (_floor_s(at_ns // 1_000_000_000 + shift_s, window_s) for at_ns in trace.span_ns())
+    first, last = (datetime.fromtimestamp(start_s, UTC).date() for start_s in starts_s)
     with system_session() as session:
         session.execute(
             text("SELECT make_measurement_partitions(:first, :last)"),
-            {"first": days[0], "last": days[1] + timedelta(days=1)},
+            {"first": first, "last": last + timedelta(days=1)},
         )
-    for first in range(0, len(frames), _FRAMES_AT_ONCE):
-        rows = [
-            row
-            for window in frames[first : first + _FRAMES_AT_ONCE]
-            for row in inserts.rows_of_frame(window.frame, tenant_key, mesh_key, window.started_at_s, window_s)
-        ]
-        with system_session() as session:
-            new, learnt = inserts.store_frames(session, rows, known)
-        known.learn(learnt)
-        stored += new
-        job.progress(0.3 + 0.6 * (first + len(rows)) / len(frames), "storing windows")
-    return stored
+
+
+def _floor_s(at_s: int, step_s: int) -> int:
+    return at_s // step_s * step_s
 
 
 def _iso(at_s: int) -> str:

@@ -7,13 +7,16 @@ from uuid import UUID
 import numpy as np
 import pytest
 from httpx2 import Response
+from sqlalchemy import text
 
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.imports import readers, windowing
 from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, Zones
+from sinemora.measurements.store import inserts
 from tests.api_clients import Member
 from tests.measurements.query.test_queries import iso
 
@@ -118,6 +121,45 @@ def test_windows_hold_what_the_exchanges_say():
                 sum(item.outbound_ns is item.round_trip_ns is None for item in mine),
             )
     assert seen == len(exchanges)
+
+
+def _trace(exchanges: int) -> list[Exchange]:
+    return [
+        Exchange((1_790_000_000 + n // 40) * 10**9, f"v{n % 40}", f"v{(n * 7 + 1) % 40}", None, None, 100_000 + n % 50)
+        for n in range(exchanges)
+    ]
+
+
+def test_the_cost_of_windows_is_linear():
+    """Four times as many exchanges take four times the processor time, not sixteen times."""
+    keys = {f"v{n}": n + 1 for n in range(40)}
+
+    def spent_s(exchanges: int) -> float:
+        trace, tries = _trace(exchanges), []
+        for _ in range(3):
+            began = time.process_time()
+            windowing.windows(trace, keys, 10)
+            tries.append(time.process_time() - began)
+        return min(tries)
+
+    assert spent_s(120_000) < 6 * spent_s(30_000)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1_000])
+def test_slices_have_whole_windows(monkeypatch, at_once: int):
+    keys = {f"v{n}": 100 - n for n in range(40)}
+    whole = windowing.windows(_trace(3_000), keys, 10)
+    monkeypatch.setattr(windowing, "_ROWS_AT_ONCE", at_once)
+    sliced = windowing.windows(_trace(3_000)[::-1], keys, 10)
+
+    def bytes_of(window: windowing.WindowFrame) -> list[tuple[bytes, bytes]]:
+        return [(stats, sketch) for _, stats, sketch in window.frame.encoded()]
+
+    assert [(one.started_at_s, one.frame.vm_key) for one in sliced] == sorted(
+        (one.started_at_s, one.frame.vm_key) for one in whole
+    )
+    for one, other in zip(sliced, whole, strict=True):
+        assert bytes_of(one) == bytes_of(other)
 
 
 @pytest.fixture
@@ -228,3 +270,39 @@ def test_traces_that_cannot_be_taken_in(owner, other_owner, make_mesh, queued):
     assert imported(owner, mesh, header)["problem"]["code"] == "trace_unreadable"
     mixed = header + f"{int(time.time()) - 600},{live.agents[0].name},elsewhere,5000\n"
     assert imported(owner, mesh, mixed)["problem"]["code"] == "vm_has_agent"
+
+
+@pytest.mark.parametrize("ended", ["cancelled", "mesh", "tenant"])
+def test_an_import_ends_when_it_is_cancelled_and_with_its_mesh_and_tenant(owner, queued, monkeypatch, ended: str):
+    """While windows are stored: a few more at most, of some hundreds."""
+    monkeypatch.setattr(windowing, "_ROWS_AT_ONCE", 10)
+    mesh = owner.created("/v1/meshes", {"name": "long"})["id"]
+    start = int(time.time()) // 60 * 60 - 6_000
+    stores: list[float] = []
+    store = inserts.store_frames
+
+    def slowly(*of):
+        stores.append(time.monotonic())
+        if len(stores) == 3:
+            if ended == "cancelled":
+                open_jobs = owner.get("/v1/jobs").json()["items"]
+                assert owner.post(f"/v1/jobs/{open_jobs[0]['id']}/cancel").status_code == 200
+            elif ended == "mesh":
+                assert owner.delete(f"/v1/meshes/{mesh}").status_code == 204
+            else:
+                with system_session() as session:
+                    session.execute(text("DELETE FROM tenants WHERE id = :id"), {"id": owner.tenant_id})
+        elif len(stores) > 3:
+            time.sleep(0.1)
+        return store(*of)
+
+    monkeypatch.setattr(inserts, "store_frames", slowly)
+    lines = ["at,source,target,round_trip_ns", *(f"{start + 10 * n},x,y,{n + 1000}" for n in range(500))]
+    if ended == "tenant":
+        answer = owner.post(f"/v1/meshes/{mesh}/imports", content="\n".join(lines).encode())
+        executor.run(owner.tenant_id, UUID(answer.json()["id"]))
+    else:
+        job = imported(owner, mesh, "\n".join(lines))
+        assert job["state"] == ("cancelled" if ended == "cancelled" else "failed")
+        assert ended == "cancelled" or job["problem"]["detail"] == "Mesh deleted: the import has ended."
+    assert 3 <= len(stores) < 40
