@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
@@ -26,6 +27,8 @@ from sinemora.kit.security import digest, new_secret, shown_prefix
 from sinemora.kit.signing import public_keys
 
 TOKEN_PREFIX = "sme_"
+# VMs of one tenant enrol one after the other, and an autoscaling group starts many at once: each waits for its turn.
+_TURN_S = 20
 
 
 def command(backend_url: str, token: str) -> str:
@@ -89,6 +92,7 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
     if match is None:
         raise _unknown()
     with tenant_session(match.tenant_id) as session:
+        session.execute(text(f"SET LOCAL lock_timeout = '{_TURN_S}s'"))
         usage.lock(session)
         # The lock of the token serialises agents with one token, so that `uses` cannot exceed `max_uses`.
         token = queries.token_with(session, key, lock=True)

@@ -1,7 +1,7 @@
 """A VM joins by a token."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,16 @@ def test_many_at_once_use_a_token_as_often_as_it_says(client: Caller, owner: Mem
     assert answers == [201] * 4 + [401] * 4
     assert owner.get("/v1/enrolment-tokens").json()["items"][0]["uses"] == 4
     assert owner.get(f"/v1/meshes/{mesh['id']}").json()["vm_count"] == 4
+
+
+def test_an_agent_waits_for_its_turn(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secret = token(owner, mesh)
+    with ThreadPoolExecutor(1) as pool:
+        with tenant_session(owner.tenant_id) as session:
+            quotas.lock(session)
+            answer = pool.submit(client.post, "/v1/agents/enrol", json=body(secret))
+            wait([answer], 5)  # longer than other statements wait for a lock
+        assert answer.result(WAIT_MOST_S).status_code == 201
 
 
 def test_many_tokens_at_once_share_a_new_zone(client: Caller, owner: Member, mesh: dict[str, Any]):
