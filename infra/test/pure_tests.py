@@ -1,23 +1,29 @@
 """A plug-in of pytest that keeps only quick tests which need no server, no network and no started product."""
 
 import inspect
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 _SERVERS = {"servers", "database", "http", "redis", "postgres", "data_dir"}
-_WITH_PROCESSES = {"embedded", "profiler", "operations", "toolchain"}
+# Folders whose tests start processes by what their fixtures and helpers do; a module that starts them says so itself.
+_WITH_PROCESSES = {"operations", "profiler", "shaping_lab", "toolchain"}
+_STARTS = "import subprocess"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect thorough tests, those that use a server's fixture, and folders whose tests start processes."""
+    """Deselect thorough tests, those that use a server's fixture, and modules whose tests start processes."""
     tests = config.rootpath / "tests"
 
+    @cache
+    def starts_processes(module: Path) -> bool:
+        return bool(_WITH_PROCESSES & set(module.relative_to(tests).parts)) or _STARTS in module.read_text("utf-8")
+
     def pure(item: pytest.Item) -> bool:
-        folder = Path(item.path).relative_to(tests).parts[0]
         servers = _SERVERS & set(getattr(item, "fixturenames", ()))
         is_slow = item.get_closest_marker("thorough") is not None
-        return folder not in _WITH_PROCESSES and not servers and not _asks_later(item) and not is_slow
+        return not (starts_processes(Path(item.path)) or servers or _asks_later(item) or is_slow)
 
     config.hook.pytest_deselected(items=[item for item in items if not pure(item)])
     items[:] = [item for item in items if pure(item)]
