@@ -381,6 +381,18 @@ def test_lists_name_the_mesh_that_is_shown(world: World, limited: Caller):
     assert [mesh["name"] for mesh in limited.get("/v1/overview").json()["meshes"]] == ["shown"]
 
 
+def test_zones_are_those_of_the_vms_that_are_seen(world: World, limited: Caller):
+    world.owner.created("/v1/zones", {"provider": "p", "region": "r", "name": "of nobody seen"})
+    everywhere = {zone["name"]: zone["id"] for zone in world.owner.get("/v1/zones").json()["items"]}
+    shown = {vm["zone"]["name"] for vm in limited.get("/v1/vms").json()["items"]}
+    only_hidden = everywhere.keys() - shown
+    assert only_hidden
+    assert {zone["name"] for zone in limited.get("/v1/zones").json()["items"]} == shown
+    assert {name: limited.get(f"/v1/zones/{id}").status_code for name, id in everywhere.items()} == {
+        name: 200 if name in shown else 404 for name in everywhere
+    }
+
+
 def test_prometheus_and_grafana_see_the_shown_mesh_alone(world: World, limited: Caller):
     base = "/v1/prometheus/api/v1"
     for path, params in (

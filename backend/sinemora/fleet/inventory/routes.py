@@ -43,8 +43,8 @@ agent_router = APIRouter(
 
 @router.get("/zones", tags=["zones"], response_model=Page[ZoneRead])
 def list_zones(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Zone]:
-    """List the tenant's zones by name."""
-    return paginate(session, select(Zone), page, Zone.name, Zone.id)
+    """List the tenant's zones by name; for callers limited to some meshes, those of the VMs that they see."""
+    return paginate(session, queries.seen_zones(actor.mesh_limit is not None), page, Zone.name, Zone.id)
 
 
 @router.post("/zones", status_code=201, tags=["zones"], response_model=ZoneRead, responses=responses(409, 422))
@@ -57,8 +57,7 @@ def create_zone(body: ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
 @router.get("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404))
 def read_zone(zone_id: UUID, session: SessionDep, actor: Viewer) -> Zone:
     """Return a zone."""
-    zone = service.get_zone(session, zone_id)
-    return zone
+    return service.seen_zone(session, actor, zone_id)
 
 
 @router.patch("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404, 409, 412, 422, 428))
