@@ -3,6 +3,8 @@
 Evaluation of alerts: when the newest window of a block was received; for each mesh the newest reported window, the
 lateness of its reports, the ranges of late windows that still have to be evaluated, and windows left out.
 Notifications: until when an attempt is under way.
+
+Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
 """
 
 from collections.abc import Sequence
@@ -21,6 +23,21 @@ _ALERT_STATES = (
     ("windows_skipped", "bigint NOT NULL DEFAULT 0"),
 )
 
+_TRAFFIC = ("bytes_sent", "packets_sent", "bytes_received", "packets_received", "interface")
+_WAITS = (
+    ("host_elapsed_ms", "integer"),
+    *(
+        (f"{wait}_{name}", "integer")
+        for wait in ("wake", "receive", "send", "queue")
+        for name in ("count", "p50_us", "p99_us", "max_us")
+    ),
+    ("stalled_us", "bigint"),
+    ("stall_at_us", "bigint[]"),
+    ("stall_us", "integer[]"),
+    ("processors", "integer"),
+    *((name, "bigint") for name in ("steal_ms", "pressure_us", "throttled_us", "softirq_squeezed", "receive_drops")),
+)
+
 
 def upgrade() -> None:
     """Add what is kept. Defaults hold for rows that are there."""
@@ -29,9 +46,18 @@ def upgrade() -> None:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
     op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz")
 
+    op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} DROP NOT NULL' for name in _TRAFFIC)}")
+    op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ADD COLUMN {name} {kind}' for name, kind in _WAITS)}")
+
 
 def downgrade() -> None:
     """Drop what was added."""
+    # Row-level security hides the rows of all tenants from the owner of the table.
+    op.execute("ALTER TABLE vm_traffic NO FORCE ROW LEVEL SECURITY")
+    op.execute("DELETE FROM vm_traffic WHERE interface IS NULL")
+    op.execute("ALTER TABLE vm_traffic FORCE ROW LEVEL SECURITY")
+    op.execute(f"ALTER TABLE vm_traffic {', '.join(f'DROP COLUMN {name}' for name, _ in reversed(_WAITS))}")
+    op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} SET NOT NULL' for name in _TRAFFIC)}")
     op.execute("ALTER TABLE deliveries DROP COLUMN tried_until")
     for name, _ in reversed(_ALERT_STATES):
         op.execute(f"ALTER TABLE alert_states DROP COLUMN {name}")

@@ -15,6 +15,7 @@ pub mod counters;
 pub mod enrol;
 pub mod hardware_clock;
 pub mod hardware_timestamps;
+pub mod host;
 pub mod identity;
 pub mod interface;
 pub mod log_throttle;

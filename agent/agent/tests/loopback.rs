@@ -121,6 +121,12 @@ fn windows_of_two_agents_hold_what_was_exchanged() {
     );
     assert_eq!(a.counters.timestamp_source(), "kernel");
     assert_eq!(b.counters.timestamp_source(), "kernel");
+    for agent in [&a, &b] {
+        let waits = agent.waits.take();
+        let parts = [&waits.wake, &waits.receive, &waits.send, &waits.queue];
+        let counts = parts.map(|part| part.summary().unwrap().count);
+        assert!(counts[3] <= counts[2], "{counts:?}"); // Only some ask for the time at the scheduler.
+    }
 }
 
 #[test]
@@ -314,6 +320,7 @@ impl HardwareClock for Shared {
 #[test]
 fn hardware_clocks_at_both_ends_show_the_longer_direction() {
     let shared = || Options {
+        waits: Arc::default(),
         standard_clients: Arc::new([]),
         hardware: Some(Box::new(Shared)),
         card: None,

@@ -41,6 +41,72 @@ pub struct Report {
     /// TCP connections of this VM by window, oldest first; empty unless the agent is set to read them.
     #[prost(message, repeated, tag = "7")]
     pub connections: Vec<ConnectionWindow>,
+    /// Waiting on this VM itself by window, oldest first.
+    #[prost(message, repeated, tag = "60")]
+    pub host: Vec<HostWindow>,
+}
+
+/// Waits of the agent and of its packets on this VM in `[started_at_s, started_at_s + window_s)`, and what the kernel
+/// counted meanwhile. `None` is not available, which is not 0.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct HostWindow {
+    /// Unix seconds, a multiple of `window_s`.
+    #[prost(int64, tag = "1")]
+    pub started_at_s: i64,
+    #[prost(uint32, tag = "2")]
+    pub window_s: u32,
+    /// Time between the two readings of the counters, more than the window if the agent itself was held up.
+    #[prost(uint64, tag = "3")]
+    pub elapsed_ns: u64,
+    /// Lateness of the agent's own wake-ups.
+    #[prost(message, optional, tag = "4")]
+    pub wake: Option<Waits>,
+    /// From the kernel's receive stamp to the program, without the time that the agent chose to sleep.
+    #[prost(message, optional, tag = "5")]
+    pub receive: Option<Waits>,
+    /// From the program to the driver.
+    #[prost(message, optional, tag = "6")]
+    pub send: Option<Waits>,
+    /// Part of it in the queue of the VM's own interface, of some packets.
+    #[prost(message, optional, tag = "7")]
+    pub queue: Option<Waits>,
+    /// Sum of all moments in which the agent waited 1 ms or more for a processor.
+    #[prost(uint64, tag = "8")]
+    pub stalled_us: u64,
+    /// The longest of them, at most 32: start relative to the window, and length.
+    #[prost(sint64, repeated, tag = "9")]
+    pub stall_at_us: Vec<i64>,
+    #[prost(uint32, repeated, tag = "10")]
+    pub stall_us: Vec<u32>,
+    #[prost(uint32, optional, tag = "11")]
+    pub processors: Option<u32>,
+    /// Time that the hypervisor ran others while this VM had work, added up over processors.
+    #[prost(uint64, optional, tag = "12")]
+    pub steal_ms: Option<u64>,
+    /// Time in which some process of this VM waited for a processor.
+    #[prost(uint64, optional, tag = "13")]
+    pub pressure_us: Option<u64>,
+    /// Time that the quota of a control group held the agent back.
+    #[prost(uint64, optional, tag = "14")]
+    pub throttled_us: Option<u64>,
+    /// Early ends of the kernel's handling of received packets, and packets it dropped.
+    #[prost(uint64, optional, tag = "15")]
+    pub softirq_squeezed: Option<u64>,
+    #[prost(uint64, optional, tag = "16")]
+    pub receive_drops: Option<u64>,
+}
+
+/// Distribution of waits. Percentiles are at most an eighth too large.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct Waits {
+    #[prost(uint32, tag = "1")]
+    pub count: u32,
+    #[prost(uint32, tag = "2")]
+    pub p50_us: u32,
+    #[prost(uint32, tag = "3")]
+    pub p99_us: u32,
+    #[prost(uint32, tag = "4")]
+    pub max_us: u32,
 }
 
 /// Retransmissions of this VM's TCP connections in `[started_at_s, started_at_s + window_s)`, by peer.

@@ -7,8 +7,8 @@ use std::path::Path;
 use prost::Message;
 use serde_json::{Value, json};
 use sinemora_wire::{
-    Columns, ConnectionPeer, ConnectionWindow, Evidence, FlowColumns, Health, MeshWindow,
-    NOT_KNOWN, Report, TrafficWindow,
+    Columns, ConnectionPeer, ConnectionWindow, Evidence, FlowColumns, Health, HostWindow,
+    MeshWindow, NOT_KNOWN, Report, TrafficWindow, Waits,
 };
 
 fn golden(name: &str) -> (Vec<u8>, Value) {
@@ -32,6 +32,7 @@ fn bytes_and_json_of_every_golden_file_say_the_same() {
         "timestamp_source",
         "connections",
         "offset",
+        "host",
     ] {
         let (bytes, text) = golden(name);
         let report = Report::decode(bytes.as_slice()).unwrap();
@@ -79,6 +80,7 @@ fn as_json(report: &Report) -> Value {
             "connections",
             report.connections.iter().map(connections_json).collect(),
         ),
+        ("host", report.host.iter().map(host_json).collect()),
     ])
 }
 
@@ -188,6 +190,42 @@ fn peer_json(peer: &ConnectionPeer) -> Value {
         ("stalled_ms", long(peer.stalled_ms)),
         ("rto_us", number(peer.rto_us)),
     ])
+}
+
+fn host_json(window: &HostWindow) -> Value {
+    // A count of 0 is given, one that is absent is not known.
+    let count = |value: Option<u64>| value.map_or(Value::Null, |value| json!(format!("{value}")));
+    let mut fields = object([
+        ("started_at_s", long(window.started_at_s)),
+        ("window_s", json!(window.window_s)),
+        ("elapsed_ns", long(window.elapsed_ns)),
+        ("wake", waits_json(window.wake)),
+        ("receive", waits_json(window.receive)),
+        ("send", waits_json(window.send)),
+        ("queue", waits_json(window.queue)),
+        ("stalled_us", long(window.stalled_us)),
+        ("stall_at_us", longs(&window.stall_at_us)),
+        ("stall_us", json!(window.stall_us)),
+        ("processors", json!(window.processors)),
+    ]);
+    for (name, value) in [
+        ("steal_ms", window.steal_ms),
+        ("pressure_us", window.pressure_us),
+        ("throttled_us", window.throttled_us),
+        ("softirq_squeezed", window.softirq_squeezed),
+        ("receive_drops", window.receive_drops),
+    ] {
+        if value.is_some() {
+            fields[name] = count(value);
+        }
+    }
+    fields
+}
+
+fn waits_json(waits: Option<Waits>) -> Value {
+    waits.map_or(Value::Null, |waits| {
+        json!({ "count": waits.count, "p50_us": waits.p50_us, "p99_us": waits.p99_us, "max_us": waits.max_us })
+    })
 }
 
 fn traffic_json(window: &TrafficWindow) -> Value {

@@ -177,7 +177,8 @@ spikes = Table(
     **_BY_TIME,
 )
 
-# Bytes and packets of a VM's network interface in one window, counted over `elapsed_ms`.
+# Bytes and packets of a VM's network interface in one window, counted over `elapsed_ms`, NULL without an interface; and
+# waits on the VM, counted over `host_elapsed_ms`, NULL if not available.
 vm_traffic = Table(
     "vm_traffic",
     Base.metadata,
@@ -186,11 +187,23 @@ vm_traffic = Table(
     Column("started_at", _AT, primary_key=True),
     Column("window_s", SmallInteger, nullable=False),
     Column("elapsed_ms", Integer, nullable=False),
-    Column("bytes_sent", BigInteger, nullable=False),
-    Column("packets_sent", BigInteger, nullable=False),
-    Column("bytes_received", BigInteger, nullable=False),
-    Column("packets_received", BigInteger, nullable=False),
-    Column("interface", String, nullable=False),
+    Column("bytes_sent", BigInteger),
+    Column("packets_sent", BigInteger),
+    Column("bytes_received", BigInteger),
+    Column("packets_received", BigInteger),
+    Column("interface", String),
+    Column("host_elapsed_ms", Integer),
+    *(
+        Column(f"{wait}_{name}", Integer)
+        for wait in ("wake", "receive", "send", "queue")
+        for name in ("count", "p50_us", "p99_us", "max_us")
+    ),
+    Column("stalled_us", BigInteger),
+    Column("stall_at_us", ARRAY(BigInteger)),
+    Column("stall_us", ARRAY(Integer)),
+    Column("processors", Integer),
+    *(Column(name, BigInteger) for name in ("steal_ms", "pressure_us", "throttled_us", "softirq_squeezed")),
+    Column("receive_drops", BigInteger),
     CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
     CheckConstraint("elapsed_ms > 0", name="elapsed_ms"),
     **_BY_TIME,

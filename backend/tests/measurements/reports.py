@@ -92,6 +92,16 @@ def traffic_of(windows: dict[int, int], bytes_received: int = 0) -> Report:
     return report
 
 
+def host_of(windows: dict[int, int]) -> Report:
+    """Return a report without peers: the latest wake-up of the agent, us, by start of the window."""
+    report = Report(sequence=1, made_at_ns=time.time_ns(), agent_version="0.1.0")
+    for started_at_s, latest_us in windows.items():
+        window = report.host.add(started_at_s=started_at_s, window_s=10, elapsed_ns=10_000_000_000)
+        window.wake.count, window.wake.p50_us = 100, 80
+        window.wake.p99_us, window.wake.max_us = latest_us // 2, latest_us
+    return report
+
+
 def connections_of(windows: dict[int, dict[int, tuple[int, int, int]]]) -> Report:
     """Return a report of connections: by start of the window and peer (segments sent, timeouts, those in the band)."""
     report = Report(sequence=1, made_at_ns=time.time_ns(), agent_version="0.1.0")

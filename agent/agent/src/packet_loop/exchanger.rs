@@ -16,6 +16,7 @@ use super::wakeup::{POLICY, WakeupIntervals};
 use super::{LoopError, Options};
 use crate::clock::{RawTime, TimestampSource};
 use crate::counters::Counters;
+use crate::host::SharedWaits;
 use crate::network::Listen;
 use crate::paths::dating::ClockWish;
 use crate::plan::{BackendTime, Caps, Plan, Role};
@@ -56,6 +57,7 @@ pub(super) struct Exchanger {
     flows_used: (u8, RawTime),
     /// True if a window that is over waits for exchanges.
     is_window_due: bool,
+    pub(super) waits: Arc<SharedWaits>,
 }
 
 impl Exchanger {
@@ -81,6 +83,7 @@ impl Exchanger {
             counters,
             flows_used: (1, sockets.now()),
             is_window_due: false,
+            waits: options.waits,
             sockets,
             received: Vec::new(),
             stepped_ns: None,

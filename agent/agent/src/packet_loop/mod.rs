@@ -17,6 +17,7 @@ mod sockets;
 mod synthetic;
 mod time_scale;
 mod transmit;
+mod waits;
 mod wakeup;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::clock::RawTime;
 use crate::counters::Counters;
 use crate::hardware_clock::HardwareClock;
 use crate::hardware_timestamps::CardInUse;
+use crate::host::SharedWaits;
 use crate::network::{Listen, Network};
 use crate::paths::dating::ClockWish;
 use crate::plan::{BackendClock, PassedPlan};
@@ -37,6 +39,7 @@ use crate::timestamp::{self, BindError, CardClock, raw_now};
 use crate::window::OnDemandWindow;
 use client::ClosedWindows;
 use exchanger::Exchanger;
+use waits::Wakeup;
 use wakeup::WakeupIntervals;
 
 /// The resources of an agent in addition to its plan.
@@ -49,6 +52,8 @@ pub struct Options {
     pub card: Option<(CardInUse, Box<dyn CardClock>)>,
     /// Receiver of the windows of measurements on demand.
     pub on_demand: Option<mpsc::Sender<OnDemandWindow>>,
+    /// Waits on this VM, which the packet loop records.
+    pub waits: Arc<SharedWaits>,
 }
 
 /// A failure that stops the measurement.
@@ -122,20 +127,29 @@ pub fn run(
     let (mut settle_at, mut poll_at) = (now, now);
     let mut sleep = intervals.sleep((now, false), None, settle_at);
     while !stop.load(Relaxed) {
-        sleep_until(sleep.sleep_until);
+        let slept_from = raw_now();
+        std::thread::sleep(nanos(sleep.sleep_until.since(slept_from)));
         // Packets that arrived before this moment are in the sockets and are received in this turn.
         let polled_until = raw_now();
         let left = nanos(sleep.poll_until.since(polled_until));
-        let mut complete = false;
+        let (mut complete, mut has_polled) = (false, false);
         if !left.is_zero() || polled_until >= poll_at.min(settle_at) {
             complete = exchanger.poll(left, polled_until >= settle_at)?;
             poll_at = intervals.poll_at(polled_until);
+            has_polled = true;
         }
         let began = raw_now();
         // Read once per turn: a correction of the backend's time in the middle of a turn would split a batch.
         let time = backend_clock.time();
         exchanger.follow_time(time);
         let ahead_ns = time.ahead_ns;
+        let wakeup = Wakeup {
+            sleep,
+            slept_from,
+            polled_from: polled_until,
+            polled_until: has_polled.then_some(began),
+        };
+        exchanger.record_wakeup(&wakeup, ahead_ns);
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(passed) = plans.try_iter().last() {
             let plan = passed.plan.within_caps();
@@ -163,10 +177,6 @@ pub fn run(
         sleep = intervals.sleep((began, has_sent), exchanger.next_due(), settle_at);
     }
     report(exchanger.finish())
-}
-
-fn sleep_until(at: RawTime) {
-    std::thread::sleep(nanos(at.since(raw_now())));
 }
 
 fn nanos(ns: i64) -> Duration {

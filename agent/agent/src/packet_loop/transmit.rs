@@ -81,6 +81,7 @@ impl Exchanger {
     ) {
         let mut departures = std::mem::take(&mut self.departures);
         self.sockets.take_departures(&mut departures);
+        self.record_send_waits(&departures);
         let mut next = 0;
         for departure in departures.drain(..) {
             let stamp = departure.stamp;

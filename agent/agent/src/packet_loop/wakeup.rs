@@ -47,6 +47,8 @@ pub(super) struct WakeupPolicy {
     /// together they cost little more than one. Clients match it with their newest Sync only, and get Syncs at most every
     /// 7.8 ms.
     pub follow_up_wait_ns: i64,
+    /// Time between messages that ask for their time at the packet scheduler: each costs a second timestamp.
+    pub schedule_stamps_ns: i64,
 }
 
 /// The policy of every agent.
@@ -68,6 +70,7 @@ pub(super) const POLICY: WakeupPolicy = WakeupPolicy {
     idle_settle_ns: 500_000_000,
     general_read_ns: 20_000_000,
     follow_up_wait_ns: 5_900_000,
+    schedule_stamps_ns: 50_000_000,
 };
 
 /// The time until the next turn: sleep until `sleep_until`, then wait for packets until `poll_until` at the latest.

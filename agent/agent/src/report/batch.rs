@@ -11,7 +11,7 @@ use super::{Sequence, Spool, WindowQueue};
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
-use crate::wire::{ConnectionWindow, Health, MeshWindow, Report, TrafficWindow};
+use crate::wire::{ConnectionWindow, Health, HostWindow, MeshWindow, Report, TrafficWindow};
 
 /// Time after the first closed window in which others join its report: windows of several meshes end together.
 const GATHER: Duration = Duration::from_millis(200);
@@ -35,6 +35,8 @@ pub struct Batcher {
     pub traffic: Arc<WindowQueue<TrafficWindow>>,
     /// Windows of connections, likewise.
     pub connections: Arc<WindowQueue<ConnectionWindow>>,
+    /// Windows of waits on this VM, likewise.
+    pub host: Arc<WindowQueue<HostWindow>>,
 }
 
 impl Batcher {
@@ -73,6 +75,7 @@ impl Batcher {
             health: Some(self.health(started_at_ns)),
             traffic: self.traffic.take(),
             connections: self.connections.take(),
+            host: self.host.take(),
         };
         let bytes = match zstd::bulk::compress(&report.encode_to_vec(), ZSTD_LEVEL) {
             Ok(bytes) => bytes,
@@ -229,6 +232,7 @@ mod tests {
             counters: Arc::clone(counters),
             traffic: Arc::clone(traffic),
             connections: Arc::default(),
+            host: Arc::default(),
         }
         .run(&receiver);
         std::iter::from_fn(|| {

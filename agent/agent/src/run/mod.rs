@@ -24,6 +24,7 @@ use crate::connections::ConnectionWorker;
 use crate::counters::Counters;
 use crate::enrol::{SelfDescription, refresh};
 use crate::hardware_clock;
+use crate::host::{HostMeter, SharedWaits};
 use crate::identity::Identity;
 use crate::interface::interface_of;
 use crate::metrics::MetricsServer;
@@ -141,6 +142,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     };
     let traffic = Arc::new(WindowQueue::default());
     let connections = Arc::new(WindowQueue::default());
+    let host = Arc::new(WindowQueue::default());
     let batcher = Batcher {
         spool,
         sequence,
@@ -148,16 +150,18 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         counters: Arc::clone(&counters),
         traffic: Arc::clone(&traffic),
         connections: Arc::clone(&connections),
+        host: Arc::clone(&host),
     };
-    if let Some(interface) = counted_interface(config, &listen, probe_address) {
-        let worker = TrafficWorker {
-            interface,
-            backend_clock: Arc::clone(&backend_clock),
-            windows: traffic,
-            stop: stop.clone(),
-        };
-        spawn("traffic", move || worker.run())?;
-    }
+    let waits = Arc::new(SharedWaits::default());
+    let worker = TrafficWorker {
+        interface: counted_interface(config, &listen, probe_address),
+        host: HostMeter::new(Arc::clone(&waits)),
+        backend_clock: Arc::clone(&backend_clock),
+        windows: traffic,
+        host_windows: host,
+        stop: stop.clone(),
+    };
+    spawn("traffic", move || worker.run())?;
     if config.tcp_connections {
         let worker = ConnectionWorker {
             peers,
@@ -196,6 +200,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         standard_clients: config.standard_clients.clone().into(),
         hardware: hardware_clock::find(&config.hardware_clock, config.hardware_clock_error_ns),
         on_demand: Some(on_demand_sender),
+        waits,
     };
     let measured = measure(
         listen,

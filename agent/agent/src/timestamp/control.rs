@@ -12,9 +12,9 @@ use crate::ptp::EcnField;
 /// It consists of `u64` because `cmsghdr` must be aligned like one.
 pub(super) type Room = [u64; 32];
 
-/// Buffer for the control messages of a sent packet: its source address, at most 40 bytes, its traffic class, 24, and the size
-/// of segments, 24.
-pub(super) type SourceRoom = [u64; 11];
+/// Buffer for the control messages of a sent packet: its source address, at most 40 bytes, its traffic class, 24, the size of
+/// segments, 24, and the timestamps asked for, 24.
+pub(super) type SourceRoom = [u64; 14];
 
 /// The control messages of a packet.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -29,6 +29,8 @@ pub(super) struct ControlMessages {
     pub ecn: Option<EcnField>,
     /// From the error queue: the number of the sent packet that the timestamp is of.
     pub departure_id: Option<u32>,
+    /// As above, but the timestamp was taken at the packet scheduler.
+    pub scheduled_id: Option<u32>,
 }
 
 /// Read the control messages of a header that `recvmmsg` has filled in.
@@ -91,12 +93,14 @@ impl ControlMessages {
                 (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
                     let error: Option<libc::sock_extended_err> = get(data, len);
                     // With OPT_ID, ee_data numbers the packets of the socket from 0; ee_info names where the
-                    // stamp was taken, 0 being the driver (SCM_TSTAMP_SND).
-                    self.departure_id = error
-                        .filter(|e| {
-                            e.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING && e.ee_info == 0
-                        })
-                        .map(|e| e.ee_data);
+                    // stamp was taken, 0 being the driver (SCM_TSTAMP_SND) and 1 the scheduler (SCM_TSTAMP_SCHED).
+                    let number_at = |place| {
+                        let of_stamp = |e: &libc::sock_extended_err| {
+                            e.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING && e.ee_info == place
+                        };
+                        error.filter(of_stamp).map(|e| e.ee_data)
+                    };
+                    (self.departure_id, self.scheduled_id) = (number_at(0), number_at(1));
                 }
                 _ => {}
             }
@@ -124,6 +128,17 @@ pub(super) fn write_segment(bytes: u16, used: usize, room: &mut SourceRoom) -> u
         libc::SOL_UDP,
         libc::UDP_SEGMENT,
         bytes,
+        &mut room[used / 8..],
+    )
+}
+
+/// Write the timestamps that a packet asks for instead of those of its socket, after the `used` bytes of `room`. Return how
+/// many bytes are used then.
+pub(super) fn write_stamps(flags: u32, used: usize, room: &mut SourceRoom) -> usize {
+    used + write(
+        libc::SOL_SOCKET,
+        libc::SO_TIMESTAMPING,
+        flags,
         &mut room[used / 8..],
     )
 }

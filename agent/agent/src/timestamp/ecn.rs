@@ -30,6 +30,7 @@ mod tests {
             bytes: [7; crate::ptp::MAX_LEN],
             len: 44,
             ecn,
+            asks_schedule: false,
             token: (),
         }
     }

@@ -83,6 +83,12 @@ impl Inbox {
             .filter(|(_, stamps)| !stamps.is_empty())
     }
 
+    /// Return the times at the packet scheduler in the first `count` slots, by packet number.
+    pub(super) fn scheduled(&self, count: usize) -> impl Iterator<Item = (u32, PacketStamps)> {
+        let numbered = |slot: &Slot| Some((slot.messages.scheduled_id?, slot.messages.stamps));
+        self.slots[..count.min(BATCH)].iter().filter_map(numbered)
+    }
+
     /// Fill slots with packets, of which about `expected` wait. Return how many.
     fn fill(&mut self, socket: &Socket, expected: usize) -> io::Result<usize> {
         let (first, more) = self.slots.split_at_mut((expected + FEW).min(BATCH));
@@ -208,6 +214,7 @@ mod tests {
             bytes: [7; crate::ptp::MAX_LEN],
             len: 44,
             ecn: EcnField::NOT_ECT,
+            asks_schedule: false,
             token: (),
         };
         let mut inbox = Inbox::new();

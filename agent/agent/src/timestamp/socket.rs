@@ -27,6 +27,8 @@ pub struct Socket {
     /// True if it asks for timestamps of the network card in addition to the kernel's.
     card_stamps: AtomicBool,
     segments: AtomicBool,
+    /// True if a packet may ask for its time at the packet scheduler.
+    stamps_schedule: AtomicBool,
     /// Number of packets at its recent reads.
     expected_packets: AtomicUsize,
 }
@@ -70,6 +72,7 @@ impl Socket {
             card_stamps: AtomicBool::new(false),
             segments: AtomicBool::new(segments),
             expected_packets: AtomicUsize::new(0),
+            stamps_schedule: AtomicBool::new(stamped && stamps == Stamps::SentAndReceived),
             stamps_departures: stamped && stamps == Stamps::SentAndReceived,
         })
     }
@@ -92,6 +95,28 @@ impl Socket {
     /// Disable segmentation, which the kernel or the network card does not support.
     pub(super) fn disable_segmentation(&self) {
         self.segments.store(false, Relaxed);
+    }
+
+    /// Return true if a packet may ask for its time at the packet scheduler.
+    pub(super) fn stamps_schedule(&self) -> bool {
+        self.stamps_schedule.load(Relaxed)
+    }
+
+    /// Ask no more for times at the packet scheduler, which the kernel or a sandbox refuses.
+    pub(super) fn disable_schedule_stamps(&self) {
+        self.stamps_schedule.store(false, Relaxed);
+    }
+
+    /// Return the timestamps of a packet that asks for its time at the packet scheduler, too: they replace the socket's.
+    pub(super) fn schedule_flags(&self) -> u32 {
+        let of_card = libc::SOF_TIMESTAMPING_TX_HARDWARE;
+        libc::SOF_TIMESTAMPING_TX_SCHED
+            | libc::SOF_TIMESTAMPING_TX_SOFTWARE
+            | if self.card_stamps.load(Relaxed) {
+                of_card
+            } else {
+                0
+            }
     }
 
     /// Return the expected number of packets at a read.

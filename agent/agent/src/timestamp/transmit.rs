@@ -25,6 +25,8 @@ pub struct Outgoing<T> {
     pub bytes: [u8; MESSAGE],
     pub len: usize,
     pub ecn: EcnField,
+    /// Also ask when it passes the packet scheduler, before the queue of the interface.
+    pub asks_schedule: bool,
     /// Identifies the packet to its sender.
     pub token: T,
 }
@@ -54,6 +56,13 @@ impl Socket {
                         && is_segmentation_error(&error) =>
                 {
                     self.disable_segmentation();
+                }
+                Err(error)
+                    if self.stamps_schedule()
+                        && rest[0].borrow().asks_schedule
+                        && error.raw_os_error() == Some(libc::EINVAL) =>
+                {
+                    self.disable_schedule_stamps();
                 }
                 Err(error) => {
                     all = false;
@@ -107,14 +116,18 @@ impl Socket {
             // A socket bound to one address needs no source address for each packet.
             let source = packet.from.filter(|_| wildcard);
             let is_ect = packet.ecn != EcnField::NOT_ECT;
-            if source.is_some() || is_ect || *count > 1 {
-                let room = room.write([0; 11]);
+            let asks_schedule = packet.asks_schedule && self.stamps_schedule();
+            if source.is_some() || is_ect || *count > 1 || asks_schedule {
+                let room = room.write([0; 14]);
                 let mut used = source.map_or(0, |source| control::write_source(source, room));
                 if is_ect {
                     used = control::write_ecn(packet.ecn, packet.to.ip(), used, room);
                 }
                 if *count > 1 {
                     used = control::write_segment(packet.len as u16, used, room);
+                }
+                if asks_schedule {
+                    used = control::write_stamps(self.schedule_flags(), used, room);
                 }
                 header.msg_controllen = used as _;
                 header.msg_control = room.as_mut_ptr().cast();
@@ -187,6 +200,7 @@ mod tests {
             bytes: [token; MESSAGE],
             len,
             ecn: EcnField::NOT_ECT,
+            asks_schedule: false,
             token,
         }
     }

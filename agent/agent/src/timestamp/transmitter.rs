@@ -32,6 +32,10 @@ pub struct DepartureTimestamp<T> {
     pub token: T,
     /// `None` if the timestamp was lost. Its exchange is then not measured.
     pub stamp: Option<Stamp>,
+    /// Start of the call that sent it.
+    pub sent_at: RawTime,
+    /// When it passed the packet scheduler, if it asked for that.
+    pub scheduled_at: Option<RawTime>,
 }
 
 /// Sends through one socket and matches timestamps with packets.
@@ -44,6 +48,8 @@ pub struct Transmitter<T> {
     kernel_stamps: bool,
     missing: u64,
     missing_in_a_row: u64,
+    /// Packets whose time at the packet scheduler has not come yet.
+    schedules_awaited: usize,
     inbox: Inbox,
 }
 
@@ -51,6 +57,7 @@ struct Waiting<T> {
     token: T,
     /// Start of the call that sent it.
     sent_at: RawTime,
+    scheduled_at: Option<RawTime>,
     stamped: bool,
 }
 
@@ -63,6 +70,7 @@ impl<T: Copy> Transmitter<T> {
             kernel_stamps: socket.stamps_departures(),
             missing: 0,
             missing_in_a_row: 0,
+            schedules_awaited: 0,
             inbox: Inbox::new(),
         }
     }
@@ -106,8 +114,11 @@ impl<T: Copy> Transmitter<T> {
                     self.waiting.push_back(Waiting {
                         token: packet.token,
                         sent_at,
+                        scheduled_at: None,
                         stamped: false,
                     });
+                    let asks = packet.asks_schedule && socket.stamps_schedule();
+                    self.schedules_awaited += usize::from(asks);
                 }
             });
             if !self.kernel_stamps {
@@ -121,6 +132,8 @@ impl<T: Copy> Transmitter<T> {
                             at: halfway,
                             source: TimestampSource::User,
                         }),
+                        sent_at: waiting.sent_at,
+                        scheduled_at: None,
                     });
                 self.departed.extend(own);
             } else if !all_left {
@@ -141,8 +154,15 @@ impl<T: Copy> Transmitter<T> {
                 .iter()
                 .rev()
                 .take_while(|packet| !packet.stamped);
-            let count = socket.receive_departures(&mut self.inbox, awaited.count())?;
+            let awaited = awaited.count() + self.schedules_awaited;
+            let count = socket.receive_departures(&mut self.inbox, awaited)?;
             let now = raw_now();
+            for (id, stamps) in self.inbox.scheduled(count) {
+                self.schedules_awaited = self.schedules_awaited.saturating_sub(1);
+                if let Some(packet) = numbered(&mut self.waiting, self.next_id, id) {
+                    packet.scheduled_at = clock.stamp(stamps).map(|stamp| stamp.at);
+                }
+            }
             for (id, stamps) in self.inbox.departures(count) {
                 let stamp = clock.stamp(stamps);
                 pair(
@@ -168,6 +188,8 @@ impl<T: Copy> Transmitter<T> {
                 self.departed.push(DepartureTimestamp {
                     token: waiting.token,
                     stamp: None,
+                    sent_at: waiting.sent_at,
+                    scheduled_at: waiting.scheduled_at,
                 });
                 self.missing += 1;
                 self.missing_in_a_row += 1;
@@ -191,11 +213,14 @@ impl<T: Copy> Transmitter<T> {
     }
 
     fn abandon_all(&mut self) {
+        self.schedules_awaited = 0;
         for waiting in self.waiting.drain(..).filter(|waiting| !waiting.stamped) {
             self.missing += 1;
             self.departed.push(DepartureTimestamp {
                 token: waiting.token,
                 stamp: None,
+                sent_at: waiting.sent_at,
+                scheduled_at: waiting.scheduled_at,
             });
         }
     }
@@ -209,12 +234,7 @@ fn pair<T: Copy>(
     (id, stamp): (u32, Option<Stamp>),
     now: RawTime,
 ) {
-    let back = next_id.wrapping_sub(id) as usize;
-    let Some(packet) = waiting
-        .len()
-        .checked_sub(back)
-        .and_then(|index| waiting.get_mut(index))
-    else {
+    let Some(packet) = numbered(waiting, next_id, id) else {
         return;
     };
     // If the numbering were wrong, the timestamp would be of another call.
@@ -226,8 +246,22 @@ fn pair<T: Copy>(
         departed.push(DepartureTimestamp {
             token: packet.token,
             stamp: Some(stamp),
+            sent_at: packet.sent_at,
+            scheduled_at: packet.scheduled_at,
         });
     }
+}
+
+/// Return the packet of departure number `id`, if it still waits; `next_id` is the number of the next one.
+fn numbered<T>(
+    waiting: &mut VecDeque<Waiting<T>>,
+    next_id: u32,
+    id: u32,
+) -> Option<&mut Waiting<T>> {
+    let index = waiting
+        .len()
+        .checked_sub(next_id.wrapping_sub(id) as usize)?;
+    waiting.get_mut(index)
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ fn outgoing(to: SocketAddr, token: u32) -> Outgoing<u32> {
         bytes,
         len: 44,
         ecn: crate::ptp::EcnField::NOT_ECT,
+        asks_schedule: false,
         token,
     }
 }
@@ -231,6 +232,37 @@ fn without_stamps_from_the_kernel_it_takes_its_own() {
     }
     assert!(!transmitter.kernel_stamps());
     assert_eq!(transmitter.missing(), GIVE_UP);
+}
+
+#[test]
+fn a_packet_that_asks_gets_the_time_at_the_packet_scheduler_and_others_do_not() {
+    let sender = bind("127.0.0.1:0", Stamps::SentAndReceived);
+    let to = bind("127.0.0.1:0", Stamps::Received).local();
+    let mut transmitter = Transmitter::new(&sender);
+    let map = ClockMap::new(cross_timestamp());
+    for stamps in [true, false] {
+        if !stamps {
+            sender.disable_schedule_stamps();
+        }
+        let asking = Outgoing {
+            asks_schedule: true,
+            ..outgoing(to, 2)
+        };
+        let packets = [outgoing(to, 1), asking, outgoing(to, 3)];
+        transmitter
+            .send(&sender, &packets, &map, |_, left| left.unwrap())
+            .unwrap();
+        transmitter.collect(&sender, &map).unwrap();
+        let departed: Vec<_> = transmitter.take_departures().collect();
+        assert_eq!(departed.len(), 3);
+        for departure in departed {
+            let asked = stamps && departure.token == 2;
+            assert_eq!(departure.scheduled_at.is_some(), asked);
+            let left = departure.stamp.unwrap().at;
+            let scheduled = departure.scheduled_at.unwrap_or(left);
+            assert!(left >= scheduled && scheduled.since(departure.sent_at) > -SLACK_NS);
+        }
+    }
 }
 
 #[test]

@@ -1,49 +1,69 @@
-//! The thread that reads the counters at the end of every window.
+//! The thread that reads the counters of the interface and of this VM at the end of every window.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::InterfaceCounters;
 use super::meter::{Meter, WINDOW_S};
+use crate::host::HostMeter;
 use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
 use crate::report::WindowQueue;
 use crate::stop::Stop;
-use crate::wire::TrafficWindow;
+use crate::wire::{HostWindow, TrafficWindow};
 
 const NANOS_PER_S: i64 = 1_000_000_000;
 const WINDOW_NS: i64 = WINDOW_S as i64 * NANOS_PER_S;
 const WINDOW: Duration = Duration::from_secs(WINDOW_S as u64);
 const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Counts the traffic of one interface.
+/// Counts the traffic of one interface, and the waits on this VM.
 #[derive(Debug)]
 pub struct TrafficWorker {
-    pub interface: String,
+    /// `None`: only waits are counted.
+    pub interface: Option<String>,
+    pub host: HostMeter,
     pub backend_clock: Arc<BackendClock>,
     pub windows: Arc<WindowQueue<TrafficWindow>>,
+    pub host_windows: Arc<WindowQueue<HostWindow>>,
     pub stop: Stop,
 }
 
 impl TrafficWorker {
     /// Count until stopped. The window that is open then is not reported.
-    pub fn run(self) {
-        let mut meter = Meter::new(self.interface.clone());
+    pub fn run(mut self) {
+        let interface = self.interface.take();
+        let mut meter = interface.map(|name| (Meter::new(name.clone()), name));
         let mut failures = LogThrottle::new(LOG_INTERVAL);
         while let Some(end_s) = self.await_end_of_window() {
             let at = Instant::now();
-            match InterfaceCounters::read(&self.interface) {
-                Ok(counters) => {
-                    failures.reset();
-                    if let Some(window) = meter.read(end_s, at, counters) {
-                        self.windows.push(window);
-                    }
+            if let Some((meter, name)) = &mut meter {
+                self.count_traffic(meter, name, (end_s, at), &mut failures);
+            }
+            if let Some(window) = self.host.read(end_s, WINDOW_S, at) {
+                self.host_windows.push(window);
+            }
+        }
+    }
+
+    fn count_traffic(
+        &self,
+        meter: &mut Meter,
+        name: &str,
+        (end_s, at): (i64, Instant),
+        failures: &mut LogThrottle,
+    ) {
+        match InterfaceCounters::read(name) {
+            Ok(counters) => {
+                failures.reset();
+                if let Some(window) = meter.read(end_s, at, counters) {
+                    self.windows.push(window);
                 }
-                Err(error) => {
-                    meter.forget();
-                    if failures.due(at) {
-                        tracing::warn!("traffic is not counted: {error}");
-                    }
+            }
+            Err(error) => {
+                meter.forget();
+                if failures.due(at) {
+                    tracing::warn!("traffic is not counted: {error}");
                 }
             }
         }

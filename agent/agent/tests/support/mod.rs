@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sinemora_agent::counters::Counters;
+use sinemora_agent::host::SharedWaits;
 use sinemora_agent::network::{Listen, Network};
 use sinemora_agent::packet_loop::{self, LoopError, Options};
 use sinemora_agent::plan::{
@@ -86,6 +87,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
 pub struct Agent {
     pub listen: Listen,
     pub counters: Arc<Counters>,
+    pub waits: Arc<SharedWaits>,
     plans: mpsc::Sender<PassedPlan>,
     windows: mpsc::Receiver<MeshWindow>,
     on_demand: mpsc::Receiver<OnDemandWindow>,
@@ -107,6 +109,7 @@ impl Agent {
         Self::start_by(
             listen,
             Options {
+                waits: Arc::default(),
                 standard_clients,
                 hardware: None,
                 card: None,
@@ -125,6 +128,7 @@ impl Agent {
             Arc::new(Counters::default()),
             Arc::new(AtomicBool::new(false)),
         );
+        let waits = Arc::clone(&options.waits);
         let (loop_counters, loop_stop) = (counters.clone(), stop.clone());
         let thread = std::thread::spawn(move || {
             let clock = Arc::new(BackendClock::new());
@@ -141,6 +145,7 @@ impl Agent {
         let agent = Self {
             listen,
             counters,
+            waits,
             plans,
             windows,
             on_demand,

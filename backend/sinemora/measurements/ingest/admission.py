@@ -27,6 +27,7 @@ from sinemora.measurements.ingest.key_cache import TenantKeys
 from sinemora.measurements.ingest.report import (
     Report,
     ReportedConnections,
+    ReportedHost,
     ReportedSpike,
     ReportedTraffic,
     ReportedWindow,
@@ -34,6 +35,7 @@ from sinemora.measurements.ingest.report import (
 from sinemora.measurements.live.events import WindowSeen
 from sinemora.measurements.store.connections import ConnectionRow
 from sinemora.measurements.store.corrections import ClockRow
+from sinemora.measurements.store.host_waits import HostRow
 from sinemora.measurements.store.inserts import FrameRow, SpikeRow
 from sinemora.measurements.store.traffic import TrafficRow
 
@@ -54,6 +56,7 @@ class AdmittedReport:
     seen: list[WindowSeen]
     traffic: list[TrafficRow]
     connections: list[ConnectionRow]
+    host: list[HostRow]
     skipped: int = 0
 
     @property
@@ -65,7 +68,7 @@ class AdmittedReport:
     def size_bytes(self) -> int:
         """Size of the rows in memory, roughly."""
         frames = sum(len(row.stats) + len(row.sketch) for row in self.frames)
-        return frames + 100 * (len(self.traffic) + len(self.connections)) + 1024
+        return frames + 100 * (len(self.traffic) + len(self.connections)) + 500 * len(self.host) + 1024
 
 
 _Results = list[AdmittedReport | ProductError | None]
@@ -107,8 +110,8 @@ def admit(reports: Sequence[Report], raw_days: int, *, keys_decide: bool = False
 
 def _check_time(report: Report) -> None:
     """Refuse windows that end in the future. ProductError `window_in_future`."""
-    windows: tuple[ReportedWindow | ReportedTraffic | ReportedConnections, ...]
-    windows = (*report.windows, *report.traffic, *report.connections)
+    windows: tuple[ReportedWindow | ReportedTraffic | ReportedConnections | ReportedHost, ...]
+    windows = (*report.windows, *report.traffic, *report.connections, *report.host)
     for window in windows:
         ahead_s = window.started_at_s + window.window_s - report.at_s
         if ahead_s > FUTURE_TOLERANCE_S:
@@ -129,7 +132,9 @@ def _without_windows(report: Report, raw_days: int) -> AdmittedReport:
     at = datetime.fromtimestamp(report.at_s, UTC)
     note = ReportNote(report.agent.agent_id, at, report.health, report.agent_version, window_s)
     traffic, connections = _traffic(report, raw_days), _connections(report, raw_days)
-    return AdmittedReport(report.agent, report.keys, note, [], [], [], [], traffic, connections)
+    return AdmittedReport(
+        report.agent, report.keys, note, [], [], [], [], traffic, connections, _host(report, raw_days)
+    )
 
 
 def _connections(report: Report, raw_days: int) -> list[ConnectionRow]:
@@ -152,6 +157,16 @@ def _connections(report: Report, raw_days: int) -> list[ConnectionRow]:
         for window in report.connections
         if window.started_at_s >= oldest_s
         for peer in window.peers
+    ]
+
+
+def _host(report: Report, raw_days: int) -> list[HostRow]:
+    """Convert windows of waits to rows, without those that are too old to be kept."""
+    oldest_s = report.at_s - raw_days * _DAY_S
+    return [
+        HostRow(report.agent.tenant_key, report.agent.vm_key, one.started_at_s, one.window_s, one.values)
+        for one in report.host
+        if one.started_at_s >= oldest_s
     ]
 
 

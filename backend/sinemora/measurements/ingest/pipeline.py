@@ -30,7 +30,7 @@ from sinemora.measurements.ingest.rate_quota import RateQuotas, ReportRates
 from sinemora.measurements.ingest.report import Report
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher
-from sinemora.measurements.store import connections, corrections, inserts, partitions, traffic
+from sinemora.measurements.store import connections, corrections, host_waits, inserts, partitions, traffic
 
 log = structlog.get_logger(__name__)
 
@@ -134,6 +134,7 @@ class IngestPipeline:
             inserts.store_spikes(session, spikes)
             corrections.store_clocks(session, clocks)
             traffic.store(session, [row for report in reports for row in report.traffic])
+            host_waits.store(session, [row for report in reports for row in report.host])
             connections.store(session, [row for report in reports for row in report.connections])
             note_reports(session, [report.note for report in reports])
         self._rosters.learn(learnt)

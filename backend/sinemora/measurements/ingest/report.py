@@ -85,6 +85,15 @@ class ReportedTraffic:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportedHost:
+    """Waits on a VM in one window; `values` in the order of `store.host_waits.COLUMNS`."""
+
+    started_at_s: int
+    window_s: int
+    values: tuple[int | list[int] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportedPeer:
     """TCP connections of a VM to one peer in one window; key 0: to all others. `stalled_ms`: time in timeouts."""
 
@@ -125,3 +134,4 @@ class Report:
     windows: list[ReportedWindow] = field(default_factory=list)
     traffic: list[ReportedTraffic] = field(default_factory=list)
     connections: list[ReportedConnections] = field(default_factory=list)
+    host: list[ReportedHost] = field(default_factory=list)

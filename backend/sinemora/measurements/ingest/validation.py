@@ -16,7 +16,14 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, INT32_MAX
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest import agent_pb2
-from sinemora.measurements.ingest.agent_pb2 import ConnectionWindow, Evidence, Health, MeshWindow, TrafficWindow
+from sinemora.measurements.ingest.agent_pb2 import (
+    ConnectionWindow,
+    Evidence,
+    Health,
+    HostWindow,
+    MeshWindow,
+    TrafficWindow,
+)
 from sinemora.measurements.ingest.payload import (
     PROTOBUFS,
     ZSTD,
@@ -30,11 +37,13 @@ from sinemora.measurements.ingest.report import (
     Report,
     ReportedClocks,
     ReportedConnections,
+    ReportedHost,
     ReportedPeer,
     ReportedSpike,
     ReportedTraffic,
     ReportedWindow,
 )
+from sinemora.measurements.store import host_waits
 
 EVIDENCE_MAX = 64
 FIELDS_MAX = 100_000
@@ -43,6 +52,8 @@ INT64_MAX = 2**63 - 1
 NO_CLOCK = -1
 TRAFFIC_MAX = 1_000
 CONNECTION_WINDOWS_MAX = 400
+HOST_STALLS_MAX = 32
+_HOST_ELAPSED_MAX_NS = 3_600 * 1_000_000_000
 CONNECTION_PEERS_MAX = 65
 """Rows of a window of connections: 64 peers and the others together."""
 # user, kernel, hardware.
@@ -131,6 +142,7 @@ def _fill(report: Report, read: "native.ReadReport | OverflowError") -> None:
             windows.append(_window(header, columns, path))
     report.health, report.agent_version, report.windows = _health(message), message.agent_version, windows
     report.traffic, report.connections = _traffic(message), _connections(message)
+    report.host = _host(message)
 
 
 def _traffic(report: agent_pb2.Report) -> list[ReportedTraffic]:
@@ -150,6 +162,43 @@ def _traffic_window(message: TrafficWindow, path: str) -> ReportedTraffic:
         if getattr(message, name) > INT64_MAX:
             raise MalformedReport(f"{path}.{name}", "more than 2^63 - 1")
     return ReportedTraffic(*(getattr(message, name) for name in _TRAFFIC))
+
+
+def _host(report: agent_pb2.Report) -> list[ReportedHost]:
+    if len(report.host) > TRAFFIC_MAX:
+        raise MalformedReport("host", f"at most {TRAFFIC_MAX:,} windows of waits in one report")
+    return [_host_window(message, f"host[{i}]") for i, message in enumerate(report.host)]
+
+
+def _host_window(message: HostWindow, path: str) -> ReportedHost:
+    _check_span(message, path)
+    if not 0 < message.elapsed_ns <= _HOST_ELAPSED_MAX_NS:
+        raise MalformedReport(f"{path}.elapsed_ns", "a window is counted over at most an hour")
+    at_us, lengths_us = list(message.stall_at_us), list(message.stall_us)
+    if len(at_us) > HOST_STALLS_MAX or len(at_us) != len(lengths_us):
+        raise MalformedReport(f"{path}.stall_us", f"at most {HOST_STALLS_MAX}, one for each of stall_at_us")
+    if any(abs(at) > _HOST_ELAPSED_MAX_NS // 1_000 for at in at_us):
+        raise MalformedReport(f"{path}.stall_at_us", "within an hour of the window's start")
+    for name in ("stalled_us", *host_waits.COUNTS):
+        if getattr(message, name) > INT64_MAX:
+            raise MalformedReport(f"{path}.{name}", "more than 2^63 - 1")
+    # The longest waits that four octets hold last an hour.
+    waits = [
+        min(getattr(waits, name), INT32_MAX) if message.HasField(wait) else None
+        for wait in host_waits.WAITS
+        for waits in [getattr(message, wait)]
+        for name in ("count", "p50_us", "p99_us", "max_us")
+    ]
+    given = [
+        min(getattr(message, name), INT32_MAX if name == "processors" else INT64_MAX)
+        if message.HasField(name)
+        else None
+        for name in ("processors", *host_waits.COUNTS)
+    ]
+    elapsed_ms = max(message.elapsed_ns // 1_000_000, 1)
+    lengths_us = [min(length, INT32_MAX) for length in lengths_us]
+    values = (elapsed_ms, *waits, message.stalled_us, at_us, lengths_us, *given)
+    return ReportedHost(message.started_at_s, message.window_s, values)
 
 
 def _connections(report: agent_pb2.Report) -> list[ReportedConnections]:
@@ -185,7 +234,7 @@ def _check_header(message: MeshWindow, path: str) -> None:
         raise MalformedReport(f"{path}.timestamp_source", complaint)
 
 
-def _check_span(message: MeshWindow | TrafficWindow | ConnectionWindow, path: str) -> None:
+def _check_span(message: MeshWindow | TrafficWindow | ConnectionWindow | HostWindow, path: str) -> None:
     if not 0 < message.window_s <= WINDOW_S_MAX:
         raise MalformedReport(f"{path}.window_s", f"a window lasts 1 to {WINDOW_S_MAX} s, not {message.window_s}")
     if not 0 <= message.started_at_s < 1 << 33 or message.started_at_s % message.window_s:

@@ -219,6 +219,53 @@ class VmTrafficRead(Read):
     peak_received_bit_per_s: list[float | None]
 
 
+class WaitSeries(Read):
+    """One kind of wait over time, us: the largest median, 99th percentile and maximum of a window in each step.
+
+    `count` is the number of waits. Null in a step without windows, and where none was recorded.
+    """
+
+    count: list[int | None]
+    p50_us: list[int | None]
+    p99_us: list[int | None]
+    max_us: list[int | None]
+
+
+class StallRead(Read):
+    """A moment in which the agent of a VM waited for a processor."""
+
+    at: datetime
+    length_us: int
+
+
+class VmHostWaitsRead(Read):
+    """Waiting on a VM itself in a range, by timestamps of its agent's own packets and counters of its kernel.
+
+    `points_at` are the starts of the steps of `resolution_s` seconds. `wake`: lateness of the agent's wake-ups;
+    `receive`: from the kernel's receive stamp to the program; `send`: from the program to the driver; `queue`: the part
+    of it in the queue of the VM's own interface. Ratios are shares of the time that was counted: the agent waited for a
+    processor (`stalled`), the hypervisor ran others (`steal`, of all processors), some process waited (`pressure`),
+    and the quota of a control group held the agent back (`throttled`). Null is not available, or a step without
+    windows. `stalls` are the longest of the range, at most 500.
+    """
+
+    vm_id: UUID
+    window: Span
+    resolution_s: int
+    points_at: list[datetime]
+    wake: WaitSeries
+    receive: WaitSeries
+    send: WaitSeries
+    queue: WaitSeries
+    stalled_ratio: list[float | None]
+    steal_ratio: list[float | None]
+    pressure_ratio: list[float | None]
+    throttled_ratio: list[float | None]
+    softirq_squeezed: list[int | None]
+    receive_drops: list[int | None]
+    stalls: list[StallRead]
+
+
 class SeriesItem(Read):
     """Time series of a selection, a value per step; `values` by statistic."""
 

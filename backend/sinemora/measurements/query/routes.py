@@ -48,6 +48,7 @@ from sinemora.measurements.query.responses import (
     SpikeRead,
     VariabilityRead,
     VmClocksRead,
+    VmHostWaitsRead,
     VmPathsRead,
     VmTrafficRead,
 )
@@ -55,6 +56,7 @@ from sinemora.measurements.query.series import spikes
 from sinemora.measurements.query.series.latency_budgets_read import LatencyBudgetsRead
 from sinemora.measurements.query.tables import MEDIA_TYPES, Format
 from sinemora.measurements.query.vms.clocks import vm_clocks
+from sinemora.measurements.query.vms.host_waits import vm_host_waits
 from sinemora.measurements.query.vms.paths import vm_paths
 from sinemora.measurements.query.vms.traffic import vm_traffic
 from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
@@ -188,6 +190,19 @@ def list_vm_traffic(
 ) -> VmTrafficRead:
     """Return the rates of a VM's network interface over time, by its agent's counters of bytes and packets."""
     return vm_traffic(session, vm_id, from_, to, points)
+
+
+@vm_router.get("/host-waits", responses=responses(422))
+def list_vm_host_waits(
+    vm_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    from_: Annotated[datetime | None, Query(alias="from", description="Default: an hour before `to`")] = None,
+    to: Annotated[datetime | None, Query(description="Default: now")] = None,
+    points: Annotated[int, Query(ge=2, le=1_000, description="Maximum number of steps")] = 360,
+) -> VmHostWaitsRead:
+    """Return the waits on a VM itself over time: the part of delays that is the host's and not the network's."""
+    return vm_host_waits(session, vm_id, from_, to, points)
 
 
 @router.get("/comparison", response_model=ComparisonRead, responses=_responses())

@@ -19,7 +19,11 @@ FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::smallint[], %b::int[], %b::v
             %b::bigint[], %b::bigint[], %b::bigint[], %b::bigint[])
      AS i(tenant_key, vm_key, started_at_s, window_s, elapsed_ms, interface,
           bytes_sent, packets_sent, bytes_received, packets_received)
-ON CONFLICT DO NOTHING
+ON CONFLICT (tenant_key, vm_key, started_at) DO UPDATE
+SET elapsed_ms = EXCLUDED.elapsed_ms, interface = EXCLUDED.interface,
+    bytes_sent = EXCLUDED.bytes_sent, packets_sent = EXCLUDED.packets_sent,
+    bytes_received = EXCLUDED.bytes_received, packets_received = EXCLUDED.packets_received
+WHERE vm_traffic.interface IS NULL
 """
 
 
@@ -58,11 +62,13 @@ class TrafficStep:
 
 
 def store(session: Session, rows: Sequence[TrafficRow]) -> None:
-    """Store windows in a system session; those already there stay."""
-    if not rows:
+    """Store windows in a system session, also those whose waits are there; traffic that is there stays."""
+    # A report that arrives twice in one batch would update one row twice, which PostgreSQL refuses.
+    distinct = {(row.tenant_key, row.vm_key, row.started_at_s): row for row in reversed(rows)}
+    if not distinct:
         return
     # Always in the same order, so that two batches never wait for each other in a circle.
-    ordered = sorted(rows, key=lambda row: (row.tenant_key, row.vm_key, row.started_at_s))
+    ordered = [distinct[key] for key in sorted(distinct)]
     names = TrafficRow.__dataclass_fields__
     columns = tuple([getattr(row, name) for row in ordered] for name in names)
     session.connection().exec_driver_sql(_STORE, columns)
@@ -78,7 +84,7 @@ def steps(session: Session, vm_key: int, start: datetime, end: datetime, step_s:
         " sum(packets_received)::bigint, max(bytes_sent * 1e3 / elapsed_ms)::float8,"
         " max(bytes_received * 1e3 / elapsed_ms)::float8"
         " FROM vm_traffic WHERE tenant_key = %(tenant_key)s AND vm_key = %(vm_key)s"
-        " AND started_at >= %(start)s AND started_at < %(end)s GROUP BY step ORDER BY step",
+        " AND started_at >= %(start)s AND started_at < %(end)s AND interface IS NOT NULL GROUP BY step ORDER BY step",
         {"step_s": step_s, "tenant_key": tenant_of(session), "vm_key": vm_key, "start": start, "end": end},
     )
     return [TrafficStep(*row) for row in rows]
@@ -89,7 +95,8 @@ def interface(session: Session, vm_key: int, start: datetime, end: datetime) -> 
     rows = fetch(
         session,
         "SELECT interface FROM vm_traffic WHERE tenant_key = %(tenant_key)s AND vm_key = %(vm_key)s"
-        " AND started_at >= %(start)s AND started_at < %(end)s ORDER BY started_at DESC LIMIT 1",
+        " AND started_at >= %(start)s AND started_at < %(end)s AND interface IS NOT NULL"
+        " ORDER BY started_at DESC LIMIT 1",
         {"tenant_key": tenant_of(session), "vm_key": vm_key, "start": start, "end": end},
     )
     return str(rows[0][0]) if rows else None

@@ -85,6 +85,7 @@ mod tests {
             bytes: [0; MAX_LEN],
             len,
             ecn: EcnField::NOT_ECT,
+            asks_schedule: false,
             token: (),
         }
     }

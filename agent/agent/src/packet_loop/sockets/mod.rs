@@ -50,6 +50,8 @@ pub(super) struct Sockets {
     least_source: Option<TimestampSource>,
     time_scale: TimeScale,
     unstamped_in_a_row: u32,
+    /// Time of the latest message that asked for its time at the packet scheduler.
+    schedule_asked_at: RawTime,
     /// True if a measurement compares ECN fields.
     asks_ecn: bool,
     inbox: Inbox,
@@ -89,6 +91,7 @@ impl Sockets {
             least_source: None,
             time_scale: TimeScale::starting(now.real.0 - now.raw.0),
             unstamped_in_a_row: 0,
+            schedule_asked_at: RawTime(0),
             asks_ecn: false,
             inbox: Inbox::new(),
         })
@@ -338,6 +341,13 @@ impl Sockets {
         &mut self,
         mut each: impl FnMut(&Outgoing<Departure>, Result<(), &io::Error>),
     ) -> io::Result<()> {
+        let now = self.clocks.latest().raw;
+        if now.since(self.schedule_asked_at) >= POLICY.schedule_stamps_ns
+            && let Some(last) = self.event_out.last_mut()
+        {
+            last.asks_schedule = true;
+            self.schedule_asked_at = now;
+        }
         let mut rest = &self.event_out[..];
         // In the order they were queued, whatever their flows: a responder takes the first sequence id that it receives
         // for the first that was sent.

@@ -93,6 +93,7 @@ pub(crate) fn outgoing<T>(
         bytes,
         len,
         ecn: message.leaves_with(),
+        asks_schedule: false,
         token,
     }
 }

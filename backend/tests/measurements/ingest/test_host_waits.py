@@ -1,0 +1,124 @@
+"""Waits on VMs in reports: stored once next to the traffic, not available is not 0, nonsense is refused."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+
+from sinemora.kit.db import tenant_session
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.store import host_waits, traffic
+from tests.api_clients import Member, MeshWorld
+from tests.measurements.reports import add_traffic, host_of, send, sent, traffic_of, window_start, window_starts
+
+GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
+    return make_mesh(owner, 2)
+
+
+def steps(mesh: MeshWorld) -> list[host_waits.HostStep]:
+    now = datetime.now(UTC)
+    keys = [agent.vm_key for agent in mesh.agents]
+    with tenant_session(mesh.owner.tenant_id) as session:
+        return host_waits.steps(session, keys, now - HOUR, now + HOUR, 10)
+
+
+def bytes_sent(mesh: MeshWorld) -> list[int]:
+    now = datetime.now(UTC)
+    with tenant_session(mesh.owner.tenant_id) as session:
+        found = traffic.steps(session, mesh.agents[0].vm_key, now - HOUR, now + HOUR, 10)
+    return [step.bytes_sent for step in found]
+
+
+def test_the_golden_report_of_the_agent_is_read_once_and_what_is_absent_stays_unknown(mesh: MeshWorld):
+    report = Report.FromString((GOLDEN / "host.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "host.json").read_text(), Report()) == report
+    for number, window in enumerate(report.host):
+        window.started_at_s = window_start(2 - number)
+    for _ in range(2):
+        sent(mesh.agents[0], report)
+    full, empty = steps(mesh)
+    assert full.waits["wake"] == (1_600, 79, 1_279, 50_000)
+    assert full.waits["queue"] == (160, 3, 9, 12)
+    assert (full.elapsed_ms, full.processors, full.stalled_us) == (10_000, 2, 62_000)
+    assert full.counts == {
+        **{"steal_ms": 0, "pressure_us": 1_250_000, "throttled_us": 90_000},
+        **{"softirq_squeezed": 3, "receive_drops": 0},
+    }
+    assert set(empty.counts.values()) | set(empty.waits["wake"]) == {None}
+
+
+@pytest.mark.parametrize("order", ["together", "waits first", "traffic first"])
+def test_waits_and_traffic_of_a_window_share_a_row_in_any_order(mesh: MeshWorld, order: str):
+    at, alone = window_starts([2, 1])
+    waits, counted = host_of({at: 5_000, alone: 7_000}), traffic_of({at: 1_000})
+    if order == "together":
+        add_traffic(waits, at, 1_000)
+        sent(mesh.agents[0], waits)
+    else:
+        for report in (waits, counted) if order == "waits first" else (counted, waits):
+            sent(mesh.agents[0], report)
+    assert [step.waits["wake"][3] for step in steps(mesh)] == [5_000, 7_000]
+    assert bytes_sent(mesh) == [1_000]  # A window of waits alone is no traffic of 0.
+
+
+def test_stalls_are_moments_of_the_backends_time(mesh: MeshWorld):
+    at = window_start(2)
+    report = host_of({at: 0})
+    report.host[0].stall_at_us.extend([-3_000_000, 250_000])
+    report.host[0].stall_us.extend([4_000_000, 60_000])
+    sent(mesh.agents[0], report)
+    now = datetime.now(UTC)
+    with tenant_session(mesh.owner.tenant_id) as session:
+        found = host_waits.stalls(session, [mesh.agents[0].vm_key], now - HOUR, now + HOUR, 2)
+    moments = [(stall.at_ns - at * 10**9, stall.length_ns) for stall in found]
+    assert moments == [(-3 * 10**9, 4 * 10**9), (250_000_000, 60_000_000)]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("window_s", 0, "host[0].window_s: a window lasts 1 to 60 s, not 0"),
+        ("elapsed_ns", 0, "host[0].elapsed_ns: a window is counted over at most an hour"),
+        ("elapsed_ns", 3_600_000_000_001, "host[0].elapsed_ns: a window is counted over at most an hour"),
+        ("stall_us", [1], "host[0].stall_us: at most 32, one for each of stall_at_us"),
+        ("steal_ms", 2**63, "host[0].steal_ms: more than 2^63 - 1"),
+    ],
+)
+def test_nonsense_is_refused_with_its_field(mesh: MeshWorld, field: str, value: Any, said: str):
+    report = host_of({window_start(): 1_000})
+    if isinstance(value, list):
+        getattr(report.host[0], field).extend(value)
+    else:
+        setattr(report.host[0], field, value)
+    answer = send(mesh.agents[0], report)
+    assert (answer.status_code, answer.json()["code"]) == (422, "malformed_report")
+    assert said in answer.json()["detail"]
+    assert steps(mesh) == []
+
+
+def test_waits_over_time_are_shares_of_the_time_that_was_counted(mesh: MeshWorld):
+    older, missing, newer = window_starts([3, 2, 1])
+    report = host_of({older: 2_000, newer: 90_000})
+    window = report.host[1]
+    window.elapsed_ns, window.stalled_us, window.processors, window.steal_ms = 20_000_000_000, 5_000_000, 4, 8_000
+    window.stall_at_us.append(-12_000_000)
+    window.stall_us.append(5_000_000)
+    sent(mesh.agents[0], report)
+    start, end = (datetime.fromtimestamp(at, UTC).isoformat() for at in (older, newer + 10))
+    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/host-waits", params={"from": start, "to": end})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert [datetime.fromisoformat(at).timestamp() for at in found["points_at"]] == [older, missing, newer]
+    assert found["wake"]["max_us"] == [2_000, None, 90_000]
+    assert found["send"]["max_us"] == [None, None, None]
+    assert found["stalled_ratio"] == [0.0, None, 0.25]
+    assert found["steal_ratio"] == [None, None, 0.1]
+    assert found["pressure_ratio"] == [None, None, None]
+    assert [datetime.fromisoformat(one["at"]).timestamp() for one in found["stalls"]] == [newer - 12]
