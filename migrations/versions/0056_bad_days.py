@@ -3,7 +3,6 @@
 Evaluation of alerts: when the newest window of a block was received; for each mesh the newest reported window, the
 lateness of its reports, the ranges of late windows that still have to be evaluated, and windows left out.
 Notifications: until when an attempt is under way.
-
 Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
 """
 
@@ -22,7 +21,6 @@ _ALERT_STATES = (
     ("late_ranges", "jsonb NOT NULL DEFAULT '[]'"),
     ("windows_skipped", "bigint NOT NULL DEFAULT 0"),
 )
-
 _TRAFFIC = ("bytes_sent", "packets_sent", "bytes_received", "packets_received", "interface")
 _WAITS = (
     ("host_elapsed_ms", "integer"),
@@ -45,13 +43,12 @@ def upgrade() -> None:
     for name, type_ in _ALERT_STATES:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
     op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz")
-
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} DROP NOT NULL' for name in _TRAFFIC)}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ADD COLUMN {name} {kind}' for name, kind in _WAITS)}")
 
 
 def downgrade() -> None:
-    """Drop what was added."""
+    """Drop what was added, and windows of waits alone."""
     # Row-level security hides the rows of all tenants from the owner of the table.
     op.execute("ALTER TABLE vm_traffic NO FORCE ROW LEVEL SECURITY")
     op.execute("DELETE FROM vm_traffic WHERE interface IS NULL")

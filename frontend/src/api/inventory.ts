@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { PAGE_ROWS } from '~/lib/paging'
 import { Problem } from '~/lib/problem'
-import { isMoving, rangeOf, type TimeRange, type TimeSearch } from '~/lib/spans'
+import { isMoving, rangeOf, type Span, type TimeRange, type TimeSearch } from '~/lib/spans'
 import { useAction } from './action'
 import { everyItem, get, patch, post, put, remove } from './client'
 import type { CapacityInput, TokenBucketInput, VmUpdate } from './types'
@@ -81,6 +81,22 @@ export const vmTrafficQuery = (vmId: string, { versus: _, ...time }: TimeSearch)
         query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
       })
       return { ...traffic, range }
+    },
+    refetchInterval: isMoving(time) ? 10_000 : false,
+    placeholderData: keepPreviousData,
+  })
+
+/** The waits on a VM itself over time, by the timestamps and counters of its agent. `span` is that of a page without one. */
+export const vmHostWaitsQuery = (vmId: string, { versus: _, ...time }: TimeSearch, span: Span = VM_SPAN) =>
+  queryOptions({
+    queryKey: ['vms', vmId, 'host-waits', time, span],
+    queryFn: async () => {
+      const range = rangeOf(time, span)
+      const waits = await get('/v1/vms/{vm_id}/host-waits', {
+        path: { vm_id: vmId },
+        query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
+      })
+      return { ...waits, range }
     },
     refetchInterval: isMoving(time) ? 10_000 : false,
     placeholderData: keepPreviousData,

@@ -2,6 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { PATH_SPAN } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
+import { VmHostWaits } from '~/features/inventory/VmHostWaits'
 import { PathPage } from '~/features/paths/PathPage'
 import { pathSearch } from '~/features/paths/search'
 import { strings } from '~/features/shell/strings'
@@ -29,6 +30,7 @@ function PathRoute() {
       source={source}
       target={target}
       search={search}
+      ofVm={(vmId, name) => <VmHostWaits key={vmId} vmId={vmId} name={name} span={PATH_SPAN} />}
       onSearch={(patch) =>
         void navigate({ search: (old) => pathSearch({ ...old, ...patch }), replace: true, resetScroll: false })
       }

@@ -71,6 +71,7 @@ const ANSWERS = {
     vm_id: 'web',
     meshes: [clocks([900, null, 1_100], [2_000, null, 4_000])],
   },
+  'GET /v1/vms/web/host-waits': hostWaits([79, null, 50_000], 0.25),
   'GET /v1/vms/web/traffic': traffic([12e6, null, 9e6], [1e6, null, 5e5]),
   'GET /v1/vms/web/token-bucket': () => reply(404, { code: 'token_bucket_unknown', detail: 'Unknown token bucket.' }),
   'GET /v1/meshes/m/path-costs': ({ query }: Sent) =>
@@ -111,6 +112,18 @@ function budget(selection: string) {
 function clocks(median_ns: (number | null)[], largest_ns: (number | null)[]) {
   const points_at = median_ns.map((_, at) => `2026-11-20T10:4${at}:00Z`)
   return { mesh: named('m', 'production'), resolution_s: 60, points_at, paths: [], median_ns, largest_ns }
+}
+
+function hostWaits(p99_us: (number | null)[], stalled: number | null) {
+  const none = p99_us.map(() => null)
+  const series = (values: (number | null)[]) => ({ count: none, p50_us: none, p99_us: values, max_us: none })
+  const shares = p99_us.map((value) => (value === null ? null : stalled))
+  return {
+    ...{ vm_id: 'web', resolution_s: 10, points_at: p99_us.map((_, at) => `2026-11-20T10:40:${at}0Z`) },
+    ...{ wake: series(p99_us), receive: series(p99_us), send: series(none), queue: series(none) },
+    ...{ stalled_ratio: shares, steal_ratio: none, pressure_ratio: shares, throttled_ratio: none },
+    ...{ softirq_squeezed: none, receive_drops: none, stalls: [] },
+  }
 }
 
 function traffic(sent: (number | null)[], received: (number | null)[], name: string | null = 'eth0') {
@@ -226,6 +239,25 @@ test('the traffic of a VM is a chart in words', async () => {
   const words = 'Sent 9.00 Mbit/s to 12.0 Mbit/s; Received 500 kbit/s to 1.00 Mbit/s'
   expect(await panel.findByRole('img', { name: `Traffic over time: ${words}` })).toBeTruthy()
   expect(panel.getByRole('heading', { name: 'Interface eth0' })).toBeTruthy()
+})
+
+test('waits on the host are a chart in words, and what is not available is no zero', async () => {
+  mockApi(ANSWERS)
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Waiting on the host')
+  const late = '79.0 µs to 50.0 ms'
+  const words = `Wake-ups late by ${late}; Kernel to program ${late}; Program to driver not available; Own queue not available`
+  expect(await panel.findByRole('img', { name: `Waits on the host over time: ${words}` })).toBeTruthy()
+  const value = (name: string) => panel.getByText(name).nextElementSibling?.textContent
+  expect(value('Waited for a processor')).toBe('25.0 %')
+  expect(value('Stolen by the hypervisor')).toBe('not available')
+})
+
+test('an agent that reports no waits gets a sentence', async () => {
+  mockApi({ ...ANSWERS, 'GET /v1/vms/web/host-waits': hostWaits([null], null) })
+  await showPage(<VmPage vmId="web" />)
+  const panel = await panelOf('Waiting on the host')
+  expect(await panel.findByText(/^No waits reported in this time\./)).toBeTruthy()
 })
 
 test('without counters the page says why', async () => {

@@ -27,6 +27,7 @@ import { strings } from './strings'
 import { VmBudget } from './VmBudget'
 import { VmCapacity } from './VmCapacity'
 import { VmClocks } from './VmClocks'
+import { VmHostWaits } from './VmHostWaits'
 import { VmPaths } from './VmPaths'
 import { VmSettings } from './VmSettings'
 import { VmTokenBucket } from './VmTokenBucket'
@@ -42,7 +43,7 @@ const allVms = (
   </ButtonLink>
 )
 
-/** One VM: its paths, where their delays come from, the errors of its clock, its traffic with its token bucket, its incidents, the applications on it, its capacity, its name, zone and labels, its agent with the machine it reports and its events. */
+/** One VM: its paths, where their delays come from, the errors of its clock, the waits on it, its traffic with its token bucket, its incidents, the applications on it, its capacity, its name, zone and labels, its agent with the machine it reports and its events. */
 export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id
@@ -64,6 +65,7 @@ export function VmPage({ vmId }: { vmId: string }) {
       <VmPaths vmId={vmId} />
       <VmBudget vmId={vmId} />
       <VmClocks vmId={vmId} />
+      <VmHostWaits vmId={vmId} />
       <VmTraffic vmId={vmId} />
       <VmTokenBucket vmId={vmId} />
       <VmIncidents vm={vm.data} meshIds={(paths.data?.meshes ?? []).map(({ mesh }) => mesh.id)} />

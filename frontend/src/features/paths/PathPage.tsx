@@ -1,5 +1,6 @@
 import { SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { pathQuery, pathRange } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
@@ -32,6 +33,8 @@ interface Props {
   target: string
   search: PathSearch
   onSearch: (patch: PathSearch) => void
+  /** What is shown below the history for each end: its VM's id and name. */
+  ofVm?: (vmId: string, name: string) => ReactNode
 }
 
 const TAB_NAMES: Record<Tab, string> = {
@@ -45,7 +48,7 @@ const TAB_NAMES: Record<Tab, string> = {
 }
 
 /** One path in both directions: its history, its distribution, its flows, and what depends on it. */
-export function PathPage({ mesh, source, target, search, onSearch }: Props) {
+export function PathPage({ mesh, source, target, search, onSearch, ofVm }: Props) {
   const clock = useClock()
   const time = useTime()
   const statistic = search.statistic ?? 'p50'
@@ -101,6 +104,8 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         </Tabs.List>
         <Tabs.Panel value="history">
           <History {...ends} path={path.data} statistic={statistic} clock={clock} />
+          {ofVm?.(source, path.data.source.name)}
+          {ofVm?.(target, path.data.target.name)}
         </Tabs.Panel>
         <Tabs.Panel value="distribution">
           <Directions {...ends}>
