@@ -16,7 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from sinemora import compose
-from sinemora.kit import archive_state
+from sinemora.kit import archive_state, checks
 from sinemora.kit.config import settings
 from sinemora.kit.db import engine
 from sinemora.kit.errors import ProductError
@@ -44,7 +44,10 @@ class Health(Read):
 
 
 class Dependency(Read):
-    """Dependency of the backend. `needed`: without it no request is served; else only some features are missing."""
+    """Dependency of the backend, or work that it does for people: storing reports, evaluating alert rules, notifying.
+
+    `needed`: without it no request is served; else only some features are missing.
+    """
 
     state: Literal["up", "down"]
     needed: bool
@@ -84,6 +87,8 @@ def readyz(response: Response) -> Readiness:
     dependencies = {"database": _database(), "schema": _schema(), "redis": _redis()}
     if settings().archive == "on":
         dependencies["archive"] = _archive()
+    if dependencies["database"].state == "up":  # what needs it is down with it
+        dependencies |= {name: _working(name, problem) for name, problem in checks.problems().items()}
     for name, dependency in dependencies.items():
         DEPENDENCY_UP.labels(name).set(dependency.state == "up")
     if any(dependency.needed and dependency.state == "down" for dependency in dependencies.values()):
@@ -182,6 +187,12 @@ def _archive() -> Dependency:
         return Dependency(state="up", needed=False, detail="up to date")
     log.warning("archive of the database", problem=state.problem, age_s=state.age_s, error=state.error)
     return Dependency(state="down", needed=False, detail=state.problem)
+
+
+def _working(name: str, problem: str | None) -> Dependency:
+    if problem is not None:
+        log.warning("product degraded", dependency=name, problem=problem)
+    return Dependency(state="down" if problem else "up", needed=False, detail=problem or "works")
 
 
 def _down(name: str, error: Exception, *, needed: bool) -> Dependency:

@@ -20,7 +20,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError, internal_error
 from sinemora.kit.observability import tracing
 from sinemora.measurements import metrics
-from sinemora.measurements.ingest import admission, presence, validation
+from sinemora.measurements.ingest import admission, presence, storing_check, validation
 from sinemora.measurements.ingest.admission import AdmittedReport
 from sinemora.measurements.ingest.batching import BatchLimits, BatchQueue
 from sinemora.measurements.ingest.group_commit import BatchWriter
@@ -116,14 +116,22 @@ class IngestPipeline:
         """Store all reports in one transaction, on the writer's thread."""
         with tracing.span("store reports", reports=len(reports)):
             try:
-                self._commit(reports)
-            except exc.IntegrityError as error:
-                if "no partition of relation" not in str(error.orig):
-                    raise
-                log.warning("partitions missing: the sweep that creates them is late")
-                with system_session() as session:
-                    partitions.make_ahead(session, datetime.now(UTC), settings().retention_raw_days)
-                self._commit(reports)
+                self._commit_with_partitions(reports)
+            except exc.DBAPIError as error:
+                storing_check.note_outcome(error)
+                raise
+            storing_check.note_outcome(None)
+
+    def _commit_with_partitions(self, reports: Sequence[AdmittedReport]) -> None:
+        try:
+            self._commit(reports)
+        except exc.IntegrityError as error:
+            if "no partition of relation" not in str(error.orig):
+                raise
+            log.warning("partitions missing: the sweep that creates them is late")
+            with system_session() as session:
+                partitions.make_ahead(session, datetime.now(UTC), settings().retention_raw_days)
+            self._commit(reports)
 
     def _commit(self, reports: Sequence[AdmittedReport]) -> None:
         frames = [row for report in reports for row in report.frames]
