@@ -33,6 +33,7 @@ from sinemora.advisors.shaping import routes as shaping
 from sinemora.advisors.transfers import routes as transfers
 from sinemora.advisors.transport import routes as transport
 from sinemora.alerts.detection import routes as detection
+from sinemora.alerts.detection import timeliness
 from sinemora.alerts.evidence import routes as evidence
 from sinemora.alerts.incidents import routes as incidents
 from sinemora.alerts.notifications import routes as notifications
@@ -144,8 +145,8 @@ ROUTERS = (
     overview.about_router,
     *(module.router for module in compose.imported("routes")),
 )
-# Collectors of metrics in the database and in Redis; their import registers them for /metrics.
-METRICS = (worker_metrics, backlog_metrics)
+# Collectors of metrics in the database and in Redis, and checks; their import registers them.
+METRICS = (worker_metrics, backlog_metrics, timeliness)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.overview import findings, service
-from sinemora.overview.schemas import AdvisorFinding, ApplicationRanking, MeshHealth, OverviewRead
+from sinemora.overview.schemas import About, AdvisorFinding, ApplicationRanking, MeshHealth, OverviewRead
 
 router = APIRouter(
     prefix="/v1/overview",
@@ -31,9 +31,9 @@ about_router = APIRouter(
 
 
 @about_router.get("")
-def about(actor: Viewer) -> health.About:
-    """Return the version of the product and the capabilities of its database."""
-    return health.about()
+def about(session: SessionDep, actor: Viewer) -> About:
+    """Return the version of the product, the capabilities of its database, and whether alerts are in time."""
+    return About(**health.about().model_dump(), alerts=service.alert_timeliness(session))
 
 
 @router.get("")

@@ -13,8 +13,28 @@ from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead, Recurre
 from sinemora.alerts.models import IncidentState
 from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.schemas import RosterZone
+from sinemora.kit import health
 from sinemora.kit.schemas import Read
 from sinemora.recommendations.schemas import GainRead
+
+
+class AlertTimeliness(Read):
+    """Whether the tenant's alerts are in time. Of no mesh and no notification that is late, both times are null.
+
+    `evaluated_at`: when the alert rules were evaluated last on the mesh that is behind most, null if never.
+    `waiting_since`: when the notification was due that waits longest.
+    """
+
+    evaluates: bool
+    evaluated_at: datetime | None
+    notifies: bool
+    waiting_since: datetime | None
+
+
+class About(health.About):
+    """Versions, laboratories, and whether alerts are in time; null while the database does not know."""
+
+    alerts: AlertTimeliness | None
 
 
 class PathCounts(Read):

@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.detection import timeliness
 from sinemora.alerts.evaluation.baseline import LEARNT
 from sinemora.alerts.incidents.schemas import AffectedRead, CulpritRead
 from sinemora.alerts.incidents.service import recurrence_read
@@ -29,6 +31,7 @@ from sinemora.overview.figures import PathFigures, is_below, is_older, newest_ve
 from sinemora.overview.queries import AgentRow, Evaluation
 from sinemora.overview.schemas import (
     AgentCounts,
+    AlertTimeliness,
     ApplicationRanking,
     Attention,
     ClockError,
@@ -82,6 +85,21 @@ def overview(session: Session) -> OverviewRead:
     ids = session.scalars(select(Mesh.id).order_by(Mesh.name)).all()
     meshes = [reader.read(mesh_id) for mesh_id in ids]
     return OverviewRead(meshes=meshes, attention=_attention(statuses, reader.clocks.values()))
+
+
+def alert_timeliness(session: Session) -> AlertTimeliness | None:
+    """Return whether the tenant's alerts are in time; None where the database does not answer in time."""
+    try:
+        with session.begin_nested():
+            now = timeliness.read(session)
+    except SQLAlchemyError:
+        return None
+    return AlertTimeliness(
+        evaluates=now.evaluates,
+        evaluated_at=None if now.evaluates else now.evaluated_at,
+        notifies=now.notifies,
+        waiting_since=None if now.notifies else now.waiting_since,
+    )
 
 
 def mesh_health(session: Session, mesh_id: UUID) -> MeshHealth:

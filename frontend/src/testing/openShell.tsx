@@ -12,6 +12,7 @@ import {
   type StaticDataRouteOption,
 } from '@tanstack/react-router'
 import { render, screen } from '@testing-library/react'
+import type { components } from '~/api/schema.gen'
 import { Shell } from '~/features/shell/Shell'
 import { appSearch, RETAINED } from '~/lib/searchParams'
 import { theme } from '~/ui/theme'
@@ -47,16 +48,20 @@ const TIMES: Record<string, StaticDataRouteOption> = {
   '/meshes/$meshId/paths/$source/$target': { time: { span: '15m', compares: true } },
 }
 
+type About = components['schemas']['About']
+
 interface Options {
   /** Shown below the heading. */
   page?: React.ReactNode
   /** Laboratories of the server. */
   labs?: string[]
+  /** Whether the tenant's alerts are in time, as the server reports it. */
+  alerts?: About['alerts'] | undefined
 }
 
 /** Render the shell at an address; each page is its route as a heading. Return the router. */
-export async function openShell(address: string, { page, labs = ['simulations', 'tail-lab'] }: Options = {}) {
-  mockApi({ ...ANSWERS, 'GET /v1/about': { labs } })
+export async function openShell(address: string, { page, labs = ['simulations', 'tail-lab'], alerts }: Options = {}) {
+  mockApi({ ...ANSWERS, 'GET /v1/about': { labs, alerts } })
   const root = createRootRoute({
     component: Shell,
     validateSearch: appSearch,

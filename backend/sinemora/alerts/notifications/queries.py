@@ -48,6 +48,17 @@ def due_deliveries(session: Session, at: datetime, of_tenant: int, limit: int) -
     return [(row[0], row[1], row[2]) for row in session.execute(query.order_by(due.c.place, due.c.due_at).limit(limit))]
 
 
+def waiting_longest(session: Session) -> tuple[datetime | None, float]:
+    """Return when the notification was due that waits longest, and how long ago, s; None and 0 when none is due."""
+    row = session.execute(
+        text(
+            "SELECT min(due_at), coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0)::float8"
+            " FROM deliveries WHERE state = 'waiting' AND due_at <= clock_timestamp()"
+        )
+    ).one()
+    return row[0], row[1]
+
+
 def locked_delivery(session: Session, delivery_id: UUID) -> Delivery | None:
     """Lock and return a delivery; None if another process sends it."""
     return session.scalars(

@@ -198,6 +198,8 @@ def test_health_names_each_dependency_without_versions(client: Caller, owner: Me
         "schema": "up",
         "redis": "up",
         "storing": "up",
+        "evaluation": "up",
+        "notifications": "up",
     }
     assert not any(character.isdigit() for character in ready.text)
     assert client.get("/v1/about").status_code == 401

@@ -14,6 +14,7 @@ from redis import Redis
 from redis import RedisError as RedisAway
 from sqlalchemy import text
 
+from sinemora import schedule
 from sinemora.access.tenants import tasks as tenants
 from sinemora.kit import archive_state, config
 from sinemora.kit.db import system_session
@@ -140,3 +141,6 @@ def test_alerts_are_about_metrics_that_exist():
     documented = set(re.findall(r"^\| `(sinemora_\w+)`", "".join(page.read_text() for page in PAGES), re.MULTILINE))
     assert named
     assert named <= documented
+    tasks = {name for found in re.findall(r'task=~"([^"]+)"', ALERTS.read_text()) for name in found.split("|")}
+    assert tasks
+    assert tasks <= {entry["task"] for entry in schedule.SCHEDULE.values()}

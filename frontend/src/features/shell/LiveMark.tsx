@@ -1,5 +1,7 @@
 import { Tooltip } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type LivePhase, useLivePhase } from '~/api/live'
+import { timelinessQuery } from '~/api/timeliness'
 import { useConnection } from '~/lib/connection'
 import { type Status, StatusMark } from '~/ui/StatusMark'
 import styles from './shell.module.css'
@@ -15,10 +17,13 @@ const PHASES: Record<Exclude<LivePhase, 'off'>, { status: Status; word: string; 
   },
 }
 
+const LATE = { status: 'warn', word: strings.liveAlertsLate, about: strings.liveAlertsLateHint } as const
+
 /** The state of the live stream. Pages without measurements have no mark. */
 export function LiveMark() {
   const phase = useLivePhase()
   const { away } = useConnection()
+  const { data: alerts } = useQuery(timelinessQuery)
   if (away) {
     return (
       <span className={styles.live} role="status">
@@ -27,7 +32,9 @@ export function LiveMark() {
     )
   }
   if (phase === 'off') return null
-  const { status, word, about } = PHASES[phase]
+  // New windows appear, but nobody looks at them: green would say that all is well.
+  const isLate = phase === 'live' && alerts?.evaluates === false
+  const { status, word, about } = isLate ? LATE : PHASES[phase]
   return (
     <Tooltip label={about}>
       <span className={styles.live} role="status">

@@ -14,6 +14,7 @@ import { Freshness } from './kiosk/Freshness'
 import { KioskButton } from './kiosk/KioskButton'
 import { LeaveKiosk } from './kiosk/LeaveKiosk'
 import { useWallZoom } from './kiosk/useWallZoom'
+import { LateAlertsBanner } from './LateAlertsBanner'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { NavigationDrawer } from './NavigationDrawer'
@@ -88,6 +89,7 @@ export function Shell() {
         {!isKiosk && <SideNavigation />}
         <div className={styles.column}>
           <AwayBanner />
+          <LateAlertsBanner />
           {!isKiosk && <DeletionBanner />}
           {!isKiosk && <DemonstrationStrip />}
           <main id="content" className={styles.content} tabIndex={-1} style={isKiosk ? { zoom } : undefined}>

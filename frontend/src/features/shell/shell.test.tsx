@@ -78,3 +78,29 @@ test('the collapsed navigation keeps the names of its pages, and stays collapsed
   await expect.poll(() => router.state.location.pathname).toBe('/curves')
   expect(localStorage.getItem('sinemora-navigation-collapsed')).toBe('true')
 })
+
+const agoMs = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+
+test.each(['/', '/vms', '/curves', '/meshes/m', '/alert-rules/new'])(
+  'late alerts are reported on %s, and only while they are late',
+  async (address) => {
+    const alerts = { evaluates: false, evaluated_at: agoMs(13), notifies: false, waiting_since: agoMs(2) }
+    await openShell(address, { alerts })
+    expect(
+      await screen.findByText(
+        /^Alert rules last evaluated at \d\d:\d\d, 13.min ago: incidents may be out of date, new ones are not detected\.$/,
+      ),
+    ).toBeTruthy()
+    expect(
+      screen.getByText(/^Notifications wait since \d\d:\d\d, for 2.min: .* receivers are not notified\.$/),
+    ).toBeTruthy()
+  },
+)
+
+test.each([undefined, { evaluates: true, evaluated_at: null, notifies: true, waiting_since: null }])(
+  'alerts in time need no line: %j',
+  async (alerts) => {
+    await openShell('/', { alerts })
+    expect(screen.queryByText(/^Alert rules|^Notifications wait/)).toBeNull()
+  },
+)

@@ -42,6 +42,13 @@ export const strings = {
   local: (zone: string) => `Local (${zone})`,
   live: 'Live',
   liveHint: 'New windows appear as they arrive.',
+  liveAlertsLate: 'Live, alerts late',
+  liveAlertsLateHint: 'New windows appear as they arrive, but alert rules are not evaluated on them in time.',
+  evaluatedLate: (at: string, age: string) =>
+    `Alert rules last evaluated at ${at}, ${age} ago: incidents may be out of date, new ones are not detected.`,
+  neverEvaluated: 'Alert rules are not evaluated: incidents are not detected.',
+  notificationsWait: (at: string, age: string) =>
+    `Notifications wait since ${at}, for ${age}: incidents are shown here, but receivers are not notified.`,
   connecting: 'Connecting',
   connectingHint: 'Opening the stream of new windows.',
   polling: 'Polling',

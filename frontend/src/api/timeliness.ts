@@ -1,0 +1,12 @@
+/** Whether the tenant's alerts are in time. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { aboutQuery } from './access'
+
+const REFRESH_MS = 15_000
+
+export const timelinessQuery = queryOptions({
+  ...aboutQuery,
+  refetchInterval: REFRESH_MS,
+  select: ({ alerts }) => alerts,
+})
