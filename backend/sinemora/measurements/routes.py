@@ -160,10 +160,10 @@ def listen(
     """
     get_mesh(session, mesh_id)
     hub: LiveHub = request.app.state.live
-    hub.admit(request.state.caller)
+    hub.admit(request.state.caller, actor.tenant_id)
     # The transaction ends before the stream begins: a listener holds no database connection.
     return StreamingResponse(
-        hub.events(mesh_id, request.state.caller, still_signed_in(request), last_event_id or after),
+        hub.events(mesh_id, request.state.caller, actor.tenant_id, still_signed_in(request), last_event_id or after),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

@@ -84,7 +84,7 @@ def test_a_live_stream_ends_with_its_key(servers: Any, monkeypatch: pytest.Monke
             return valid
 
         began_s, ended_s = time.monotonic(), None
-        stream = live.events(uuid4(), "api_key:1", is_signed_in)
+        stream = live.events(uuid4(), "api_key:1", uuid4(), is_signed_in)
         async for _ in stream:
             if time.monotonic() - began_s > 0.3 and valid:
                 valid, ended_s = False, time.monotonic()
@@ -96,8 +96,12 @@ def test_a_live_stream_ends_with_its_key(servers: Any, monkeypatch: pytest.Monke
     assert late_s < 30  # the stream itself lasts half an hour
 
 
-def test_streams_of_one_caller_are_counted(servers: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hub, "STREAMS_MAX", 2)
+@pytest.mark.parametrize(("limit", "callers"), [("STREAMS_MAX", ["key:1"] * 3), ("TENANT_STREAMS_MAX", "abc")])
+def test_streams_of_a_caller_and_of_a_tenant_are_counted(
+    servers: Any, monkeypatch: pytest.MonkeyPatch, limit: str, callers: list[str]
+):
+    monkeypatch.setattr(hub, limit, 2)
+    tenant_id = uuid4()
 
     async def open_three() -> str:
         live = LiveHub()
@@ -107,9 +111,10 @@ def test_streams_of_one_caller_are_counted(servers: Any, monkeypatch: pytest.Mon
             return True
 
         try:
-            for _ in range(3):
-                live.admit("user:1")
-                stream = live.events(uuid4(), "user:1", is_signed_in)
+            live.admit("of another", uuid4())
+            for caller in callers:
+                live.admit(caller, tenant_id)
+                stream = live.events(uuid4(), caller, tenant_id, is_signed_in)
                 await anext(stream)
                 streams.append(stream)
         except ProductError as error:

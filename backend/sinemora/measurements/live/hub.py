@@ -50,6 +50,8 @@ LONGEST_WAIT_S = 2.0
 CHECK_S = 10.0
 STREAMS_MAX = 50
 """Open streams of one session or key, in each process."""
+TENANT_STREAMS_MAX = 500
+"""Open streams of one tenant, in each process: each asks the database now and then whether it may go on."""
 # Streams end after this time; browsers reconnect automatically.
 STREAM_S = 1800.0
 # A stream that is opened while Redis is away waits this long for it.
@@ -81,18 +83,23 @@ class LiveHub:
         self._closed = False
         self._task = asyncio.create_task(self._listen())
 
-    def admit(self, caller: str) -> None:
-        """Refuse a caller with too many streams. ProductError `streams_too_many` (429)."""
+    def admit(self, caller: str, tenant_id: UUID) -> None:
+        """Refuse a caller, or a tenant, with too many streams. ProductError `streams_too_many` (429)."""
         if self._streams[caller] >= STREAMS_MAX:
-            raise ProductError(
-                "streams_too_many",
-                429,
-                f"Too many live streams: {STREAMS_MAX} are open. Close one, or use another API key.",
-                headers={"Retry-After": "10"},
-            )
+            refusal = f"{STREAMS_MAX} are open. Close one, or use another API key."
+        elif self._streams[str(tenant_id)] >= TENANT_STREAMS_MAX:
+            refusal = f"{TENANT_STREAMS_MAX} of this tenant are open. Close some."
+        else:
+            return
+        raise ProductError("streams_too_many", 429, f"Too many live streams: {refusal}", headers={"Retry-After": "10"})
 
     async def events(
-        self, mesh_id: UUID, caller: str, is_signed_in: Callable[[], Awaitable[bool]], last_event_id: str | None = None
+        self,
+        mesh_id: UUID,
+        caller: str,
+        tenant_id: UUID,
+        is_signed_in: Callable[[], Awaitable[bool]],
+        last_event_id: str | None = None,
     ) -> AsyncIterator[str]:
         """Yield the stream of one listener: the events missed since `last_event_id`, then new ones.
 
@@ -100,7 +107,8 @@ class LiveHub:
         """
         queue: asyncio.Queue[Event | None] = asyncio.Queue(_QUEUE_MAX)
         metrics.LISTENERS.inc()
-        self._streams[caller] += 1
+        counted = (caller, str(tenant_id))
+        self._streams.update(counted)
         ends_s = time.monotonic() + STREAM_S
         checked_s = time.monotonic()
         try:
@@ -133,9 +141,8 @@ class LiveHub:
                     yield str(new_event)
         finally:
             metrics.LISTENERS.dec()
-            self._streams[caller] -= 1
-            if not self._streams[caller]:
-                del self._streams[caller]
+            self._streams.subtract(counted)
+            self._streams = +self._streams
             self._leave(str(mesh_id), queue)
 
     async def close(self) -> None:

@@ -25,7 +25,7 @@ class Listener:
     """Lines of a stream of a mesh, from its `: listening` on."""
 
     def __init__(self, hub: LiveHub, mesh_id: UUID, last_event_id: str | None = None) -> None:
-        self.stream: AsyncIterator[str] = hub.events(mesh_id, "user:1", signed_in, last_event_id)
+        self.stream: AsyncIterator[str] = hub.events(mesh_id, "user:1", mesh_id, signed_in, last_event_id)
         self.before: list[str] = []
 
     async def opened(self) -> "Listener":
