@@ -40,13 +40,15 @@ FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, opti
 LABS = tuple(compose.imported("jobs"))
 
 
-def _every(task: "Task[Any, Any]", schedule: float | crontab, expires_s: float | None = None) -> None:
+def _every(
+    task: "Task[Any, Any]", schedule: float | crontab, expires_s: float | None = None, **parameters: float
+) -> None:
     """Run `task` every `schedule` seconds or as a crontab says, unless it has waited for `expires_s` for a worker.
 
     One late sweep does all the work, so those that queued up meanwhile are dropped.
     """
     options = {} if expires_s is None else {"options": {"expires": expires_s}}
-    SCHEDULE[task.name] = {"task": task.name, "schedule": schedule, **options}
+    SCHEDULE[task.name] = {"task": task.name, "schedule": schedule, "kwargs": parameters, **options}
 
 
 _every(tenants.sweep, crontab(minute="17"))
@@ -68,8 +70,8 @@ _every(recommendations.follow, 30.0, 30)
 _every(recommendations.ask, crontab(minute="*/5"), 300)
 _every(learning.read, 60.0, 60)
 _every(learning.judge, 600.0, 600)
-# Every second: a window is evaluated as soon as all agents have reported it.
-_every(alerts.evaluate, 1.0, 5)
+# Each process of the watch queue looks for due windows for some seconds, and then takes what else waits there.
+_every(alerts.evaluate, 1.0, 2, for_s=5.0)
 _every(alerts.evaluate_late_data, 60.0, 60)
 _every(alerts.deliver_due, 5.0, 5)
 

@@ -60,6 +60,7 @@ class MeshReports:
     reported_s: int | None = None
     lateness_s: float = 0.0
     skipped: int = 0
+    key: int = 0
 
     @property
     def newest_s(self) -> int:
@@ -131,10 +132,13 @@ def lag_s(mesh: MeshReports) -> float:
     return max(0.0, mesh.at_s - since_s)
 
 
-def _evaluated_s(mesh: MeshReports) -> int | None:
+def not_ahead(evaluated_s: int | None, window_s: int, at_s: float) -> int | None:
     """Return the end of the newest evaluated window; None for one in the future: the clock was stepped back."""
-    ahead_s = mesh.at_s + GRACE_S + mesh.window_s
-    return None if mesh.evaluated_s is None or mesh.evaluated_s > ahead_s else mesh.evaluated_s
+    return None if evaluated_s is None or evaluated_s > at_s + GRACE_S + window_s else evaluated_s
+
+
+def _evaluated_s(mesh: MeshReports) -> int | None:
+    return not_ahead(mesh.evaluated_s, mesh.window_s, mesh.at_s)
 
 
 def _wait_s(late_s: float) -> float:

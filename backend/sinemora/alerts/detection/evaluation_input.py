@@ -1,13 +1,12 @@
 """Input of evaluation: windows from stored frames, silent agents, applications below their objective."""
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import Seasons, Values
 from sinemora.alerts.evaluation.window import BucketForecast, EvaluationWindow
@@ -21,9 +20,8 @@ from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.fairness import flow_shares
 from sinemora.measurements.aggregate.matrix import Cells, CellState, Metric, Pairs, Statistic
 from sinemora.measurements.query.axis import keys_of
-from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
-from sinemora.measurements.store.tiers import Tier, TierRange
+from sinemora.measurements.store.tiers import TierRange
 from sinemora.measurements.token_buckets import service as token_buckets
 
 
@@ -31,14 +29,6 @@ def zone_of(mesh: MeshState) -> Ints:
     """Return the zone of each member, by position in `zone_runs`."""
     runs = zone_runs(mesh)
     return np.repeat(np.arange(len(runs)), [run.count for run in runs])
-
-
-def window(
-    session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
-) -> EvaluationWindow:
-    """Return one window from its stored frames."""
-    pairs = pairs_of(session, mesh, TierRange(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
-    return replace(window_of(mesh, pairs, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
 
 
 def window_of(mesh: MeshState, pairs: Pairs, ended_at_s: int, lasts_s: int, seasons: Seasons) -> EvaluationWindow:
@@ -102,12 +92,17 @@ def packets_of(cells: Cells) -> tuple[Floats, Floats]:
     return next(counts), next(counts)
 
 
-def silent_members(session: Session, mesh: MeshState, since: datetime, at: datetime) -> Flags:
-    """Return the members whose agent is overdue, given the start of uninterrupted evaluation of the mesh."""
+def silent_members(
+    mesh: MeshState, reports: Sequence[tuple[int, datetime, int]], since: datetime, at: datetime
+) -> Flags:
+    """Return the members whose agent is overdue, given the start of uninterrupted evaluation of the mesh.
+
+    `reports`: VM key, last report and seconds between reports of each agent.
+    """
     silent_keys = {
         key
-        for key, last_at, every_s in queries.last_reports(session, mesh.id)
-        if status_of(None, last_at and max(last_at, since), every_s, at, settings().stale_windows) is AgentStatus.silent
+        for key, last_at, every_s in reports
+        if status_of(None, max(last_at, since), every_s, at, settings().stale_windows) is AgentStatus.silent
     }
     return np.array([member.key in silent_keys for member in mesh.members], np.bool_)
 
@@ -136,16 +131,3 @@ def bucket_forecasts(session: Session, mesh: MeshState, at: datetime) -> dict[in
         if forecast is not None:
             forecasts[row.vm.key] = token_buckets.bucket_of(row), forecast
     return forecasts
-
-
-def late_windows(session: Session, mesh: MeshState, ended_at_s: int, evaluated_at: datetime, at_most: int) -> list[int]:
-    """Return ends (Unix s) of earlier windows with frames received after their evaluation."""
-    end = utc(ended_at_s - mesh.window_s)
-    start = end - timedelta(seconds=at_most * mesh.window_s)
-    starts = queries.late_frames(session, mesh.key, start, end, evaluated_at)
-    return [started_at_s + mesh.window_s for started_at_s in starts]
-
-
-def now() -> datetime:
-    """Return the current time."""
-    return datetime.now(UTC)

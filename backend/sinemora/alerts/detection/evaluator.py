@@ -4,44 +4,62 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from time import perf_counter
+from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
 import structlog
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import evaluation_input, queries, seasons
-from sinemora.alerts.detection.due import STALE_WINDOWS, MeshReports, lateness_s
+from sinemora.alerts.detection import batch, due, evaluation_input, queries, seasons
+from sinemora.alerts.detection.batch import MeshInput, Wanted
+from sinemora.alerts.detection.due import STALE_WINDOWS, MeshReports
+from sinemora.alerts.detection.queries import Progress
 from sinemora.alerts.evaluation import focus, state_codec
+from sinemora.alerts.evaluation.baseline import Flags
+from sinemora.alerts.evaluation.breach import Seasons
 from sinemora.alerts.evaluation.detections import Evaluation
-from sinemora.alerts.evaluation.engine import amend, step
+from sinemora.alerts.evaluation.engine import amend, silence, step
 from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX
-from sinemora.alerts.evaluation.rule import Kind
+from sinemora.alerts.evaluation.rule import Kind, Symptom
 from sinemora.alerts.evaluation.settling import Learning
-from sinemora.alerts.evaluation.tracking import REMEMBERED_S, advance
-from sinemora.alerts.evaluation.window import BucketForecast, EvaluationState
+from sinemora.alerts.evaluation.tracking import REMEMBERED_S, Transition, advance
+from sinemora.alerts.evaluation.window import BucketForecast, EvaluationState, EvaluationWindow
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
-from sinemora.alerts.models import AlertState
-from sinemora.alerts.rules.load import rules_of
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.fleet.meshes.service import mesh_state, set_focus
+from sinemora.fleet.meshes.service import get_mesh, set_focus
 from sinemora.fleet.meshes.strategies.strategy import StrategyKind
-from sinemora.measurements.ingest import presence
+from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store import frames
+from sinemora.measurements.store.tiers import Tier, TierRange
 
 log = structlog.get_logger(__name__)
 
-_CATCH_UP = 6
+# Windows that were missed are evaluated in order up to this time; earlier ones as late data.
+_CATCH_UP_S = 600
 # Baselines of small meshes are kept with each window; those of large ones every five minutes.
-_SMALL_VMS = 128
+SMALL_VMS = 128
 _BASELINES_EVERY = timedelta(minutes=5)
-_MEMORY_MAX = 64
 # After a longer gap between evaluations the backend was down, and agents could not report.
 _DOWN_AFTER = timedelta(minutes=1)
+# An incident that opens this long after its window has a note of it: its reports, or evaluation, were late.
+_LATE_S = 30
+# Paths of all meshes whose states are kept in memory; a state has some 200 bytes for each.
+_PATHS_KEPT = 8_000_000
 
-_states: dict[UUID, EvaluationState] = {}
+
+@dataclass(slots=True)
+class _Kept:
+    """State of a mesh in memory, and which blocks of its last windows were evaluated, by end of the window."""
+
+    state: EvaluationState
+    evaluated: dict[int, set[tuple[int, int]]]
+
+
+_kept: LruCache[UUID, _Kept] = LruCache(_PATHS_KEPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,77 +72,252 @@ class MeshEvaluation:
     changed: list[UUID]
 
 
-def evaluate(
-    session: Session, mesh_id: UUID, ended_at_s: int, at: datetime, reports: MeshReports | None = None
-) -> MeshEvaluation | None:
-    """Evaluate a mesh up to a window, with missed windows before it. Return None if another process does."""
-    began = perf_counter()
-    row = queries.locked_state(session, mesh_id)
-    if row is None or (row.evaluated_until is not None and row.evaluated_until >= utc(ended_at_s)):
+def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> MeshEvaluation | None:
+    """Evaluate a mesh up to a window, with missed windows before it, in one transaction.
+
+    Return None if another process evaluates it, or has.
+    """
+    progress = queries.progress(session, mesh_id)
+    if progress is None:
         return None
-    mesh = mesh_state(session, mesh_id)
-    if len(mesh.members) < 2:
-        row.evaluated_until = utc(ended_at_s)
-        return None
-    down_after = _DOWN_AFTER + timedelta(seconds=STALE_WINDOWS * mesh.window_s)
-    if row.watched_since is None or row.looked_at is None or at - row.looked_at > down_after:
-        row.watched_since = at
-    rules = rules_of(session, mesh)
-    state = _state_of(row)
-    usual = seasons.seasons_of(session, mesh, rules, ended_at_s)
-    if row.looked_at is not None and state.ended_at_s is not None:
-        for late_s in evaluation_input.late_windows(session, mesh, state.ended_at_s, row.looked_at, WINDOWS_MAX):
-            amend(state, rules, evaluation_input.window(session, mesh, late_s, _no_member(mesh), {}, usual))
-    first_s = ended_at_s
-    if state.ended_at_s is not None:
-        first_s = max(state.ended_at_s + mesh.window_s, ended_at_s - (_CATCH_UP - 1) * mesh.window_s)
-    performances: dict[str, float] = {}
-    below: dict[str, float] = {}
-    if any(rule.condition.of_applications for rule in rules):
-        performances, below = evaluation_input.performances(session, mesh)
-    buckets: dict[int, BucketForecast] = {}
-    if any(rule.condition.kind is Kind.TOKENS for rule in rules):
-        buckets = evaluation_input.bucket_forecasts(session, mesh, at)
+    mesh = get_mesh(session, mesh_id)
+    evaluated_s = due.not_ahead(progress.evaluated_s, mesh.window_s, at.timestamp())
+    ends_s = missed_windows(session, mesh.key, mesh.window_s, evaluated_s, ended_at_s)
+    wanted = Wanted(mesh_id, ends_s, progress.looked_at_s)
+    given = batch.read(session, [wanted]).get(mesh_id)
+    result: MeshEvaluation | None = None
     changed: list[UUID] = []
-    evaluation = Evaluation([], 0, 0)
-    for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
-        newest = end_s == ended_at_s
-        silent = _silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
-        window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, usual)
-        if newest:
-            window = replace(window, buckets=buckets, performances=performances)
-        evaluation = step(state, rules, window)
-        # Incidents that ended matter only if something is seen that they could have caused.
-        remembered_s = REMEMBERED_S if evaluation.detections else 0
-        rows = incident_queries.ongoing(session, mesh.id, utc(end_s - remembered_s))
-        if evaluation.detections or rows:
-            known = incident_store.tracks_of(rows, mesh)
-            ids = [str(uuid4()) for _ in evaluation.detections]
-            changes = advance(known, evaluation.detections, window.zone_of, end_s, mesh.window_s, ids)
-            changed += incident_store.apply(session, mesh, rules, changes, rows, state, window, at)
+    for end_s in ends_s:
+        if given is None:
+            return None
+        found = evaluate_window(session, given, end_s, at, newest=end_s == ended_at_s)
+        if found is not None:
+            changed += found.changed
+            result = replace(found, changed=changed)
+    return result
+
+
+def missed_windows(session: Session, mesh_key: int, window_s: int, evaluated_s: int | None, due_s: int) -> list[int]:
+    """Return the ends of the windows to evaluate up to one that is due: those that were reported, and that one."""
+    if evaluated_s is None or evaluated_s + window_s >= due_s:
+        return [due_s]
+    first_s = max(evaluated_s, due_s - max(_CATCH_UP_S, WINDOWS_MAX * window_s))
+    starts = frames.starts(session, mesh_key, TierRange(Tier.RAW, utc(first_s), utc(due_s - window_s)))
+    return [round(start.timestamp()) + window_s for start in starts] + [due_s]
+
+
+def evaluate_window(
+    session: Session,
+    given: MeshInput,
+    ended_at_s: int,
+    at: datetime,
+    *,
+    newest: bool = True,
+    reports: MeshReports | None = None,
+) -> MeshEvaluation | None:
+    """Evaluate one window of a mesh. Return None if another process evaluates the mesh, or has, or it is gone.
+
+    `newest`: it is the newest one that is due, for which silent agents and applications are looked at.
+    """
+    began = perf_counter()
+    mesh, rules = given.mesh, given.rules
+    progress = queries.claimed(session, mesh.id)
+    if progress is None:
+        return None
+    evaluated_s = due.not_ahead(progress.evaluated_s, mesh.window_s, at.timestamp())
+    if evaluated_s is not None and evaluated_s >= ended_at_s:
+        return None
+    columns: dict[str, Any] = {"evaluated_until": utc(ended_at_s), "looked_at": at, "reported_until": utc(ended_at_s)}
+    if reports is not None:
+        columns |= {"reported_until": utc(reports.newest_s), "lateness_s": due.lateness_s(reports)}
+    if len(mesh.members) < 2:
+        queries.store_state(session, mesh.id, columns)
+        return None
+    kept = _state_of(session, mesh, progress.evaluated_s)
+    state = kept.state
+    if evaluated_s is None:
+        state.ended_at_s = None  # none before, or the clock was stepped back: the next window follows the last one
+    usual = seasons.seasons_of(session, mesh, rules, ended_at_s)
+    columns["late_ranges"] = late = _late_ranges(session, given, progress, kept, ended_at_s, usual, at)
+    columns["watched_since"] = watched_since = _watched_since(mesh, progress, at)
+    window = given.window(ended_at_s, usual)
+    if newest:
+        window = _with_present(session, given, window, _silent_members(given, watched_since, at), at)
+    evaluation = step(state, rules, window)
+    changed = _apply(session, given, state, window, evaluation, at, is_live=reports is not None)
     if mesh.strategy.kind is StrategyKind.EVENT:
         _follow_incidents(session, mesh, ended_at_s)
-    _store(row, state, mesh, ended_at_s, at)
-    if reports is not None:
-        row.reported_until, row.lateness_s = utc(reports.newest_s), lateness_s(reports)
-    row.firing, row.took_ms = evaluation.firing, round((perf_counter() - began) * 1000)
-    _note_learning(row, mesh, evaluation.learning)
+    first_kept_s = ended_at_s - batch.late_reach_s(mesh.window_s)
+    kept.evaluated = {end_s: blocks for end_s, blocks in kept.evaluated.items() if end_s >= first_kept_s}
+    kept.evaluated[ended_at_s] = given.frames.known.get(ended_at_s, set())
+    columns |= _encoded(state, mesh, progress, at) | _learning(mesh, evaluation.learning)
+    if late == progress.late_ranges:
+        del columns["late_ranges"]
+    columns |= {"firing": evaluation.firing, "took_ms": round((perf_counter() - began) * 1000)}
+    queries.store_state(session, mesh.id, columns)
+    _kept.put(mesh.id, kept, size=len(mesh.members) ** 2)
     return MeshEvaluation(mesh, ended_at_s, evaluation, changed)
 
 
-def _silent_members(session: Session, mesh: MeshState, watched_since: datetime, at: datetime) -> np.ndarray:
+def look_for_silence(session: Session, given: MeshInput, at: datetime) -> MeshEvaluation | None:
+    """Apply the rules on silent agents to a mesh without new windows, by the wall clock.
+
+    Path rules stay at the newest reported window: they must not count windows that nobody could report.
+    """
+    mesh = given.mesh
+    progress = queries.claimed(session, mesh.id)
+    if progress is None:
+        return None
+    kept = _state_of(session, mesh, progress.evaluated_s)
+    watched_since = _watched_since(mesh, progress, at)
+    columns: dict[str, Any] = {"looked_at": at, "watched_since": watched_since}
+    ended_at_s = int(at.timestamp()) // mesh.window_s * mesh.window_s
+    changed: list[UUID] = []
+    evaluation = Evaluation([], 0, 0)
+    silent = _silent_members(given, watched_since, at)
+    if len(mesh.members) > 1 and (silent.any() or given.facts.incidents):
+        window = replace(given.window_of((), ended_at_s, lambda *_: None), silent=silent)
+        evaluation = silence(kept.state, given.rules, window)
+        changed = _apply(session, given, kept.state, window, evaluation, at, of_silence=True)
+        columns["rule_states"] = state_codec.encode(kept.state, baselines=False)
+        _kept.put(mesh.id, kept, size=len(mesh.members) ** 2)
+    queries.store_state(session, mesh.id, columns)
+    return MeshEvaluation(mesh, ended_at_s, evaluation, changed)
+
+
+def _apply(
+    session: Session,
+    given: MeshInput,
+    state: EvaluationState,
+    window: EvaluationWindow,
+    evaluation: Evaluation,
+    at: datetime,
+    *,
+    is_live: bool = False,
+    of_silence: bool = False,
+) -> list[UUID]:
+    """Apply the detections of a window to the incidents of a mesh; return the ids of those that changed.
+
+    `is_live`: note in new incidents that the window was evaluated late. `of_silence`: only those of silent agents.
+    """
+    mesh, end_s = given.mesh, window.ended_at_s
+    if not evaluation.detections and not given.facts.incidents:
+        return []
+    # Incidents that ended matter only if something is seen that they could have caused.
+    remembered_s = REMEMBERED_S if evaluation.detections else 0
+    rows = incident_queries.ongoing(session, mesh.id, utc(end_s - remembered_s))
+    known = incident_store.tracks_of(rows, mesh)
+    if of_silence:
+        known = [track for track in known if Symptom.SILENCE in track.symptoms]
+    ids = [str(uuid4()) for _ in evaluation.detections]
+    changes = advance(known, evaluation.detections, window.zone_of, end_s, mesh.window_s, ids)
+    changed = incident_store.apply(session, mesh, given.rules, changes, rows, state, window, at)
+    late = at - utc(end_s)
+    if is_live and late > timedelta(seconds=_LATE_S + mesh.window_s):
+        text = f"Evaluated {late.total_seconds():.0f} s after the end of the window that shows it."
+        for change in changes:
+            if change.transition is Transition.OPENED:
+                incident_store.add_event(session, UUID(change.track.id), at, "late", text)
+    return changed
+
+
+def _with_present(
+    session: Session, given: MeshInput, window: EvaluationWindow, silent: Flags, at: datetime
+) -> EvaluationWindow:
+    """Return a window with what is known only about the present: silent agents, applications, token buckets."""
+    performances: dict[str, float] = {}
+    below: dict[str, float] = {}
+    if given.facts.applications and any(rule.condition.of_applications for rule in given.rules):
+        performances, below = evaluation_input.performances(session, given.mesh)
+    buckets: dict[int, BucketForecast] = {}
+    if given.facts.buckets and any(rule.condition.kind is Kind.TOKENS for rule in given.rules):
+        buckets = evaluation_input.bucket_forecasts(session, given.mesh, at)
+    return replace(window, silent=silent, below=below, buckets=buckets, performances=performances)
+
+
+def _watched_since(mesh: MeshState, progress: Progress, at: datetime) -> datetime:
+    """Return since when the mesh has been evaluated without a break."""
+    if progress.watched_since is None or progress.looked_at_s is None:
+        return at
+    silent_s = progress.looked_at_s - (progress.reported_s or progress.looked_at_s)
+    usual = timedelta(seconds=STALE_WINDOWS * mesh.window_s + due.pause_s(mesh.window_s, silent_s))
+    was_down = at.timestamp() - progress.looked_at_s > (_DOWN_AFTER + usual).total_seconds()
+    return at if was_down else progress.watched_since
+
+
+def _silent_members(given: MeshInput, watched_since: datetime, at: datetime) -> Flags:
     """Return the members whose agent is overdue, though it could report."""
-    present_since = presence.present_since()
-    if present_since is not None and present_since > watched_since:
-        watched_since = present_since
-    return evaluation_input.silent_members(session, mesh, watched_since, at)
+    if given.present_since is not None and given.present_since > watched_since:
+        watched_since = given.present_since
+    return evaluation_input.silent_members(given.mesh, given.agents, watched_since, at)
 
 
-def _note_learning(row: AlertState, mesh: MeshState, learning: Learning) -> None:
-    """Store how much the mesh has learnt, in seconds of measurement."""
+def _late_ranges(
+    session: Session,
+    given: MeshInput,
+    progress: Progress,
+    kept: _Kept,
+    ended_at_s: int,
+    usual: Seasons,
+    at: datetime,
+) -> list[list[int]]:
+    """Return the ranges of late windows that `late_data` has to evaluate, after applying late windows to the state.
+
+    These are windows before those that are caught up with, and late windows in which paths may be in breach.
+    """
+    mesh, state, window_s = given.mesh, kept.state, given.mesh.window_s
+    noticed_s = int(at.timestamp())
+    ranges = [list(one) for one in progress.late_ranges]
+    if state.ended_at_s is None:
+        return ranges
+    first_s = ended_at_s - max(_CATCH_UP_S, WINDOWS_MAX * window_s)
+    if state.ended_at_s < first_s:
+        left_out = TierRange(Tier.RAW, utc(state.ended_at_s), utc(first_s))
+        if starts := frames.starts(session, mesh.key, left_out):
+            ranges.append([round(starts[0].timestamp()), round(starts[-1].timestamp()) + window_s, noticed_s])
+    late: dict[int, set[int]] = {}
+    for block in given.recent:
+        end_s = block.started_s + window_s
+        evaluated = kept.evaluated.get(end_s)
+        if end_s > state.ended_at_s:
+            continue
+        if block.later if evaluated is None else (block.vm_key, block.block) not in evaluated:
+            late.setdefault(end_s, set()).add(block.vm_key)
+            kept.evaluated.setdefault(end_s, set()).add((block.vm_key, block.block))
+    of_applications = given.facts.applications and any(rule.condition.of_applications for rule in given.rules)
+    for end_s, vm_keys in sorted(late.items()):
+        place = TierRange(Tier.RAW, utc(end_s - window_s), utc(end_s))
+        blocks = [
+            block
+            for chunk in frames.frames(session, mesh.key, [place], sketches=False, vm_keys=vm_keys)
+            for block in chunk
+        ]
+        if amend(state, given.rules, given.window_of(blocks, end_s, usual)) or of_applications:
+            ranges.append([end_s - window_s, end_s, noticed_s])
+    return _joined(ranges)
+
+
+def _joined(ranges: Sequence[list[int]]) -> list[list[int]]:
+    """Return ranges in order, those less than a minute apart as one that was noticed with its newest part."""
+    joined: list[list[int]] = []
+    for start_s, end_s, noticed_s in sorted(ranges):
+        if joined and start_s - joined[-1][1] < Tier.MINUTE.step_s:
+            last = joined[-1]
+            joined[-1] = [last[0], max(last[1], end_s), max(last[2], noticed_s)]
+        else:
+            joined.append([start_s, end_s, noticed_s])
+    return joined
+
+
+def _learning(mesh: MeshState, learning: Learning) -> dict[str, int]:
+    """Return how much the mesh has learnt, in seconds of measurement, as columns."""
     every_s = mesh.window_s * (mesh.strategy.period if mesh.strategy.rotates else 1)
-    row.settling_paths, row.settled_s = learning.settling, learning.settled_windows * every_s
-    row.unlearnt_paths, row.learnt_s = learning.unlearnt, learning.learnt_windows * every_s
+    return {
+        "settling_paths": learning.settling,
+        "settled_s": learning.settled_windows * every_s,
+        "unlearnt_paths": learning.unlearnt,
+        "learnt_s": learning.learnt_windows * every_s,
+    }
 
 
 def _follow_incidents(session: Session, mesh: MeshState, ended_at_s: int) -> None:
@@ -136,36 +329,38 @@ def _follow_incidents(session: Session, mesh: MeshState, ended_at_s: int) -> Non
     set_focus(session, mesh, [(int(keys[one]), int(keys[other])) for one, other in pairs])
 
 
-def _no_member(mesh: MeshState) -> np.ndarray:
-    return np.zeros(len(mesh.members), np.bool_)
+def in_memory(mesh_id: UUID, evaluated_s: int | None) -> bool:
+    """Return whether this process evaluated the last window of a mesh."""
+    kept = _kept.get(mesh_id)
+    return kept is not None and kept.state.ended_at_s == evaluated_s
 
 
-def _state_of(row: AlertState) -> EvaluationState:
+def _state_of(session: Session, mesh: MeshState, evaluated_s: int | None) -> _Kept:
     """Return the state of a mesh: from memory if this process evaluated the last window, else from the database."""
-    cached = _states.get(row.mesh_id)
-    if cached is not None and row.evaluated_until is not None and cached.ended_at_s == row.evaluated_until.timestamp():
-        return cached
+    kept = _kept.get(mesh.id)
+    if kept is not None and kept.state.ended_at_s == evaluated_s and evaluated_s is not None:
+        return kept
     try:
-        return state_codec.decode(row.rule_states, row.baselines)
+        return _Kept(state_codec.decode(*queries.stored_state(session, mesh.id)), {})
     except state_codec.StateError as error:
         log.warning(
-            "alert state unreadable: rule states and baselines start empty", mesh=str(row.mesh_id), error=str(error)
+            "alert state unreadable: rule states and baselines start empty", mesh=str(mesh.id), error=str(error)
         )
-        return EvaluationState(np.zeros(0, np.int64))
+        return _Kept(EvaluationState(np.zeros(0, np.int64)), {})
 
 
-def _store(row: AlertState, state: EvaluationState, mesh: MeshState, ended_at_s: int, at: datetime) -> None:
-    row.evaluated_until, row.looked_at = utc(ended_at_s), at
-    row.rule_states = state_codec.encode(state, baselines=False)
-    small = len(mesh.members) <= _SMALL_VMS
-    if small or row.baselines_at is None or at - row.baselines_at >= _BASELINES_EVERY:
-        row.baselines, row.baselines_at = state_codec.encode(state, baselines=True), at
-    while len(_states) >= _MEMORY_MAX and row.mesh_id not in _states:
-        _states.pop(next(iter(_states)))
-    _states[row.mesh_id] = state
+def _encoded(state: EvaluationState, mesh: MeshState, progress: Progress, at: datetime) -> dict[str, Any]:
+    """Return the state as columns."""
+    columns: dict[str, Any] = {"rule_states": state_codec.encode(state, baselines=False)}
+    small = len(mesh.members) <= SMALL_VMS
+    if small or progress.baselines_at is None or at - progress.baselines_at >= _BASELINES_EVERY:
+        columns |= {"baselines": state_codec.encode(state, baselines=True), "baselines_at": at}
+    return columns
 
 
 def forget(meshes: Sequence[UUID] | None = None) -> None:
     """Drop states from memory; the next evaluation reads them from the database."""
-    for mesh_id in list(_states) if meshes is None else meshes:
-        _states.pop(mesh_id, None)
+    if meshes is None:
+        _kept.clear()
+    for mesh_id in meshes or ():
+        _kept.remove(mesh_id)

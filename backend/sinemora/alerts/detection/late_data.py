@@ -1,9 +1,10 @@
 """Evaluate late data: windows received long after they ended.
 
-An agent that could not reach the backend sends hours of buffered windows later. Live evaluation accepts windows that
-are up to 16 windows late. Older ones are noticed when their minutes are merged again. Once no more has arrived for two
-minutes they are replayed in order, starting from today's baselines. Incidents found this way have already ended. The
-live state is read, never written. Silence rules are left out: live evaluation reported the silence at the time.
+Live evaluation notices windows that are a few minutes late, and windows that it left out because it was behind: it
+stores their ranges. An agent that could not reach the backend sends hours of buffered windows later. They are noticed
+when their minutes are merged again. Once no more has arrived for a minute they are replayed in order, starting from
+today's baselines. Incidents found this way have already ended. The live state is read, never written. Silence rules are
+left out: live evaluation reported the silence at the time.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,6 @@ from uuid import UUID
 
 import numpy as np
 import structlog
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import queries
@@ -42,7 +42,7 @@ log = structlog.get_logger(__name__)
 
 REACH = timedelta(days=1)
 """Older data is stored but not evaluated; a back-test covers it."""
-QUIET = timedelta(minutes=2)
+QUIET = timedelta(minutes=1)
 """Late windows are evaluated when none has arrived for this long …"""
 WAIT_MAX = timedelta(minutes=30)
 """… or when the first of them has waited this long."""
@@ -56,7 +56,7 @@ _BY_WINDOWS_MAX = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class LateRange:
-    """A range of minutes with late windows: start and end (Unix s)."""
+    """A range with late windows: start and end (Unix s)."""
 
     first_s: int
     last_s: int
@@ -86,8 +86,8 @@ class LateDataResult:
 
 def evaluate_late_data(session: Session, mesh_id: UUID, now: datetime) -> LateDataResult | None:
     """Find incidents in late data of a mesh. Return None if there is none, or another process evaluates it."""
-    evaluated_until = session.scalar(select(AlertState.evaluated_until).where(AlertState.mesh_id == mesh_id))
-    if evaluated_until is None:
+    present = queries.progress(session, mesh_id)
+    if present is None or present.evaluated_s is None:
         return None
     row = queries.locked_late_data_progress(session, mesh_id)
     if row is None:
@@ -97,18 +97,21 @@ def evaluate_late_data(session: Session, mesh_id: UUID, now: datetime) -> LateDa
     mesh = get_mesh(session, mesh_id)
     lateness = max(_MERGING, timedelta(seconds=WINDOWS_MAX * mesh.window_s - Tier.MINUTE.step_s))
     reach = floor(now - min(REACH, timedelta(days=settings().retention_raw_days)), Tier.MINUTE.step_s)
-    merged = queries.minutes_merged(session, mesh.key, reach, evaluated_until, row.looked_until, lateness)
-    if not merged:
-        return None
-    times = [merged_at for _, merged_at in merged]
-    if now - max(times) < QUIET and now - min(times) < WAIT_MAX:
+    merged = queries.minutes_merged(session, mesh.key, reach, utc(present.evaluated_s), row.looked_until, lateness)
+    times = [merged_at for _, merged_at in merged] + [utc(noticed_s) for *_, noticed_s in present.late_ranges]
+    if not times or (now - max(times) < QUIET and now - min(times) < WAIT_MAX):
         return None
     ready = [(start, merged_at) for start, merged_at in merged if merged_at <= now - QUIET]
-    if not ready:
+    noticed = [one for one in present.late_ranges if utc(one[2]) <= now - QUIET]
+    minutes = [(int(start.timestamp()), int(start.timestamp()) + Tier.MINUTE.step_s) for start, _ in ready]
+    within = [(start_s, end_s) for start_s, end_s, _ in noticed if utc(end_s) > reach]
+    if not ready and not noticed:
         return None
-    result = LateDataResult(ranges_of([int(start.timestamp()) for start, _ in ready]))
+    result = LateDataResult(ranges_of(sorted([*minutes, *within])))
     _evaluate(session, mesh_state(session, mesh_id), result, now)
-    row.looked_until = max(merged_at for _, merged_at in ready)
+    row.looked_until = max((merged_at for _, merged_at in ready), default=row.looked_until)
+    too_old_s = sum(end_s - start_s for start_s, end_s, _ in noticed if utc(end_s) <= reach)
+    queries.drop_late_ranges(session, mesh_id, noticed, too_old_s // mesh.window_s)
     log.info("late data evaluated", mesh=str(mesh_id), ranges=len(result.ranges), new=len(result.new))
     return result
 
@@ -124,13 +127,12 @@ def _evaluate(session: Session, mesh: MeshState, result: LateDataResult, now: da
     _write(session, mesh, seen, result, now)
 
 
-def ranges_of(minutes_s: Sequence[int]) -> list[LateRange]:
-    """Return minutes (starts, Unix s, ascending) as ranges; those close together become one."""
+def ranges_of(stretches: Sequence[tuple[int, int]]) -> list[LateRange]:
+    """Return stretches (start and end, Unix s, ascending) as ranges; those close together become one."""
     ranges: list[LateRange] = []
-    for start_s in minutes_s:
-        end_s = start_s + Tier.MINUTE.step_s
+    for start_s, end_s in stretches:
         if ranges and start_s - ranges[-1].last_s <= 2 * _AROUND.total_seconds():
-            ranges[-1] = LateRange(ranges[-1].first_s, end_s)
+            ranges[-1] = LateRange(ranges[-1].first_s, max(end_s, ranges[-1].last_s))
         else:
             ranges.append(LateRange(start_s, end_s))
     return ranges

@@ -1,11 +1,13 @@
 """SQL of detection."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
-from sqlalchemy.orm import Session
+from sqlalchemy import func, select, text, update
+from sqlalchemy.orm import Session, load_only
 
 from sinemora.alerts.detection import due
 from sinemora.alerts.detection.due import BlockReports, MeshReports
@@ -13,6 +15,7 @@ from sinemora.alerts.models import (
     AlertState,
     LateDataProgress,
 )
+from sinemora.measurements.store.binary_rows import fetch, tenant_of
 from sinemora.measurements.store.tiers import Tier
 
 
@@ -43,8 +46,20 @@ def reported_meshes(session: Session, since: timedelta) -> list[MeshReports]:
         {"keys": list(blocks)},
     )
     return [
-        MeshReports(tenant_id, mesh_id, window_s, at_s, blocks[key], *rest)
-        for key, tenant_id, mesh_id, window_s, at_s, *rest in meshes
+        MeshReports(
+            row.tenant_id,
+            row.id,
+            row.window_s,
+            row.at,
+            blocks[row.key],
+            row.evaluated,
+            row.looked_at,
+            row.reported,
+            row.lateness,
+            row.skipped,
+            row.key,
+        )
+        for row in meshes
     ]
 
 
@@ -79,30 +94,143 @@ def evaluation_lag(session: Session) -> EvaluationLag:
     )
 
 
-def locked_state(session: Session, mesh_id: UUID) -> AlertState | None:
-    """Lock and return the state of a mesh; None if another process evaluates it."""
-    return session.scalars(
-        select(AlertState).where(AlertState.mesh_id == mesh_id).with_for_update(skip_locked=True)
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Progress of evaluating a mesh; `AlertState` without the states. Times are Unix s."""
+
+    evaluated_s: int | None
+    looked_at_s: float | None
+    reported_s: int | None
+    watched_since: datetime | None
+    baselines_at: datetime | None
+    late_ranges: list[list[int]]
+
+
+_PROGRESS = (
+    "SELECT extract(epoch FROM evaluated_until)::bigint, extract(epoch FROM looked_at)::float8,"
+    " extract(epoch FROM reported_until)::bigint, watched_since, baselines_at, late_ranges"
+)
+
+
+def progress(session: Session, mesh_id: UUID) -> Progress | None:
+    """Return the progress of a mesh; None if none was created."""
+    row = session.execute(
+        text(f"{_PROGRESS} FROM alert_states WHERE tenant_id = :tenant_id AND mesh_id = :mesh_id"),
+        {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
     ).one_or_none()
+    return None if row is None else Progress(*row)
 
 
-def late_frames(session: Session, mesh_key: int, start: datetime, end: datetime, received_after: datetime) -> list[int]:
-    """Return starts (Unix s) of windows of a mesh in [start, end) with frames received after a time."""
+def claimed(session: Session, mesh_id: UUID) -> Progress | None:
+    """Lock a mesh for evaluation and return its progress; None if another process evaluates it, or it is gone.
+
+    From then on the transaction waits for no lock, and for no statement, so long that other meshes would suffer.
+    """
+    row = session.execute(
+        text(
+            f"{_PROGRESS}, set_config('lock_timeout', '1s', true), set_config('statement_timeout', '10s', true)"
+            " FROM alert_states WHERE tenant_id = :tenant_id AND mesh_id = :mesh_id FOR UPDATE SKIP LOCKED"
+        ),
+        {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
+    ).one_or_none()
+    return None if row is None else Progress(*row[:-2])
+
+
+def stored_state(session: Session, mesh_id: UUID) -> tuple[bytes | None, bytes | None]:
+    """Return the stored rule states and baselines of a mesh."""
+    row = fetch(
+        session,
+        "SELECT rule_states, baselines FROM alert_states WHERE tenant_id = %(tenant_id)s AND mesh_id = %(mesh_id)s",
+        {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
+    )[0]
+    return row[0], row[1]
+
+
+def store_state(session: Session, mesh_id: UUID, columns: Mapping[str, Any]) -> None:
+    """Store columns of the `AlertState` of a mesh."""
+    key = (AlertState.tenant_id == session.info["tenant_id"]) & (AlertState.mesh_id == mesh_id)
+    session.connection().execute(update(AlertState).where(key).values(**columns))
+
+
+def drop_late_ranges(session: Session, mesh_id: UUID, evaluated: Sequence[list[int]], skipped: int) -> None:
+    """Remove ranges of late windows that were evaluated, or add the number of windows skipped for their age.
+
+    A range that has grown meanwhile stays. In the order of locks the state comes after the progress on late data.
+    """
+    if not evaluated:
+        return
+    state = session.scalars(
+        select(AlertState)
+        .options(load_only(AlertState.late_ranges, AlertState.windows_skipped))
+        .where(AlertState.mesh_id == mesh_id)
+        .with_for_update(),
+        execution_options={"populate_existing": True},
+    ).one()
+    state.late_ranges = [one for one in state.late_ranges if one not in evaluated]
+    state.windows_skipped += skipped
+
+
+class MeshFacts(NamedTuple):
+    """Presence of what evaluation would have to read for a mesh, by id."""
+
+    applications: bool
+    buckets: bool
+    incidents: bool
+
+
+def facts(session: Session, mesh_ids: Sequence[UUID], ended_after: datetime) -> dict[UUID, MeshFacts]:
+    """Return of several meshes whether there are applications, token buckets, and incidents since a time."""
     rows = session.execute(
         text(
-            "SELECT DISTINCT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE tenant_key = :tenant_key"
-            " AND mesh_key = :mesh_key AND started_at >= :start AND started_at < :end AND received_at > :after"
-            " ORDER BY 1"
+            "SELECT m.id, EXISTS (SELECT FROM applications a WHERE a.tenant_id = m.tenant_id AND a.mesh_id = m.id),"
+            " EXISTS (SELECT FROM token_buckets b JOIN mesh_vms v ON v.tenant_id = b.tenant_id AND v.vm_id = b.vm_id"
+            "  WHERE b.tenant_id = m.tenant_id AND v.mesh_id = m.id),"
+            " EXISTS (SELECT FROM incidents i WHERE i.tenant_id = m.tenant_id AND i.mesh_id = m.id"
+            "  AND i.merged_into IS NULL AND (i.ended_at IS NULL OR i.ended_at >= :ended_after))"
+            " FROM meshes m WHERE m.tenant_id = :tenant_id AND m.id = ANY(:ids)"
         ),
+        {"tenant_id": session.info["tenant_id"], "ids": list(mesh_ids), "ended_after": ended_after},
+    )
+    return {mesh_id: MeshFacts(*found) for mesh_id, *found in rows}
+
+
+class LateBlock(NamedTuple):
+    """Block of a window, by mesh, start of the window (Unix s) and VM; `later`: received after the last look."""
+
+    mesh_key: int
+    started_s: int
+    vm_key: int
+    block: int
+    later: bool
+
+
+def recent_blocks(session: Session, spans: Sequence[tuple[int, datetime, datetime, datetime]]) -> list[LateBlock]:
+    """Return the blocks of several meshes that were received around their last look or later.
+
+    `spans`: mesh key, start and end of the windows, time of the last look.
+    """
+    keys, starts, ends, looks = zip(*spans, strict=True)
+    rows = fetch(
+        session,
+        "SELECT f.mesh_key, extract(epoch FROM f.started_at)::bigint, f.vm_key, f.block::int,"
+        " f.received_at > span.looked_at"
+        " FROM unnest(%(keys)s::int[], %(starts)s::timestamptz[], %(ends)s::timestamptz[], %(looks)s::timestamptz[])"
+        " AS span(mesh_key, first_at, last_at, looked_at) JOIN probe_frames f ON f.mesh_key = span.mesh_key"
+        " AND f.started_at >= span.first_at AND f.started_at < span.last_at"
+        # A report may be committed some time after it was received.
+        " AND f.received_at > span.looked_at - interval '10 s'"
+        " WHERE f.tenant_key = %(tenant_key)s AND f.started_at >= %(first)s AND f.started_at < %(last)s",
         {
-            "tenant_key": session.info["tenant_key"],
-            "mesh_key": mesh_key,
-            "start": start,
-            "end": end,
-            "after": received_after,
+            "tenant_key": tenant_of(session),
+            "keys": list(keys),
+            "starts": list(starts),
+            "ends": list(ends),
+            "looks": list(looks),
+            "first": min(starts),
+            "last": max(ends),
         },
     )
-    return [row[0] for row in rows]
+    return [LateBlock(*row) for row in rows]
 
 
 def reporters(
@@ -158,18 +286,21 @@ def minutes_merged(
     return [(started_at, rolled_at) for started_at, rolled_at in rows]
 
 
-def last_reports(session: Session, mesh_id: UUID) -> list[tuple[int, datetime, int]]:
-    """VM key, last report and seconds between reports of every living agent of a mesh that has reported."""
+def last_reports(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, list[tuple[int, datetime, int]]]:
+    """VM key, last report and seconds between reports of every living agent of meshes that has reported, by mesh."""
     rows = session.execute(
         text(
-            "SELECT v.key, a.last_report_at, a.report_every_s FROM mesh_vms m"
+            "SELECT m.mesh_id, v.key, a.last_report_at, a.report_every_s FROM mesh_vms m"
             " JOIN vms v ON v.tenant_id = m.tenant_id AND v.id = m.vm_id"
             " JOIN agents a ON a.tenant_id = v.tenant_id AND a.vm_id = v.id AND a.revoked_at IS NULL"
-            " WHERE m.tenant_id = :tenant_id AND m.mesh_id = :mesh_id AND a.last_report_at IS NOT NULL"
+            " WHERE m.tenant_id = :tenant_id AND m.mesh_id = ANY(:mesh_ids) AND a.last_report_at IS NOT NULL"
         ),
-        {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
+        {"tenant_id": session.info["tenant_id"], "mesh_ids": list(mesh_ids)},
     )
-    return [(key, at, every_s) for key, at, every_s in rows]
+    found: dict[UUID, list[tuple[int, datetime, int]]] = {mesh_id: [] for mesh_id in mesh_ids}
+    for mesh_id, key, at, every_s in rows:
+        found[mesh_id].append((key, at, every_s))
+    return found
 
 
 def locked_late_data_progress(session: Session, mesh_id: UUID) -> LateDataProgress | None:
@@ -180,10 +311,9 @@ def locked_late_data_progress(session: Session, mesh_id: UUID) -> LateDataProgre
 
 
 def watched_meshes(session: Session, since: datetime) -> list[tuple[UUID, UUID]]:
-    """Return (tenant, mesh) of all meshes evaluated since a time. Needs a system session."""
+    """Return (tenant, mesh) of all meshes evaluated since a time, in turn by tenant. Needs a system session."""
+    turn = func.row_number().over(partition_by=AlertState.tenant_id, order_by=AlertState.mesh_id)
     rows = session.execute(
-        select(AlertState.tenant_id, AlertState.mesh_id)
-        .where(AlertState.evaluated_until >= since)
-        .order_by(AlertState.mesh_id)
+        select(AlertState.tenant_id, AlertState.mesh_id).where(AlertState.evaluated_until >= since).order_by(turn)
     )
     return [(tenant_id, mesh_id) for tenant_id, mesh_id in rows]

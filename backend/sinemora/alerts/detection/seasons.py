@@ -18,25 +18,32 @@ from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store import frames
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
 
 WEEKS, WEEKS_MIN = 4, 3
 _HOUR, _WEEK = timedelta(hours=1), timedelta(weeks=1)
 _WEEKS = range(1, WEEKS + 1)
 _NEIGHBOUR_HOURS = (-_HOUR, timedelta(0), _HOUR)
-_CACHED_MESHES = 16
+# Paths of all meshes whose seasons are kept; an hour of a path has four bytes for each series.
+_PATHS_KEPT = 4_000_000
 
 Series = tuple[Metric, Statistic]
 
 
 @dataclass(slots=True)
 class MeshSeasons:
-    """Hours of a mesh that were read (None: nothing stored), and the usual values of the newest hour."""
+    """Hours of a mesh that were read (None: nothing stored), and the usual values of the newest hour.
+
+    `ahead`: the hour in which those of the next one were read. Each mesh has its minute for that, or the first windows
+    of an hour would take long in all meshes.
+    """
 
     keys: Ints
     series: tuple[Series, ...]
     hours: dict[datetime, dict[Series, Floats] | None] = field(default_factory=dict)
     hour: datetime | None = None
+    ahead: datetime | None = None
     seasons: dict[Series, Season] = field(default_factory=dict)
 
 
@@ -45,7 +52,7 @@ SeasonCache = LruCache[UUID, MeshSeasons]
 
 def new_cache() -> SeasonCache:
     """Return an empty cache of the seasons of some meshes."""
-    return LruCache(_CACHED_MESHES)
+    return LruCache(_PATHS_KEPT)
 
 
 _cache = new_cache()
@@ -59,10 +66,13 @@ def seasons_of(
     known = cache.get(mesh.id)
     if known is None or known.series != tuple(series) or not np.array_equal(known.keys, keys_of(mesh)):
         known = MeshSeasons(keys_of(mesh), tuple(series))
-        cache.put(mesh.id, known)
+        cache.put(mesh.id, known, size=len(mesh.members) ** 2)
     hour = floor(utc(ended_at_s - 1), 3600)
     if known.hour != hour:
         _learn(session, mesh, known, hour)
+    elif known.ahead != hour and ended_at_s % 3600 >= mesh.key % 60 * 60:
+        _read_hours(session, mesh, known, _needed(hour) | _needed(hour + _HOUR))
+        known.ahead = hour
     return lambda metric, statistic: known.seasons.get((metric, statistic))
 
 
@@ -70,15 +80,31 @@ def _usual(rules: Sequence[Rule]) -> list[Rule]:
     return [rule for rule in rules if rule.condition.kind is Kind.BASELINE]
 
 
-def _learn(session: Session, mesh: MeshState, known: MeshSeasons, hour: datetime) -> None:
-    hours_read = [[hour + shift - week * _WEEK for week in _WEEKS] for shift in _NEIGHBOUR_HOURS]
-    needed = {at for weeks in hours_read for at in weeks}
+def _weeks_before(hour: datetime) -> list[list[datetime]]:
+    """Return the hours of earlier weeks that an hour is compared with, by neighbouring hour."""
+    return [[hour + shift - week * _WEEK for week in _WEEKS] for shift in _NEIGHBOUR_HOURS]
+
+
+def _needed(hour: datetime) -> set[datetime]:
+    return {at for weeks in _weeks_before(hour) for at in weeks}
+
+
+def _read_hours(session: Session, mesh: MeshState, known: MeshSeasons, needed: set[datetime]) -> None:
+    """Read the needed hours that are not known, and drop the others."""
     known.hours = {at: hours for at, hours in known.hours.items() if at in needed}
-    for at in needed - known.hours.keys():
-        known.hours[at] = _read(session, mesh, known.series, at) if known.series else None
+    missing = needed - known.hours.keys()
+    stored = bool(missing and known.series) and frames.holds(
+        session, mesh.key, TierRange(Tier.HOUR, min(missing), max(missing) + _HOUR)
+    )
+    for at in missing:
+        known.hours[at] = _read(session, mesh, known.series, at) if stored else None
+
+
+def _learn(session: Session, mesh: MeshState, known: MeshSeasons, hour: datetime) -> None:
+    _read_hours(session, mesh, known, _needed(hour))
     known.hour, known.seasons = hour, {}
     for series in known.series:
-        levels = [_level([known.hours[at] for at in weeks], series) for weeks in hours_read]
+        levels = [_level([known.hours[at] for at in weeks], series) for weeks in _weeks_before(hour)]
         own = levels[_NEIGHBOUR_HOURS.index(timedelta(0))]
         if own is not None:
             known_levels = [level for level in levels if level is not None]

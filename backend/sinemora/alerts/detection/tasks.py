@@ -8,11 +8,9 @@ from uuid import UUID
 
 import structlog
 
-from sinemora.alerts.detection import due, evaluator, late_data, queries
+from sinemora.alerts.detection import due, late_data, queries, rounds
 from sinemora.alerts.notifications import delivery
 from sinemora.alerts.notifications import queries as notification_queries
-from sinemora.alerts.rules import service as rules
-from sinemora.kit import pulse
 from sinemora.kit.celery import NOTICES, ROUTES, WATCH, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce
@@ -25,26 +23,10 @@ _LANES = 16
 _SWEEP_S = 10.0
 
 
-@celery.task(name="alerts.evaluate")
-def evaluate() -> None:
-    """Evaluate every mesh with a due window. Due windows are found in the database, so none is lost."""
-    with system_session() as session:
-        meshes = queries.reported_meshes(session, due.ACTIVE_FOR)
-    for mesh in meshes:
-        pulse.touch()
-        end_s = due.due_end_s(mesh)
-        if end_s is None:
-            continue
-        try:
-            with tenant_session(mesh.tenant_id) as session:
-                rules.create_default_rules(session, mesh.mesh_id)
-                result = evaluator.evaluate(session, mesh.mesh_id, end_s, datetime.fromtimestamp(mesh.at_s, UTC), mesh)
-        except Exception:
-            evaluator.forget([mesh.mesh_id])  # the state in memory may be ahead of the database
-            log.exception("mesh not evaluated", mesh=str(mesh.mesh_id))
-            continue
-        for incident_id in result.changed if result else ():
-            announce(mesh.mesh_id, "incident", {"id": str(incident_id)})
+@celery.task(name="alerts.evaluate", soft_time_limit=60, time_limit=90)
+def evaluate(for_s: float = 0.0) -> None:
+    """Evaluate due windows for some seconds. They are found in the database, so none is lost."""
+    rounds.run(for_s)
 
 
 @celery.task(name="alerts.deliver_due")

@@ -53,7 +53,7 @@ class Evaluation:
 def conclude(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, observed: Observed) -> Evaluation:
     """Return the causes of what was observed in a window of one mesh. Rules fire that judge no path by itself."""
     views, gap = observed.views, observed.gap
-    detections = _silent(state, [rule for rule in rules if rule.condition.kind is Kind.SILENT], window, views, gap)
+    detections = silent_agents(state, rules, window, views, gap)
     grouped, alone = _grouped(views, observed.signed, window, state)
     detections += grouped
     if not observed.learnt.settles:
@@ -65,13 +65,17 @@ def conclude(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWi
     return Evaluation(detections, firing, alone, observed.learnt)
 
 
-def _silent(
-    state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, views: Sequence[RuleView], gap: int
+def silent_agents(
+    state: EvaluationState,
+    rules: Sequence[Rule],
+    window: EvaluationWindow,
+    views: Sequence[RuleView] = (),
+    gap: int = 1,
 ) -> list[Detection]:
     """Return silent agents, or zones of them, as causes. Rules firing on their paths are consequences: removed."""
     detections: list[Detection] = []
     lost = window.values(Metric.LOSS, Statistic.MEAN) >= _LOST
-    for rule in rules:
+    for rule in (rule for rule in rules if rule.condition.kind is Kind.SILENT):
         in_scope: Flags = np.ones(window.keys.size, np.bool_)
         if rule.scope is not None:
             in_scope = np.asarray(rule.scope.any(axis=1), np.bool_)

@@ -8,7 +8,7 @@ import numpy as np
 from sinemora.alerts.evaluation import groups
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints, rearranged
 from sinemora.alerts.evaluation.breach import breaches_of, least_spread, magnitude, rise_of
-from sinemora.alerts.evaluation.detections import Evaluation, conclude
+from sinemora.alerts.evaluation.detections import Evaluation, conclude, silent_agents
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.rule import PER_PATH, Kind, Rule
 from sinemora.alerts.evaluation.settling import aged, learning, rested
@@ -46,16 +46,22 @@ def observe(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWin
     return Observed(gap, views, signed, learnt)
 
 
-def amend(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> None:
-    """Apply a late window at its place in time; it counts from the next `step` on."""
+def amend(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> bool:
+    """Apply a late window at its place in time; it counts from the next `step` on.
+
+    `window` has the paths that came late, and no others. Return whether any of them may have been in breach: then the
+    windows around it have to be stepped again, since rules that look at few windows have forgotten its place.
+    """
     if state.ended_at_s is None or not np.array_equal(state.keys, window.keys):
-        return
+        return True
     age = round((state.ended_at_s - window.ended_at_s) / window.window_s)
-    if age >= 0:
-        _count(state, window)
+    if age < 0:
+        return True
+    _count(state, window)
+    breached = False
     for rule in rules:
         condition, rule_state = rule.condition, state.rule_states.get(rule.id)
-        if condition.kind not in PER_PATH or rule_state is None or age < 0:
+        if condition.kind not in PER_PATH or rule_state is None:
             continue
         if condition.kind is Kind.LOSS:
             continue  # judged from the counts, which the late window is added to
@@ -64,10 +70,18 @@ def amend(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindo
             continue
         breaches = breaches_of(condition, window.values, history)
         in_scope = window.planned if rule.scope is None else window.planned & rule.scope
+        breached |= bool((breaches.breach & breaches.known & in_scope).any())
         if window.active is not None and age > 0:
             continue  # the bits of a path are its turns, not the last windows: the late one has no place among them
         in_scope = in_scope & state.settled(window)
         rule_state.amend(breaches.breach & in_scope, breaches.known & in_scope, age)
+    return breached
+
+
+def silence(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow) -> Evaluation:
+    """Apply the rules on silent agents alone, while no windows come. The place of the last window stays."""
+    _rearrange(state, window.keys)
+    return Evaluation(silent_agents(state, rules, window), 0, 0)
 
 
 def _rearrange(state: EvaluationState, keys: Ints) -> None:

@@ -1,7 +1,8 @@
 """Load rules for evaluation from rows and from JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
+from uuid import UUID
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -12,6 +13,7 @@ from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import queries
 from sinemora.applications import queries as applications
 from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
@@ -20,6 +22,27 @@ def rules_of(session: Session, mesh: MeshState) -> list[Rule]:
     return [
         rule_of(row, scope_mask(session, mesh, row.scope)) for row in queries.rules_of(session, mesh.id) if row.enabled
     ]
+
+
+# Rules without a scope, by mesh, with their versions: a scope depends on names, labels and applications too.
+_Versions = list[tuple[UUID, int]]
+_known: LruCache[UUID, tuple[_Versions, list[Rule]]] = LruCache(100_000)
+
+
+def rules_of_meshes(session: Session, meshes: Collection[MeshState]) -> dict[UUID, list[Rule]]:
+    """Return the enabled rules of meshes by mesh; those that did not change since the last call take one query."""
+    versions = queries.versions_of_rules(session, [mesh.id for mesh in meshes])
+    rules = {}
+    for mesh in meshes:
+        of_mesh = versions.get(mesh.id, [])
+        known = _known.get(mesh.id)
+        if known is not None and known[0] == of_mesh:
+            rules[mesh.id] = known[1]
+            continue
+        rules[mesh.id] = rules_of(session, mesh)
+        if all(rule.scope is None for rule in rules[mesh.id]):
+            _known.put(mesh.id, (of_mesh, rules[mesh.id]), size=1 + len(of_mesh))
+    return rules
 
 
 def rule_of(row: AlertRule, scope: Flags | None) -> Rule:

@@ -1,5 +1,6 @@
 """SQL of rules."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import select, text
@@ -13,6 +14,21 @@ from sinemora.alerts.models import (
 def rules_of(session: Session, mesh_id: UUID) -> list[AlertRule]:
     """Return all rules of a mesh, by name."""
     return list(session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id).order_by(AlertRule.name)))
+
+
+def versions_of_rules(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, list[tuple[UUID, int]]]:
+    """Return ids and versions of the enabled rules of meshes, by mesh."""
+    rows = session.execute(
+        text(
+            "SELECT mesh_id, id, version FROM alert_rules WHERE tenant_id = :tenant_id AND mesh_id = ANY(:mesh_ids)"
+            " AND enabled ORDER BY mesh_id, name"
+        ),
+        {"tenant_id": session.info["tenant_id"], "mesh_ids": list(mesh_ids)},
+    )
+    found: dict[UUID, list[tuple[UUID, int]]] = {}
+    for mesh_id, rule_id, version in rows:
+        found.setdefault(mesh_id, []).append((rule_id, version))
+    return found
 
 
 def rule_named(session: Session, mesh_id: UUID, name: str) -> AlertRule | None:

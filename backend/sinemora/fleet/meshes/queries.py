@@ -180,6 +180,18 @@ def committed_revision(session: Session, mesh_id: UUID) -> int | None:
     return session.scalar(select(Mesh.revision).where(Mesh.id == mesh_id, unwritten))
 
 
+def committed_revisions(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return `committed_revision` of several meshes, by id; none of unknown ones, nor after something was written."""
+    rows = session.execute(
+        text(
+            "SELECT id, revision FROM meshes WHERE tenant_id = :tenant_id AND id = ANY(:ids)"
+            " AND pg_current_xact_id_if_assigned() IS NULL"
+        ),
+        {"tenant_id": session.info["tenant_id"], "ids": list(mesh_ids)},
+    )
+    return {mesh_id: revision for mesh_id, revision in rows}
+
+
 def active_bulk(session: Session) -> list[BulkOrder]:
     """Return the orders of the bulk sender that agents have in their plans."""
     return list(session.scalars(select(BulkOrder).where(text(_ACTIVE_BULK))))

@@ -137,23 +137,31 @@ def in_range(session: Session, mesh_key: int, start: datetime, end: datetime) ->
 
 def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
     """Return corrections as `in_range` does, in any session that sees the tenant."""
+    return of_meshes(session, tenant_key, [mesh_key], start, end)[mesh_key]
+
+
+def of_meshes(
+    session: Session, tenant_key: int, mesh_keys: Sequence[int], start: datetime, end: datetime
+) -> dict[int, list[Corrections]]:
+    """Return corrections of windows of several meshes that start in [start, end), by mesh key, oldest first."""
     rows = session.execute(
         text(
-            "SELECT extract(epoch FROM started_at)::bigint AS started_at_s,"
+            "SELECT mesh_key, extract(epoch FROM started_at)::bigint AS started_at_s,"
             " extract(epoch FROM ended_at)::bigint AS ended_at_s, shifts FROM corrections"
-            " WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+            " WHERE tenant_key = :tenant_key AND mesh_key = ANY(:mesh_keys)"
             " AND started_at < :end AND ended_at > :start ORDER BY started_at"
         ),
         {
             "tenant_key": tenant_key,
-            "mesh_key": mesh_key,
+            "mesh_keys": list(mesh_keys),
             "start": start - timedelta(seconds=HOLDS_S),
             "end": end,
         },
     )
-    return [
-        Corrections(row.started_at_s, row.ended_at_s, corrections.decode(bytes(row.shifts), SHIFTS)) for row in rows
-    ]
+    found: dict[int, list[Corrections]] = {key: [] for key in mesh_keys}
+    for mesh_key, started_at_s, ended_at_s, shifts in rows:
+        found[mesh_key].append(Corrections(started_at_s, ended_at_s, corrections.decode(bytes(shifts), SHIFTS)))
+    return found
 
 
 def spans_at(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]]) -> list[tuple[tuple[int, int], ...]]:

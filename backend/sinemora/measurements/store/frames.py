@@ -79,6 +79,16 @@ def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime
     return sorted({*stored, *(datetime.fromtimestamp(at, UTC) for at in np.unique(reading.steps_s(aged)).tolist())})
 
 
+def holds(session: Session, mesh_key: int, stretch: TierRange) -> bool:
+    """Return whether anything of a mesh is stored in a stretch."""
+    sql = (
+        f"SELECT EXISTS (SELECT FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+        " AND started_at >= :start AND started_at < :end)"
+    )
+    key = {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "start": stretch.start, "end": stretch.end}
+    return bool(session.scalar(text(sql), key)) or bool(aged_objects(session, mesh_key, stretch))
+
+
 def timestamp_source(session: Session, mesh_key: int, vm_key: int, started_at: datetime) -> int | None:
     """Return the origin of a VM's timestamps in a window (`TIMESTAMP_SOURCES`, from 1); None if not reported."""
     sql = (
@@ -107,6 +117,40 @@ def frames(
     parts = [(stretch, f"{stretch.tier}") for stretch in stretches]
     order = _BY_TIME if by_time else _BY_SOURCE if by_client else ""
     return _read(session, mesh_key, parts, sketches, "vm_key", vm_keys, order)
+
+
+class MeshFrames(NamedTuple):
+    """Blocks of a mesh in some windows, by end of the window (Unix s), and their VMs with the numbers of the blocks."""
+
+    blocks: dict[int, list[StoredFrame]]
+    known: dict[int, set[tuple[int, int]]]
+
+
+def windows_of_meshes(session: Session, spans: Sequence[tuple[int, datetime, datetime]]) -> dict[int, MeshFrames]:
+    """Return the reported windows of several meshes without sketches, by mesh key; spans: key, start and end."""
+    keys, starts, ends = zip(*spans, strict=True)
+    rows = fetch(
+        session,
+        "SELECT f.vm_key, extract(epoch FROM f.started_at)::bigint, f.window_s, f.roster_key, f.stats, ''::bytea,"
+        " f.mesh_key, f.block::int FROM unnest(%(keys)s::int[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])"
+        " AS span(mesh_key, first_at, last_at) JOIN probe_frames f ON f.mesh_key = span.mesh_key"
+        " AND f.started_at >= span.first_at AND f.started_at < span.last_at"
+        " WHERE f.tenant_key = %(tenant_key)s AND f.started_at >= %(first)s AND f.started_at < %(last)s",
+        {
+            "tenant_key": tenant_of(session),
+            "keys": list(keys),
+            "starts": list(starts),
+            "ends": list(ends),
+            "first": min(starts),
+            "last": max(ends),
+        },
+    )
+    found = {key: MeshFrames({}, {}) for key in keys}
+    for row, block in zip(rows, frames_of(session, rows), strict=True):
+        ended_s, of_mesh = block.started_at_s + block.window_s, found[row[6]]
+        of_mesh.blocks.setdefault(ended_s, []).append(block)
+        of_mesh.known.setdefault(ended_s, set()).add((block.vm_key, row[7]))
+    return found
 
 
 def zone_frames(

@@ -21,6 +21,8 @@ from sinemora.operations.embedded.servers.valkey import ValkeyServer
 
 _BUSY_S = 300.0
 """Time that one unit of work may take while it uses the processor, s."""
+_EVALUATORS_MAX = 8
+"""Most processes that evaluate alerts, one for each core; each takes some 100 MB."""
 _RAW_DAYS = 31
 """Days for which windows are kept unless the settings name another number: `make demo` loads thirty days of them."""
 _CELERY = (sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet")
@@ -177,7 +179,7 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: 
             stop_timeout_s=6,
         ),
         # Small machines have two cores. Work that must not wait for other work has processes of its own.
-        _worker("watcher", "Watcher", "watch", 1, own, place, redis_url, user),
+        _worker("watcher", "Watcher", "watch", min(_cores(), _EVALUATORS_MAX), own, place, redis_url, user),
         _worker("notifier", "Notifier", "notices,fast", 16, own, place, redis_url, user, pool="threads"),
         _worker("worker", "Worker", "upkeep", 2, own, place, redis_url, user),
         _worker("mover", "Mover", "bulk", 2, own, place, redis_url, user),
@@ -223,6 +225,11 @@ def _archiver(settings: Settings, folder: DataFolder, env: dict[str, str], user:
     ]
 
 
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def _worker(
     name: str,
     title: str,
@@ -246,7 +253,8 @@ def _worker(
             f"--hostname={name}@%h",
             "--loglevel=INFO",
             f"--queues={queues}",
-            *(("--pool=solo",) if queues == "watch" else (f"--pool={pool}", f"--concurrency={processes}")),
+            f"--pool={pool}",
+            f"--concurrency={processes}",
             "--without-gossip",
             "--without-mingle",
         ],

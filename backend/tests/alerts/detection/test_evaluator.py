@@ -1,14 +1,21 @@
 """Evaluation of due windows: restarts, missed and late windows."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
+from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy import text
 
-from sinemora.alerts.detection import evaluator, tasks
+from sinemora.alerts.detection import batch, evaluator, queries, rounds, tasks
+from sinemora.alerts.detection.batch import Wanted
+from sinemora.alerts.detection.due import BlockReports, MeshReports
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
 from tests.alerts.conftest import Watched, egress, watch
+from tests.api_clients import Member, MeshWorld
 
 SILENT = {"condition": {"kind": "silent"}, "windows_x": 1, "windows_y": 1}
 
@@ -68,6 +75,112 @@ def test_every_due_window_is_evaluated(watched: Watched):
     watched.report()
     tasks.evaluate()
     assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]
+
+
+@pytest.mark.whole_store
+def test_a_mesh_that_fails_or_is_locked_keeps_no_other_waiting(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    broken, locked, well = (watch(owner, make_mesh(owner, 3, name=name)) for name in ("broken", "locked", "well"))
+    for mesh in (broken, locked, well):
+        mesh.window()
+        ended_at_s = mesh.report()
+    with system_session() as session:
+        session.execute(text("UPDATE probe_frames SET stats = 'x' WHERE mesh_key = :key"), {"key": broken.world.key})
+    with tenant_session(owner.tenant_id) as session:
+        assert queries.claimed(session, locked.world.id) is not None  # another worker evaluates it
+        tasks.evaluate()
+        assert evaluated_until(well) == ended_at_s
+        assert evaluated_until(locked) == evaluated_until(broken) == ended_at_s - 10
+        with tenant_session(owner.tenant_id) as other:
+            given = batch.read(other, [Wanted(locked.world.id, [ended_at_s], None)])[locked.world.id]
+            assert evaluator.evaluate_window(other, given, ended_at_s, datetime.now(UTC)) is None
+    tasks.evaluate()
+    assert evaluated_until(locked) == ended_at_s
+    assert evaluated_until(broken) == ended_at_s - 10
+
+
+def evaluated_until(watched: Watched) -> int | None:
+    """Return the end of the newest evaluated window (Unix s)."""
+    with tenant_session(watched.owner.tenant_id) as session:
+        progress = queries.progress(session, watched.world.id)
+    return None if progress is None else progress.evaluated_s
+
+
+def test_tenants_take_turns_and_the_mesh_that_waited_longest_comes_first():
+    large, small = uuid4(), uuid4()
+    meshes = [mesh_reports(large, looked_at_s=number) for number in range(40)]
+    meshes.append(mesh_reports(small, looked_at_s=100))
+    turns = list(rounds._in_turn([rounds._Turn(mesh, 110) for mesh in meshes]))
+    assert [(turn[0].reports.tenant_id, len(turn)) for turn in turns] == [
+        (large, 16),
+        (small, 1),
+        (large, 16),
+        (large, 8),
+    ]
+    assert [turn.reports.looked_at_s for turn in turns[0]] == list(range(16))
+
+
+def mesh_reports(tenant_id: UUID, looked_at_s: float) -> MeshReports:
+    return MeshReports(tenant_id, uuid4(), 10, 120, [BlockReports(110, 10, 111)], 100, looked_at_s)
+
+
+@pytest.mark.whole_store
+def test_missed_windows_are_evaluated_in_order_at_their_place(watched: Watched):
+    watched.started_at_s -= 400
+    watched.window()
+    watched.report(12)
+    watched.slow = egress(watched, 1)
+    spike_s = watched.report(3)
+    watched.slow = {}
+    watched.report(10)
+    tasks.evaluate()  # more windows than are evaluated in one turn
+    (incident,) = watched.incidents()
+    opened = datetime.fromisoformat(incident["opened_at"]).timestamp()
+    assert spike_s - 20 <= opened <= spike_s
+    timeline = watched.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
+    assert "late" in [entry["kind"] for entry in timeline]
+
+
+@pytest.mark.whole_store
+def test_a_clock_that_was_stepped_back_stops_no_evaluation(watched: Watched):
+    watched.window()
+    with system_session() as session:
+        session.execute(text("UPDATE alert_states SET evaluated_until = now() + interval '1 hour'"))
+    watched.slow = egress(watched, 1)
+    for _ in range(2):
+        ended_at_s = watched.report()
+        tasks.evaluate()
+    assert evaluated_until(watched) == ended_at_s
+    assert len(watched.incidents()) == 1
+
+
+@pytest.mark.whole_store
+def test_silence_of_all_agents_is_found_by_the_clock_and_path_rules_keep_their_place(watched: Watched):
+    watched.owner.created("/v1/alert-rules", {"mesh_id": str(watched.world.id), "name": "Silent"} | SILENT)
+    watched.slow = egress(watched, 1)
+    ended_at_s = watched.report()
+    watched.evaluate(ended_at_s)
+    with system_session() as session:
+        session.execute(text("UPDATE agents SET last_report_at = now() - interval '5 minutes'"))
+        session.execute(
+            text("UPDATE alert_states SET looked_at = now() - interval '3 min', watched_since = now() - interval '1 h'")
+        )
+    client().delete(presence._NOTED_AT, presence._SINCE)
+    tasks.evaluate()
+    assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["mesh"]
+    assert evaluated_until(watched) == ended_at_s
+    watched.evaluate(watched.report())  # the second of two windows in breach: no empty ones lie between
+    assert {one["culprit"]["suspect"] for one in watched.incidents()} == {"mesh", "egress"}
+
+
+def test_an_incident_ends_although_its_rule_was_deleted(watched: Watched):
+    watched.slow = egress(watched, 0)
+    watched.windows(3)
+    (rule,) = watched.rules()
+    assert watched.owner.delete(f"/v1/alert-rules/{rule['id']}").status_code == 204
+    watched.slow = {}
+    watched.windows(20)
+    (incident,) = watched.incidents()
+    assert incident["ended_at"] is not None
 
 
 def test_an_event_mesh_measures_the_paths_of_an_incident_in_every_window_until_it_ends(watched: Watched):

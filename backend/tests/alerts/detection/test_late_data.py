@@ -145,7 +145,7 @@ def test_data_older_than_a_day_is_not_evaluated(evaluated: Watched):
 
 
 def test_windows_missed_by_the_worker_are_evaluated_as_late_data(watched: Watched):
-    """Evaluation catches up on six windows; earlier ones count as late data."""
+    """Evaluation catches up on ten minutes; earlier windows are handed over as late data."""
     watched.started_at_s -= 1200
     watched.window()
     roll_up(watched)
@@ -153,11 +153,35 @@ def test_windows_missed_by_the_worker_are_evaluated_as_late_data(watched: Watche
     watched.slow = egress(watched, 2)
     watched.report(4)
     watched.slow = {}
-    watched.evaluate(watched.report(40))
+    watched.evaluate(watched.report(70))
     assert watched.incidents() == []
-    roll_up(watched)
     evaluate_later(watched)
     assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]
+
+
+# Rules of two in three windows have forgotten a place that is older than three.
+@pytest.mark.parametrize(("windows_late", "in_time"), [(3, True), (8, False), (20, False)])
+def test_windows_that_come_after_their_evaluation_are_judged_at_their_place(
+    watched: Watched, windows_late: int, in_time: bool
+):
+    watched.started_at_s -= 600
+    watched.windows(3)
+    evaluate_later(watched, timedelta(0))
+    late_s = watched.started_at_s
+    for _ in range(windows_late):
+        watched.window(leave_out=(0,))
+    present_s, watched.started_at_s = watched.started_at_s, late_s
+    watched.slow = egress(watched, 0)
+    watched.report(3, leave_out=(1, 2, 3, 4, 5))
+    watched.slow = {}
+    watched.report(windows_late - 3, leave_out=(1, 2, 3, 4, 5))
+    watched.started_at_s = present_s
+    watched.window()
+    evaluate_later(watched)
+    (incident,) = watched.incidents()
+    assert (incident["found_late_at"] is None) == in_time
+    assert in_time or abs(datetime.fromisoformat(incident["opened_at"]).timestamp() - late_s - 20) <= 10
+    assert rows(watched, select(AlertState))[0].late_ranges == []
 
 
 @pytest.mark.whole_store
@@ -189,7 +213,10 @@ def test_large_ranges_are_replayed_by_minutes(evaluated: Watched, monkeypatch: p
 
 
 def test_minutes_close_together_are_one_range():
-    assert late_data.ranges_of([0, 60, 600, 4000]) == [LateRange(0, 660), LateRange(4000, 4060)]
+    assert late_data.ranges_of([(0, 60), (60, 120), (600, 660), (4000, 4060)]) == [
+        LateRange(0, 660),
+        LateRange(4000, 4060),
+    ]
     assert late_data.ranges_of([]) == []
 
 
