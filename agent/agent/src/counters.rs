@@ -110,6 +110,8 @@ impl Counters {
 pub enum EventKind {
     ClockStep,
     RouteChange,
+    /// The origin of the timestamps of sent packets has changed.
+    Timestamps,
     /// The time of windows is bounded badly.
     WindowTime,
     /// A standard responder has no service for this agent.
@@ -125,6 +127,7 @@ impl EventKind {
         match self {
             Self::ClockStep => "clock_step",
             Self::RouteChange => "route_change",
+            Self::Timestamps => "timestamps",
             Self::WindowTime => "window_time",
             Self::NoService => "no_service",
             Self::RateShed => "rate_shed",

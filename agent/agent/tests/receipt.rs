@@ -138,6 +138,7 @@ fn an_agent_of_an_earlier_version_gets_whole_responses_once_it_has_answered_a_ch
                 arrived: 1,
             },
             hardware_clock: None,
+            vm: None,
             ecn: None,
         };
         client.send(source, challenge.sequence_id, body);

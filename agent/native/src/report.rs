@@ -334,7 +334,7 @@ impl Path {
     }
 }
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     Rule {
         column: "count",
         complaint: "more than 2^31 - 1",
@@ -369,6 +369,11 @@ const RULES: [Rule; 12] = [
         column: "mean_ns",
         complaint: "the mean is above the maximum",
         breaks: |path| path.values[MEAN] > path.values[MAX],
+    },
+    Rule {
+        column: "min_ns",
+        complaint: "a round trip takes no less than no time",
+        breaks: |path| path.round_trip && path.values[MIN] < 0,
     },
     Rule {
         column: "m2",

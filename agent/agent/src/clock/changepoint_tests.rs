@@ -76,7 +76,7 @@ fn wandering_delays_and_clocks_are_no_route_changes() {
                 let case = format!("{rate_hz}/s, {wander_us} us, {which}: {outcome:?}");
                 // If both directions became longer, each may be reported with its size.
                 let is_true = |change: &Change| match change {
-                    Change::Stepped => which == 2,
+                    Change::Stepped | Change::TimeScale => which == 2,
                     Change::Route(of) => {
                         which == 3 && (of.by_ns - by_us * US).abs() < (10.0 + 0.5 * wander_us) * US
                     }

@@ -26,7 +26,7 @@ mod tracker;
 pub use direction::Direction;
 pub use peer_clock::{Change, Offset, PeerClock};
 pub use phc_tracker::{PhcOffset, PhcReading, PhcTracker};
-pub use raw_time::{Leg, RawTime};
+pub use raw_time::{Leg, RawTime, round_trip_ns};
 pub use standstill::{Standstill, TOLERATED_NS};
 pub use timestamp_source::TimestampSource;
 pub use tracker::RouteChange;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::epoch::Epoch;
 use super::hardware_offset::HardwareOffset;
-use super::raw_time::{Leg, RawTime};
+use super::raw_time::{Leg, RawTime, round_trip_ns};
 use super::standstill::Standstill;
 use super::tracker::RouteChange;
 
@@ -13,6 +13,9 @@ const STEP_PROOF: usize = 3;
 
 /// Exchanges that neither fit the line nor prove a step and are then taken for a shorter route.
 const MOST_SUSPECTS: usize = 12;
+
+/// Exchanges before a step that may have begun before it and ended after it: as many as are on their way at once.
+const RECENT: usize = 8;
 
 /// Smallest step that starts an epoch, ns; the epoch follows smaller ones.
 const LEAST_STEP_NS: f64 = 10_000.0;
@@ -24,7 +27,7 @@ const PAST: usize = 4;
 #[derive(Debug)]
 struct PastEpoch {
     epoch: Epoch,
-    /// Start of its newest exchange, and its own end. The clock was stepped between the two.
+    /// Start of its newest exchange that ended before the step, and its own end. The clock was stepped between the two.
     fits_until: RawTime,
     until: RawTime,
     /// Size of the step, ns; 0 if unknown.
@@ -51,6 +54,8 @@ pub struct Offset {
 pub enum Change {
     /// One of the two clocks was stepped.
     Stepped,
+    /// A standard responder announces another offset of its time scale from UTC.
+    TimeScale,
     Route(RouteChange),
 }
 
@@ -62,8 +67,12 @@ pub struct PeerClock {
     past: VecDeque<PastEpoch>,
     /// Start of the newest exchange that fits the epoch.
     fits_until: RawTime,
+    /// Starts of the newest exchanges that fit, oldest first, and how far the longer direction exceeds its shortest delay, ns.
+    recent: VecDeque<(RawTime, f64)>,
     /// Exchanges that look like a step of the clock and belong to no epoch yet.
     suspects: Vec<(Leg, Leg)>,
+    /// The first suspects that show a shorter route, or began before a step and ended after it.
+    shorter: usize,
     proofs: usize,
     /// Size of the step that they suggest, ns.
     suspected_ns: f64,
@@ -90,15 +99,22 @@ impl PeerClock {
                 self.suspected_ns = self.suspected_ns.max(by_ns);
             }
             Classification::Short { by_ns } => self.suspected_ns = self.suspected_ns.max(by_ns),
-            Classification::Plain => {
+            Classification::Shorter { by_ns } if self.may_straddle(outbound, inbound, by_ns) => {
+                self.suspected_ns = self.suspected_ns.max(by_ns);
+                self.shorter += usize::from(self.suspects.len() == self.shorter);
+            }
+            Classification::Plain | Classification::Shorter { .. } => {
                 let cleared = self.clear();
                 return self.add(outbound, inbound).or(cleared).map(Change::Route);
             }
         }
         self.suspects.push((outbound, inbound));
         if self.proofs == STEP_PROOF {
-            let suspects = std::mem::take(&mut self.suspects);
-            self.restart(suspects[0].0.local);
+            let mut suspects = std::mem::take(&mut self.suspects);
+            suspects.drain(..std::mem::take(&mut self.shorter));
+            let (outbound, inbound) = suspects[0];
+            self.fits_until = self.ended_before(self.suspected_ns);
+            self.restart(start_of(outbound, inbound));
             for (outbound, inbound) in suspects {
                 self.add(outbound, inbound);
             }
@@ -128,6 +144,8 @@ impl PeerClock {
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
+        self.recent.clear();
+        self.shorter = 0;
         let step_ns = std::mem::take(&mut self.suspected_ns);
         self.proofs = 0;
         self.hardware.clear();
@@ -162,16 +180,37 @@ impl PeerClock {
 
     /// Return the offset at a time; `None` if no exchange covers it.
     pub fn offset_at(&self, at: RawTime) -> Option<Offset> {
-        let past = self.past.iter().find(|past| at < past.until);
+        self.offset_by(self.past.iter().find(|past| at < past.until), at, at)
+    }
+
+    /// Return the offset at a time of an exchange with these legs; `None` if it may have begun before a step of the clock and
+    /// ended after it.
+    pub fn offset_of(&self, (outbound, inbound): (Leg, Leg), at: RawTime) -> Option<Offset> {
+        let start = start_of(outbound, inbound);
+        let past = self.past.iter().find(|past| start < past.until);
+        if past.is_some_and(|past| past.step_ns > 0.0 && start > past.fits_until) {
+            return None;
+        }
+        self.offset_by(past, at, start)
+    }
+
+    /// Return the offset at a time by an epoch. `start` tells whether it may be after a step.
+    fn offset_by(&self, past: Option<&PastEpoch>, at: RawTime, start: RawTime) -> Option<Offset> {
         let epoch = past.map(|past| &past.epoch).or(self.epoch.as_ref())?;
         let estimate = epoch.estimate_at(at);
         let (fits_until, step_ns) = match (past, self.suspects.first()) {
             (Some(past), _) => (past.fits_until, past.step_ns),
-            (None, Some((outbound, _))) => (self.fits_until.min(outbound.local), self.suspected_ns),
-            (None, None) => (at, 0.0),
+            (None, Some((outbound, inbound))) => {
+                let fits_until = self.ended_before(self.suspected_ns);
+                (
+                    fits_until.min(start_of(*outbound, *inbound)),
+                    self.suspected_ns,
+                )
+            }
+            (None, None) => (start, 0.0),
         };
         // The moment of the step is unknown; only that it was not earlier.
-        let suspected_ns = if at > fits_until { step_ns } else { 0.0 };
+        let suspected_ns = if start > fits_until { step_ns } else { 0.0 };
         let assumed = Offset {
             offset_ns: epoch.offset_ns(&estimate),
             error_ns: (estimate.bound_ns() + suspected_ns).ceil() as u64,
@@ -209,7 +248,15 @@ impl PeerClock {
 
     fn add(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
         // Its start, not its end: a step between its two legs looks like a queue or a route.
-        self.fits_until = self.fits_until.max(outbound.local);
+        let start = start_of(outbound, inbound);
+        self.fits_until = self.fits_until.max(start);
+        if let Some(epoch) = &self.epoch {
+            let (a, b, _) = epoch.excess(outbound, inbound);
+            if self.recent.len() == RECENT {
+                self.recent.pop_front();
+            }
+            self.recent.push_back((start, a.max(b)));
+        }
         match &mut self.epoch {
             Some(epoch) => epoch.observe(outbound, inbound),
             None => {
@@ -219,9 +266,29 @@ impl PeerClock {
         }
     }
 
+    /// Return the start of the newest exchange that ended before a step of `step_ns`. One that ended after it has one direction
+    /// longer by as much.
+    fn ended_before(&self, step_ns: f64) -> RawTime {
+        let mut newest_first = self.recent.iter().rev();
+        let whole = newest_first.find(|(_, excess_ns)| *excess_ns < step_ns / 2.0);
+        let known = whole.or(self.recent.front());
+        known.map_or(self.fits_until, |(start, _)| *start)
+    }
+
+    /// Return true if an exchange that is shorter in one direction by `by_ns` may have begun before a step: all those that did
+    /// were on their way at once, so that they began within the time that one of them took.
+    fn may_straddle(&self, outbound: Leg, inbound: Leg, by_ns: f64) -> bool {
+        let Some((first_out, first_in)) = self.suspects.first() else {
+            return true;
+        };
+        let since_ns = start_of(outbound, inbound).since(start_of(*first_out, *first_in));
+        self.proofs > 0 || (since_ns as f64) < round_trip_ns(outbound, inbound) as f64 + by_ns
+    }
+
     /// Add the suspects as ordinary exchanges: there was no step.
     fn clear(&mut self) -> Option<RouteChange> {
         self.proofs = 0;
+        self.shorter = 0;
         self.suspected_ns = 0.0;
         let suspects = std::mem::take(&mut self.suspects);
         let changes = suspects.into_iter().map(|(o, i)| self.add(o, i));
@@ -249,9 +316,10 @@ impl PeerClock {
         }
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (low, high) = (a.min(b), a.max(b));
-        // One direction shorter and the other one unchanged is a shorter route.
-        if low >= -gate_ns || high <= gate_ns {
+        if low >= -gate_ns {
             Classification::Plain
+        } else if high <= gate_ns {
+            Classification::Shorter { by_ns: -low }
         } else if (low + high).abs() < -low / 2.0 {
             Classification::Stepped { by_ns: -low }
         } else {
@@ -264,10 +332,17 @@ impl PeerClock {
 enum Classification {
     /// Fits, delayed or not.
     Plain,
+    /// Shorter in one direction and unchanged in the other: a shorter route, or a step between its two legs.
+    Shorter { by_ns: f64 },
     /// Shorter in one direction and longer by the same amount in the other.
     Stepped { by_ns: f64 },
     /// Shorter than possible in one direction and not equally longer in the other: perhaps a step during a queue.
     Short { by_ns: f64 },
+}
+
+/// Return when the first of the own packets of an exchange left or arrived: a standard responder sends its Sync unasked.
+fn start_of(outbound: Leg, inbound: Leg) -> RawTime {
+    outbound.local.min(inbound.local)
 }
 
 #[cfg(test)]

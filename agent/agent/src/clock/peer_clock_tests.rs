@@ -273,6 +273,75 @@ fn a_step_between_the_legs_of_an_exchange_is_within_the_bound_of_the_second() {
     }
 }
 
+/// Return an exchange with a standard responder, whose Sync arrives first: it leaves at `at`, the Delay_Req 2 ms later. Its
+/// clock is stepped by the given amounts when it sends the one and receives the other.
+fn apart(at: i64, delay_ns: i64, [t1_step_ns, t4_step_ns]: [i64; 2]) -> (Leg, Leg) {
+    let inbound = Leg {
+        local: RawTime(at + delay_ns),
+        remote_ns: at + t1_step_ns,
+    };
+    let sent = at + delay_ns + 2_000_000;
+    let outbound = Leg {
+        local: RawTime(sent),
+        remote_ns: sent + delay_ns + t4_step_ns,
+    };
+    (outbound, inbound)
+}
+
+#[test]
+fn no_delay_straddles_a_step_of_a_standard_responder() {
+    const DELAY: i64 = 150_000_000;
+    for step_ns in [S, -S, S / 5, -S / 5, -S / 10, -3 * S / 10] {
+        for rate_hz in [1, 16] {
+            let (mut clock, mut all) = (PeerClock::new(), Vec::new());
+            let stepped_at = 60 * S + S / 50;
+            let mut steps = 0;
+            for n in 0..90 * rate_hz {
+                let at = n * S / rate_hz;
+                let step = |moment: i64| if moment >= stepped_at { step_ns } else { 0 };
+                let legs = apart(at, DELAY, [step(at), step(at + 2 * DELAY + 2_000_000)]);
+                // The agent does not measure a round trip of less than no time.
+                if round_trip_ns(legs.0, legs.1) < 0 {
+                    continue;
+                }
+                steps += i32::from(clock.observe(legs.0, legs.1) == Some(Change::Stepped));
+                all.push(legs);
+            }
+            let mut measured = 0;
+            for (outbound, inbound) in &all {
+                let legs = (*outbound, *inbound);
+                let (Some(there), Some(back)) = (
+                    clock.offset_of(legs, outbound.local),
+                    clock.offset_of(legs, inbound.local),
+                ) else {
+                    continue;
+                };
+                measured += 1;
+                let delays = [
+                    (there.offset_ns - outbound.difference_ns(), there.error_ns),
+                    (inbound.difference_ns() - back.offset_ns, back.error_ns),
+                ];
+                for (delay_ns, error_ns) in delays {
+                    assert!(
+                        (delay_ns - DELAY).unsigned_abs() <= error_ns,
+                        "{step_ns}, {rate_hz}/s: {delay_ns} ± {error_ns} at {inbound:?}"
+                    );
+                    assert!(
+                        error_ns < 160_000_000,
+                        "{step_ns}, {rate_hz}/s: ± {error_ns}"
+                    );
+                }
+            }
+            assert_eq!(steps, 1, "{step_ns}, {rate_hz}/s");
+            assert!(
+                measured + 12 >= all.len(),
+                "{step_ns}: {measured} of {}",
+                all.len()
+            );
+        }
+    }
+}
+
 #[test]
 fn a_peer_whose_clock_is_slewed_is_followed() {
     // As ntpd does it; an agent's own stamps are of a clock that is never slewed.

@@ -21,7 +21,7 @@ impl RawTime {
 pub struct Leg {
     /// Departure or arrival here.
     pub local: RawTime,
-    /// Arrival or departure there, ns of the peer's clock, corrections applied.
+    /// Arrival or departure there, ns of the peer's clock. Corrections are not applied: a packet that waits in a switch is late.
     pub remote_ns: i64,
 }
 
@@ -31,4 +31,10 @@ impl Leg {
     pub fn difference_ns(self) -> i64 {
         self.local.0.saturating_sub(self.remote_ns)
     }
+}
+
+/// Return the sum of both delays, (t4 - t3) + (t2 - t1), ns: it needs no common clock.
+pub fn round_trip_ns(outbound: Leg, inbound: Leg) -> i64 {
+    let passed_ns = inbound.local.since(outbound.local);
+    passed_ns.saturating_sub(inbound.remote_ns.saturating_sub(outbound.remote_ns))
 }

@@ -8,9 +8,9 @@ use crate::clock::{RawTime, TimestampSource};
 use crate::paths::dating::{ClockWish, Found};
 use crate::paths::exchange_tag::ExchangeTag;
 use crate::paths::path_table::PathTable;
-use crate::paths::peer_session::SessionUpdate;
+use crate::paths::peer_session::{Foreign, SessionUpdate};
 use crate::paths::request::{Request, RequestId};
-use crate::paths::schedule::FlowKey;
+use crate::paths::schedule::{FlowKey, PathKey};
 use crate::plan::{BackendTime, Plan, on_demand_key};
 use crate::ptp::{
     Arrival, Body, Correction, EcnField, Message, PendingRequest, PortIdentity, Tlvs,
@@ -22,6 +22,9 @@ use crate::window::{OnDemandWindow, Window, WindowAggregator, WindowEnd, append_
 /// most visits find.
 const SETTLE_NS: i64 = 1_000_000_000;
 
+/// Time between two comparisons of unexpected answers with the peers, ns.
+const COMPARE_NS: i64 = 1_000_000_000;
+
 /// The exchanges of this agent with all its peers.
 pub(super) struct Client {
     pub table: PathTable,
@@ -31,6 +34,10 @@ pub(super) struct Client {
     time_scale_ns: i64,
     /// Latest time of the next settlement.
     settle_at: RawTime,
+    /// Some answers were not the peers', or not from their addresses.
+    has_foreign: bool,
+    /// When an answer from an address that no plan holds was last compared with the peers.
+    compared_at: RawTime,
 }
 
 /// A due slot of a flow.
@@ -71,6 +78,8 @@ impl Client {
             spike_threshold_ns: u64::MAX,
             time_scale_ns,
             settle_at: RawTime(i64::MIN),
+            has_foreign: false,
+            compared_at: RawTime(i64::MIN),
         }
     }
 
@@ -193,6 +202,7 @@ impl Client {
         arrival: Arrival,
     ) -> SessionUpdate {
         let Some(address) = self.event_address(from) else {
+            self.note_elsewhere(from, message, arrival.at);
             return SessionUpdate::default();
         };
         let update = if self.standard.has(&address) {
@@ -202,8 +212,49 @@ impl Client {
             let session = self.table.sessions.get_mut(&address);
             session.map_or_else(SessionUpdate::default, |s| s.receive(message, arrival))
         };
+        if let Some(tag) = &update.dropped {
+            self.table.aggregators.release(tag);
+        }
+        self.has_foreign |= update.dropped.is_some();
         self.note_standstill(address, &update);
         update
+    }
+
+    /// Note an answer of a peer from an address that no plan holds, if it can only be of one peer.
+    fn note_elsewhere(&mut self, from: SocketAddr, message: &Message, now: RawTime) {
+        let is_answer = message.requester().is_some() || matches!(message.body, Body::Sync { .. });
+        // Anyone can send such a packet, so that looking for its peer must not cost much.
+        if !is_answer || now.since(self.compared_at) < COMPARE_NS {
+            return;
+        }
+        self.compared_at = now;
+        let sessions = self.table.sessions.iter_mut();
+        let mut fitting = sessions.filter(|(address, session)| match message.requester() {
+            Some(requester) => session.exchanges.requester() == requester,
+            None => address.ip() == from.ip(),
+        });
+        if let (Some((_, session)), None) = (fitting.next(), fitting.next()) {
+            self.has_foreign |= session.note_elsewhere(from, now);
+        }
+    }
+
+    /// Return a path whose answers are not the peer's, or not from its address, unless it was returned within the last hour.
+    pub fn new_foreign(&mut self, now: RawTime) -> Option<(PathKey, SocketAddr, Foreign)> {
+        if !self.has_foreign {
+            return None;
+        }
+        let table = &mut self.table;
+        for (address, session) in &mut table.sessions {
+            let mut paths = table.paths.iter();
+            let Some((key, _)) = paths.find(|(_, path)| path.peer == *address) else {
+                continue;
+            };
+            if let Some(foreign) = session.take_foreign(now) {
+                return Some((*key, *address, foreign));
+            }
+        }
+        self.has_foreign = false;
+        None
     }
 
     /// Take the TLVs of a unicast negotiation. Return true if they come from a responder that this agent measures.
@@ -276,7 +327,12 @@ impl Client {
         self.settle_at = polled_until.plus(SETTLE_NS);
         let aggregators = &mut self.table.aggregators;
         for session in self.table.sessions.values_mut() {
+            let is_foreign = session.is_foreign(polled_until);
             session.exchanges.settle(polled_until, |outcome| {
+                if is_foreign {
+                    // Nothing says whether the peer was reached.
+                    return aggregators.release(&outcome.tag);
+                }
                 settlement.lost += u64::from(!outcome.answered);
                 aggregators.record(&outcome);
             });

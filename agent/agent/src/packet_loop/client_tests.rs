@@ -3,8 +3,11 @@
 use super::*;
 use crate::clock::TimestampSource;
 use crate::packet_loop::wakeup::WakeupIntervals;
+use crate::paths::peer_session::Foreign;
 use crate::plan::{Caps, MeshPlan, OnDemand, PathProbes, Peer, Plan, Protocol, Role};
+use crate::ptp::VmTlv;
 use crate::ptp::{PortIdentity, ResponseTlv, RxReportTlv, Verdict};
+use std::collections::HashMap;
 
 pub(super) const MS: i64 = 1_000_000;
 pub(super) const S: i64 = 1_000 * MS;
@@ -21,6 +24,7 @@ pub(super) fn peer(vm_key: u32, port: u16) -> Peer {
         protocol: Protocol::Compact,
         domain: 0,
         flows: 1,
+        vm_tag: 0,
         turns: None,
     }
 }
@@ -51,6 +55,17 @@ pub(super) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
 
 /// Let the peer of a request receive it and respond at `there` by its own clock; the client receives all of it at `arrival`.
 pub(super) fn respond(client: &mut Client, request: &Request, there: i64, arrival: RawTime) {
+    respond_as(client, request, (request.to, None), there, arrival);
+}
+
+/// Respond from an address with what the responder tells about its VM.
+fn respond_as(
+    client: &mut Client,
+    request: &Request,
+    (from, vm): (SocketAddr, Option<VmTlv>),
+    there: i64,
+    arrival: RawTime,
+) {
     let bodies = [
         Body::Sync {
             two_step: true,
@@ -63,6 +78,7 @@ pub(super) fn respond(client: &mut Client, request: &Request, there: i64, arriva
             rx_report: None,
             sync_left_ns: None,
             hardware_clock: None,
+            vm,
         },
     ];
     for body in bodies {
@@ -77,7 +93,7 @@ pub(super) fn respond(client: &mut Client, request: &Request, there: i64, arriva
             source: TimestampSource::Kernel,
             ecn: None,
         };
-        client.receive(request.to, &message, arrival);
+        client.receive(from, &message, arrival);
     }
 }
 
@@ -86,6 +102,9 @@ struct Simulation {
     client: Client,
     now: i64,
     deaf: Vec<u16>,
+    /// Tags that responders name, and the ports they answer from, by the ports they are asked at.
+    tags: HashMap<u16, u64>,
+    answers_from: HashMap<u16, u16>,
     /// Additional delay of each flow relative to the one before.
     longer_ns: i64,
     windows: Vec<MeshWindow>,
@@ -102,6 +121,8 @@ impl Simulation {
             client,
             now: 0,
             deaf: Vec::new(),
+            tags: HashMap::new(),
+            answers_from: HashMap::new(),
             longer_ns: 0,
             windows: Vec::new(),
             soon: Vec::new(),
@@ -119,6 +140,7 @@ impl Simulation {
             let now = RawTime(self.now);
             let time = BackendTime {
                 ahead_ns: EPOCH,
+                error_ns: 0,
                 suspended_ns: 0,
                 is_known: true,
                 confirmed: RawTime(0),
@@ -148,7 +170,14 @@ impl Simulation {
     fn response(&mut self, request: &Request) {
         let there = self.now + 50_000 - 5 * S + i64::from(request.flow) * self.longer_ns;
         let arrival = RawTime(self.now + 100_000 + i64::from(request.flow) * self.longer_ns);
-        respond(&mut self.client, request, there, arrival);
+        let port = request.to.port();
+        let mut from = request.to;
+        from.set_port(*self.answers_from.get(&port).unwrap_or(&port));
+        let vm = self.tags.get(&port).map(|tag| VmTlv {
+            tag: *tag,
+            ..VmTlv::default()
+        });
+        respond_as(&mut self.client, request, (from, vm), there, arrival);
     }
 
     /// Requests, losses and delays per window, all peers together.
@@ -178,6 +207,61 @@ fn every_window_holds_the_requests_of_its_time() {
     assert_eq!(simulation.windows[0].peer_keys, [2, 3]);
     let outbound = simulation.windows[2].outbound.as_ref().unwrap();
     assert_eq!((outbound.min_ns[0], outbound.max_ns[1]), (50_000, 50_000));
+}
+
+#[test]
+fn the_answers_of_another_vm_are_neither_delays_nor_loss_and_are_reported_once() {
+    let mut simulation = Simulation::new();
+    let tagged = |vm_key, port| Peer {
+        vm_tag: 5,
+        ..peer(vm_key, port)
+    };
+    // One names the VM that was asked, one another VM, one is of an earlier version.
+    simulation.tags = [(319, 5), (329, 6)].into();
+    simulation.follow(&plan(
+        vec![tagged(2, 319), tagged(3, 329), tagged(4, 339)],
+        8,
+        10,
+    ));
+    simulation.run(21_000);
+    let window = &simulation.windows[1];
+    assert_eq!(window.peer_keys, [2, 4]);
+    assert_eq!(window.peer_marks, [0, 1]);
+    assert_eq!(simulation.counts()[1], (10, 160, 0, 160));
+    let now = RawTime(simulation.now);
+    let foreign = simulation.client.new_foreign(now);
+    let (key, _, foreign) = foreign.unwrap();
+    assert_eq!((key, foreign), ((1, 3), Foreign::AnotherVm));
+    assert_eq!(simulation.client.new_foreign(now), None);
+    // What it does not answer is no loss of the peer either, and then the peer itself is back.
+    simulation.deaf.push(329);
+    simulation.run(5_000);
+    simulation.deaf.clear();
+    simulation.tags.insert(329, 5);
+    simulation.run(15_000);
+    assert_eq!(simulation.windows[3].peer_keys, [2, 3, 4]);
+    assert_eq!(simulation.counts()[3], (30, 240, 0, 240));
+}
+
+#[test]
+fn answers_from_another_port_are_named_and_no_loss() {
+    let mut simulation = Simulation::new();
+    simulation.answers_from.insert(319, 40_319);
+    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.run(11_000);
+    let lost = simulation.counts().iter().map(|(_, _, lost, _)| lost).sum();
+    assert_eq!((0, simulation.windows.len()), (lost, 0));
+    let (_, at, foreign) = simulation
+        .client
+        .new_foreign(RawTime(simulation.now))
+        .unwrap();
+    let from = SocketAddr::new(at.ip(), 40_319);
+    assert_eq!(foreign, Foreign::Elsewhere(from));
+    // Without any answer it is loss again.
+    simulation.deaf.push(319);
+    simulation.run(40_000);
+    let (.., sent, lost, _) = simulation.counts().pop().unwrap();
+    assert_eq!((sent, lost), (80, 80));
 }
 
 #[test]
@@ -601,6 +685,7 @@ fn a_measurement_on_demand_reports_the_ecn_fields_and_the_order_of_its_pairs() {
                         arrived: 1,
                     },
                     hardware_clock: None,
+                    vm: None,
                     ecn: field.map(|_| EcnField::CE),
                 });
                 let t2 = RawTime(t4 + 60_000);

@@ -10,6 +10,8 @@ use crate::clock::{Direction, RouteChange};
 use crate::counters::{Counters, EventKind, EventPath};
 use crate::log_throttle::LogThrottle;
 use crate::paths::dating::{Found, ShownBy};
+use crate::paths::peer_session::Foreign;
+use crate::paths::schedule::PathKey;
 use crate::plan::Plan;
 use crate::ptp::NoService;
 use crate::standard_clients::standard_client::WithoutService;
@@ -21,8 +23,9 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Event and general port of standard IEEE 1588 implementations (annex C.2).
 pub(super) const STANDARD_PORTS: (u16, u16) = (319, 320);
 
-/// Shortest interval between reports of route changes: single changes are reported, a network failure changes many at once.
-const ROUTE_INTERVAL: Duration = Duration::from_secs(1);
+/// Shortest interval between reports of route changes and of steps of peers' clocks: single ones are reported, a network
+/// failure or a step of the own clock shows as many at once.
+const PEER_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Raises events; times are Unix ns in the backend's time.
 pub(super) struct EventLog {
@@ -35,6 +38,9 @@ pub(super) struct EventLog {
     share_throttle: LogThrottle,
     authentication_throttle: LogThrottle,
     route_throttle: LogThrottle,
+    peer_step_throttle: LogThrottle,
+    /// Steps of peers' clocks since the last report of one.
+    steps_untold: u32,
 }
 
 impl EventLog {
@@ -48,7 +54,9 @@ impl EventLog {
             refusal_throttle: LogThrottle::new(INTERVAL),
             share_throttle: LogThrottle::new(INTERVAL),
             authentication_throttle: LogThrottle::new(INTERVAL),
-            route_throttle: LogThrottle::new(ROUTE_INTERVAL),
+            route_throttle: LogThrottle::new(PEER_INTERVAL),
+            peer_step_throttle: LogThrottle::new(PEER_INTERVAL),
+            steps_untold: 0,
         }
     }
 
@@ -79,8 +87,11 @@ impl EventLog {
         }
     }
 
-    /// Report that the clocks of this machine stood still.
+    /// Report that the clocks of this machine stood still, if that is certain.
     pub fn stood_still(&self, found: &Found, at_ns: i64) {
+        if !found.is_certain() {
+            return;
+        }
         let shown = match found.shown_by {
             ShownBy::Suspension | ShownBy::Correction => return,
             ShownBy::Backend => {
@@ -99,10 +110,38 @@ impl EventLog {
 
     /// Report a step of a peer's clock against ours, or of ours against it.
     pub fn peer_clock_stepped(&mut self, peer: IpAddr, at_ns: i64) {
-        let detail = format!(
-            "the clock of {peer} was stepped against that of this VM; the estimate of its offset starts again"
+        self.peer_step(
+            at_ns,
+            format!(
+                "the clock of {peer} was stepped against that of this VM; the estimate of its offset starts again, and the \
+                 exchanges next to the step are not measured"
+            ),
         );
-        self.step(at_ns, detail);
+    }
+
+    /// Report that a standard responder announces another offset from UTC.
+    pub fn time_scale_changed(&mut self, peer: IpAddr, at_ns: i64) {
+        self.peer_step(
+            at_ns,
+            format!(
+                "the IEEE 1588 responder at {peer} announces another UTC offset; the estimate of its offset starts again, \
+                 and the exchanges under way are not measured"
+            ),
+        );
+    }
+
+    /// Report which timestamps of sent packets are used from now on: the kernel's, or those of this process.
+    pub fn timestamps_changed(&self, are_kernels: bool, at_ns: i64) {
+        let detail = if are_kernels {
+            "the kernel's timestamps of packets come again and are used again"
+        } else {
+            "the kernel gives no timestamps of packets, or gives them more than a second late: those of this process are used \
+             until they come again, so delays hold the waits inside this VM"
+        };
+        tracing::warn!("{detail}");
+        self.counters
+            .events
+            .raise(EventKind::Timestamps, at_ns, detail);
     }
 
     /// Report that the route from or to a peer has become longer or shorter.
@@ -260,6 +299,36 @@ impl EventLog {
             .raise_of(EventKind::NoService, at_ns, detail, Some(path));
     }
 
+    /// Report a path whose answers are not the peer's, or not from its address.
+    pub fn foreign_answers(
+        &self,
+        (mesh_key, peer_key): PathKey,
+        at: SocketAddr,
+        foreign: Foreign,
+        at_ns: i64,
+    ) {
+        let why = match foreign {
+            Foreign::AnotherVm => format!(
+                "another VM answers at {at}: the address has moved to it. Correct or remove the address of one of the two"
+            ),
+            Foreign::Elsewhere(from) => format!(
+                "its answers come from {from} instead of {at}: something on the way rewrites addresses or ports. Exempt UDP \
+                 {} from it, or set probe_address and the ports to what others see",
+                at.port()
+            ),
+        };
+        let detail = format!("nothing is measured and nothing is lost: {why}");
+        tracing::warn!(peer_key, "{detail}");
+        let path = EventPath {
+            mesh_key,
+            peer_key,
+            reason: foreign.as_str(),
+        };
+        self.counters
+            .events
+            .raise_of(EventKind::NoService, at_ns, detail, Some(path));
+    }
+
     /// Report an address that sends authenticated messages.
     pub fn authenticated(&mut self, from: IpAddr, at_ns: i64) {
         if self.authentication_throttle.due(Instant::now()) {
@@ -270,6 +339,19 @@ impl EventLog {
             tracing::warn!("{detail}");
             self.counters.events.raise(EventKind::Error, at_ns, detail);
         }
+    }
+
+    /// Raise a step of a peer's clock. Those that come at once are told together.
+    fn peer_step(&mut self, at_ns: i64, detail: String) {
+        if !self.peer_step_throttle.due(Instant::now()) {
+            self.steps_untold += 1;
+            return;
+        }
+        let others = match std::mem::take(&mut self.steps_untold) {
+            0 => String::new(),
+            n => format!("; {n} more steps of peers' clocks since the last notice"),
+        };
+        self.raise_step(at_ns, detail + &others);
     }
 
     fn step(&mut self, at_ns: i64, detail: String) {

@@ -58,6 +58,8 @@ pub(super) struct Exchanger {
     /// True if a window that is over waits for exchanges.
     is_window_due: bool,
     pub(super) waits: Arc<SharedWaits>,
+    /// True if the kernel timestamped packets at the last settlement.
+    had_kernel_stamps: bool,
 }
 
 impl Exchanger {
@@ -84,6 +86,7 @@ impl Exchanger {
             flows_used: (1, sockets.now()),
             is_window_due: false,
             waits: options.waits,
+            had_kernel_stamps: sockets.kernel_stamps(),
             sockets,
             received: Vec::new(),
             stepped_ns: None,
@@ -149,7 +152,7 @@ impl Exchanger {
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
         let addresses = peers
             .clone()
-            .map(|peer| (peer.event_address(), peer.general_port));
+            .map(|peer| (peer.event_address(), peer.general_port, peer.vm_tag));
         self.responder.set_peers(addresses, now);
         self.unicast_service.follow(&self.responder);
         self.caps = plan.caps;
@@ -263,10 +266,17 @@ impl Exchanger {
         let error_ns = self.sockets.card_error_ns().unwrap_or(0);
         set(&self.counters.card_error_ns, error_ns);
         self.report_timestamp_source();
+        let has_kernel_stamps = self.sockets.kernel_stamps();
+        if std::mem::replace(&mut self.had_kernel_stamps, has_kernel_stamps) != has_kernel_stamps {
+            self.event_log.timestamps_changed(has_kernel_stamps, at_ns);
+        }
         let listen = self.sockets.listen();
         let standard_ports = (listen.event_port, listen.general_port) == STANDARD_PORTS;
         while let Some(without) = self.client.new_without_service(standard_ports, now) {
             self.event_log.no_service(&without, at_ns);
+        }
+        while let Some((path, at, foreign)) = self.client.new_foreign(now) {
+            self.event_log.foreign_answers(path, at, foreign, at_ns);
         }
         self.unicast_service.grants.expire(polled_until);
         let (flows, since) = self.flows_used;

@@ -110,6 +110,7 @@ impl Exchanger {
     pub(super) fn record_update(&mut self, update: SessionUpdate, peer: SocketAddr, at_ns: i64) {
         match update.change {
             Some(Change::Stepped) => self.event_log.peer_clock_stepped(peer.ip(), at_ns),
+            Some(Change::TimeScale) => self.event_log.time_scale_changed(peer.ip(), at_ns),
             Some(Change::Route(change)) => self.event_log.route_changed(peer.ip(), change, at_ns),
             None => {}
         }

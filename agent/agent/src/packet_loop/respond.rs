@@ -3,10 +3,10 @@
 use super::event_log::STANDARD_PORTS;
 use super::exchanger::{Exchanger, add};
 use super::sockets::packet::{Departure, ReceivedMessage};
-use crate::clock::RawTime;
+use crate::clock::{RawTime, TimestampSource};
 use crate::ptp::{
     ANNOUNCE_LEN, Body, ClientAddress, Correction, MAX_LEN, Message, NoDelayResp, PortIdentity,
-    REQUEST_LEN, Receipt, Refusal, Response, ResponseForm, SYNC_LEN, Service, Tlvs, octets,
+    REQUEST_LEN, Receipt, Refusal, Response, ResponseForm, SYNC_LEN, Service, Tlvs, VmTlv, octets,
 };
 use crate::timestamp::raw_now;
 
@@ -51,7 +51,17 @@ impl Exchanger {
                     now,
                 ) =>
             {
+                let source = received.arrival.source;
+                let least = source.min(if self.sockets.kernel_stamps() {
+                    source
+                } else {
+                    TimestampSource::User
+                });
                 self.queue_response(Response {
+                    vm: VmTlv {
+                        source: least as u8,
+                        ..response.vm
+                    },
                     local: received.to,
                     received: received.arrival.stamp,
                     ecn: match message.body {
@@ -97,7 +107,6 @@ impl Exchanger {
         self.responder.count_sync(&response);
         let compact = match (response.form, response.received) {
             (ResponseForm::Compact, Some(received)) => {
-                let received = received.plus(-response.correction.nanos());
                 let receive_ns = self.sockets.wire_ns(received);
                 let hardware_clock = self.hardware_time.hardware_clock(received, receive_ns);
                 let times = (origin_ns, receive_ns);
@@ -145,6 +154,7 @@ impl Exchanger {
                 rx_report: None,
                 sync_left_ns: None,
                 hardware_clock: None,
+                vm: None,
             },
             ..*message
         };

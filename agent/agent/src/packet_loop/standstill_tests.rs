@@ -118,6 +118,7 @@ impl World {
         let now = RawTime(self.now);
         let time = BackendTime {
             ahead_ns: self.lead.ns().unwrap(),
+            error_ns: self.lead.error_ns(self.now).map_or(0, |ns| ns as i64),
             suspended_ns: 0,
             is_known: true,
             confirmed: RawTime(self.confirmed),
@@ -202,6 +203,7 @@ fn every_window_is_of_its_time_through_pauses_of_any_length_at_any_moment() {
                 assert_eq!(world.found.len(), 1, "{case}");
                 let error_ns = world.found[0].for_ns - pause;
                 assert!(error_ns.abs() <= 2 * ROUND_TRIP, "{case}: {error_ns}");
+                assert!(world.found[0].is_certain(), "{case}");
                 // It is reported once, also if the backend has corrected the clock before an exchange showed it.
                 let by_correction = world.found[0].shown_by == ShownBy::Correction;
                 assert_eq!(
@@ -331,6 +333,23 @@ fn a_peer_whose_clock_is_stepped_ahead_moves_no_window() {
     world.run(10);
     assert_eq!(world.found, []);
     world.assert_dated("the peer's step");
+}
+
+#[test]
+fn a_pause_is_claimed_only_if_the_whole_interval_of_its_length_says_so() {
+    let mut world = World::new(1, 8);
+    world.run(20);
+    // A peer is stepped ahead, and the answer of the backend takes 55 ms: our clock stood still for 0 to 55 ms.
+    world.stood_still += S / 5;
+    world.turn();
+    assert!(world.lead.is_doubted());
+    world.stood_still -= S / 5;
+    let sent_ns = world.now;
+    world.now += 55_000_000;
+    world.observe(sent_ns, EPOCH + world.truth());
+    world.turn();
+    assert!(!world.lead.is_doubted());
+    assert!(world.found.iter().all(|found| !found.is_certain()));
 }
 
 #[test]

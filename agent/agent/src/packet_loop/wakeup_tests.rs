@@ -29,6 +29,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
         protocol: Protocol::Compact,
         domain: 0,
         flows,
+        vm_tag: 0,
         turns: None,
     };
     Plan {

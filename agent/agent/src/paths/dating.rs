@@ -55,8 +55,9 @@ struct Doubt {
     since: RawTime,
     /// ... and earlier than the start of this exchange.
     from: RawTime,
-    /// Backend time minus raw clock before it, ns.
+    /// Backend time minus raw clock before it, and its error, ns.
     ahead_ns: i64,
+    error_ns: i64,
     /// Its length as each peer shows it, ns.
     shown: Vec<(SocketAddr, i64)>,
     /// A peer shows that our clock ran.
@@ -73,7 +74,16 @@ pub(crate) struct Found {
     pub from: RawTime,
     /// Its length, ns; after a suspension the error of what the machine took for its length.
     pub for_ns: i64,
+    /// Lower end of the interval of its length, ns.
+    least_ns: i64,
     pub shown_by: ShownBy,
+}
+
+impl Found {
+    /// Return true if its length is more than the error of the clocks that show it: a pause may be claimed.
+    pub fn is_certain(&self) -> bool {
+        self.least_ns > TOLERATED_NS
+    }
 }
 
 /// Evidence of a standstill.
@@ -162,18 +172,20 @@ impl Dating {
             let suspended_ns = time.suspended_ns.saturating_sub(before.suspended_ns);
             let step_ns = time.ahead_ns.saturating_sub(before.ahead_ns);
             if suspended_ns > TOLERATED_NS {
-                self.begin(now, time.ahead_ns, true);
+                self.begin(now, &time, true);
                 return None;
             }
             if time.is_doubted {
-                self.begin(now, before.ahead_ns, false);
+                self.begin(now, &before, false);
                 return None;
             }
+            let error_ns = before.error_ns.saturating_add(time.error_ns);
             if before.is_known && step_ns > TOLERATED_NS {
                 self.found = Some(Found {
                     since: self.seen,
                     from: now,
                     for_ns: step_ns,
+                    least_ns: step_ns.saturating_sub(error_ns),
                     shown_by: ShownBy::Correction,
                 });
             }
@@ -184,10 +196,12 @@ impl Dating {
             return None;
         }
         let for_ns = time.ahead_ns.saturating_sub(doubt.ahead_ns);
+        let error_ns = doubt.error_ns.saturating_add(time.error_ns);
         let found = Found {
             since: doubt.since,
             from: doubt.from,
             for_ns,
+            least_ns: for_ns.saturating_sub(error_ns),
             shown_by: if doubt.is_suspension {
                 ShownBy::Suspension
             } else {
@@ -238,7 +252,7 @@ impl Dating {
             return None;
         }
         if let Some(time) = self.time {
-            self.begin(start, time.ahead_ns, false);
+            self.begin(start, &time, false);
             self.note(peer, start, shows);
         }
         None
@@ -269,7 +283,7 @@ impl Dating {
     /// Doubt our clock, because this machine was disrupted before `now`.
     pub fn disrupted(&mut self, now: RawTime) {
         if let (None, Some(time)) = (&self.doubt, self.time) {
-            self.begin(now, time.ahead_ns, true);
+            self.begin(now, &time, true);
         }
     }
 
@@ -315,6 +329,8 @@ impl Dating {
             since: doubt.since,
             from: doubt.from,
             for_ns,
+            // Each of them shows more than what is tolerated.
+            least_ns: for_ns,
             shown_by: ShownBy::Peers,
         };
         self.found = Some(found);
@@ -327,11 +343,13 @@ impl Dating {
         self.seen = RawTime(i64::MAX);
     }
 
-    fn begin(&mut self, from: RawTime, ahead_ns: i64, is_suspension: bool) {
+    /// Begin a doubt; `before` is the backend's time before it.
+    fn begin(&mut self, from: RawTime, before: &BackendTime, is_suspension: bool) {
         self.doubt = Some(Doubt {
             since: self.seen,
             from,
-            ahead_ns,
+            ahead_ns: before.ahead_ns,
+            error_ns: before.error_ns,
             shown: Vec::new(),
             is_refuted: false,
             is_suspension,

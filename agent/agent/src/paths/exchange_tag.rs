@@ -5,7 +5,7 @@ use crate::clock::RawTime;
 use crate::window::WindowSlot;
 
 /// The flow and the window of an exchange.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExchangeTag {
     pub key: FlowKey,
     /// Source ports of its path when it started.

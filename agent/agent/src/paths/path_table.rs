@@ -135,20 +135,27 @@ impl PathTable {
             }
         }
         self.close(&before, now);
+        let mut tags = HashMap::new();
         self.aggregators.meshes.retain(|&key, aggregator| {
             on_demand_key(key).is_none()
                 || aggregator.has_open_windows()
                 || plan.meshes.iter().any(|mesh| mesh.key == key)
         });
+        for mesh in &plan.meshes {
+            for peer in &mesh.peers {
+                tags.insert(peer.event_address(), peer.vm_tag);
+            }
+        }
         for path in self.paths.values() {
             let (identity, opened) = (self.clock_identity, &mut self.sessions_opened);
-            self.sessions.entry(path.peer).or_insert_with(|| {
+            let session = self.sessions.entry(path.peer).or_insert_with(|| {
                 *opened = opened.wrapping_add(1);
                 PeerSession::new(PortIdentity {
                     clock: identity,
                     port: *opened,
                 })
             });
+            session.vm_tag = tags.get(&path.peer).copied().unwrap_or(0);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The session with one peer: its open exchanges, its clock, and the windows that outcomes are recorded in.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::ops::Range;
 
 use super::dating::{Dating, Place};
@@ -14,7 +15,39 @@ use crate::window::{Flow, WindowAggregator};
 pub(crate) struct PeerSession {
     pub exchanges: ExchangeTable<ExchangeTag>,
     pub clock: PeerClock,
+    /// Tag of the peer's VM and this one; 0 is unknown.
+    pub vm_tag: u64,
+    /// Why its exchanges are neither measured nor lost, and when that was last seen.
+    foreign: Option<(Foreign, RawTime)>,
+    /// What of it was reported, and when.
+    reported: Option<(Foreign, RawTime)>,
+    /// Arrival of the newest answer of the peer itself.
+    answered_at: RawTime,
 }
+
+/// An answer that is not the peer's, or not from its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    /// Another VM answers at the peer's address.
+    AnotherVm,
+    /// The answers come from this address.
+    Elsewhere(SocketAddr),
+}
+
+impl Foreign {
+    /// Return the name in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AnotherVm => "another_vm",
+            Self::Elsewhere(_) => "elsewhere",
+        }
+    }
+}
+
+/// Time for which a foreign answer explains what the peer does not answer, ns.
+const FOREIGN_NS: i64 = 10_000_000_000;
+/// Time after which it is reported again, ns.
+const REPEAT_NS: i64 = 3_600_000_000_000;
 
 /// The effect of a message or a departure on a session.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -27,6 +60,8 @@ pub(crate) struct SessionUpdate {
     pub change: Option<Change>,
     /// Start of the newest exchange, and what it shows about our own clock.
     pub standstill: Option<(RawTime, Standstill)>,
+    /// The exchange that another VM has answered: it is neither measured nor lost.
+    pub dropped: Option<ExchangeTag>,
 }
 
 impl SessionUpdate {
@@ -42,6 +77,7 @@ impl SessionUpdate {
             completed: self.completed + after.completed,
             change: after.change.or(self.change),
             standstill: after.standstill.or(self.standstill),
+            dropped: after.dropped.or(self.dropped),
         }
     }
 }
@@ -51,7 +87,38 @@ impl PeerSession {
         Self {
             exchanges: ExchangeTable::new(requester),
             clock: PeerClock::new(),
+            vm_tag: 0,
+            foreign: None,
+            reported: None,
+            answered_at: RawTime(i64::MIN),
         }
+    }
+
+    /// Return true if a foreign answer explains what the peer has not answered until `now`.
+    pub fn is_foreign(&self, now: RawTime) -> bool {
+        self.foreign
+            .is_some_and(|(_, seen)| now.since(seen) < FOREIGN_NS)
+    }
+
+    /// Note an answer from another address than the peer's, unless the peer answers itself. Return true if it counts.
+    pub fn note_elsewhere(&mut self, from: SocketAddr, now: RawTime) -> bool {
+        let is_new = now.since(self.answered_at) > FOREIGN_NS;
+        if is_new {
+            self.foreign = Some((Foreign::Elsewhere(from), now));
+        }
+        is_new
+    }
+
+    /// Return what is foreign at `now`, unless it was returned within the last hour.
+    pub fn take_foreign(&mut self, now: RawTime) -> Option<Foreign> {
+        let (foreign, _) = self.foreign.filter(|_| self.is_foreign(now))?;
+        let is_known = self
+            .reported
+            .is_some_and(|(before, at)| before == foreign && now.since(at) < REPEAT_NS);
+        (!is_known).then(|| {
+            self.reported = Some((foreign, now));
+            foreign
+        })
     }
 
     /// Record the departure of a request.
@@ -72,9 +139,22 @@ impl PeerSession {
 
     /// Add a message of the peer to its exchange.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> SessionUpdate {
+        if self.is_of_another_vm(message) {
+            self.foreign = Some((Foreign::AnotherVm, arrival.at));
+            return SessionUpdate {
+                verdict: Some(Verdict::Unsolicited),
+                dropped: self.exchanges.withdraw(message.sequence_id),
+                ..SessionUpdate::default()
+            };
+        }
         let verdict = self.exchanges.receive(message, arrival);
         if self.exchanges.take_restarted() {
             self.clock.restart(arrival.at);
+        }
+        if matches!(verdict, Verdict::Taken | Verdict::Complete(..)) {
+            self.answered_at = arrival.at;
+            // A Sync of its own may not say which VM sent it.
+            self.foreign = self.foreign.filter(|_| message.vm().is_none());
         }
         let mut update = SessionUpdate::default();
         self.observe(verdict, &mut update);
@@ -90,6 +170,15 @@ impl PeerSession {
             verdict: Some(verdict),
             ..update
         }
+    }
+
+    /// Return true if a response to this agent names another VM than the peer's.
+    fn is_of_another_vm(&self, message: &Message) -> bool {
+        let (Some(vm), Some(requester)) = (message.vm(), message.requester()) else {
+            return false;
+        };
+        let are_known = self.vm_tag != 0 && vm.tag != 0;
+        are_known && vm.tag != self.vm_tag && requester == self.exchanges.requester()
     }
 
     /// End open exchanges. Those decided at `now` are recorded in their window.

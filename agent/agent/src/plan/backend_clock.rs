@@ -25,6 +25,8 @@ pub struct BackendClock {
 pub struct BackendTime {
     /// Backend time minus the raw clock, ns.
     pub ahead_ns: i64,
+    /// Bound of its error, ns; 0 while it is unknown.
+    pub error_ns: i64,
     /// Time that this machine was suspended, as far as it knows, plus a constant, ns.
     pub suspended_ns: i64,
     /// Up to when this clock is known to have run, by the newest answer: it bounds the error of the time before.
@@ -88,24 +90,26 @@ impl BackendClock {
 
     /// Return the current backend time against the raw clock.
     pub fn time(&self) -> BackendTime {
-        let mut narrowest = (i64::MAX, 0);
+        let mut narrowest = (i64::MAX, 0, 0);
         for _ in 0..TRIES {
             let before = raw_now();
             let boot_ns = boot_now_ns();
             let bracket_ns = raw_now().since(before);
             if bracket_ns < narrowest.0 {
                 let raw: RawTime = before.plus(bracket_ns / 2);
-                narrowest = (bracket_ns, boot_ns - raw.0);
+                narrowest = (bracket_ns, boot_ns - raw.0, boot_ns);
             }
             if bracket_ns < 100_000 {
                 break;
             }
         }
-        let (_, boot_ahead_ns) = narrowest;
+        let (_, boot_ahead_ns, boot_ns) = narrowest;
         let state = self.state();
         let confirmed_ns = state.confirmed_ns.unwrap_or(i64::MIN);
+        let error_ns = state.lead.error_ns(boot_ns);
         BackendTime {
             ahead_ns: state.at(boot_ahead_ns),
+            error_ns: error_ns.map_or(0, |ns| i64::try_from(ns).unwrap_or(i64::MAX)),
             suspended_ns: boot_ahead_ns,
             confirmed: RawTime(confirmed_ns.saturating_sub(boot_ahead_ns)),
             is_known: state.lead.ns().is_some(),

@@ -23,6 +23,9 @@ pub struct Peer {
     /// PTP domain of a standard responder, 0 to 127.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub domain: u8,
+    /// Keyed hash of the ids of both VMs, by which the peer names itself; 0 if the backend gives none.
+    #[serde(default, skip_serializing_if = "is_no_tag")]
+    pub vm_tag: u64,
     /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
     pub flows: u32,
     /// Windows of a period in which it is measured, by number modulo the period; `None` is every window.
@@ -36,6 +39,14 @@ pub struct Peer {
 )]
 fn is_zero(domain: &u8) -> bool {
     *domain == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_no_tag(vm_tag: &u64) -> bool {
+    *vm_tag == 0
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

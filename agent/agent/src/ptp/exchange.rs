@@ -1,7 +1,7 @@
 //! One exchange on the client's side: its timestamps and its outcome.
 
-use super::messages::{Body, EcnField, Message};
-use crate::clock::{Leg, RawTime, TimestampSource};
+use super::messages::{Body, EcnField, Message, VmTlv};
+use crate::clock::{Leg, RawTime, TimestampSource, round_trip_ns};
 
 /// A request that is about to leave.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +57,25 @@ pub struct Outcome<T> {
     /// The less precise origin of t2 and t3; `None` without either.
     pub source: Option<TimestampSource>,
     pub ecn: EcnSeen,
+    pub residence: Residence,
+    pub responder: ResponderNotes,
+}
+
+/// Time that switches on the way say they have held the packets of an exchange (residence time, IEEE 1588-2019, 10.2), ns;
+/// 0 is none. It is part of the delays.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Residence {
+    pub outbound_ns: i64,
+    pub inbound_ns: i64,
+}
+
+/// What a response tells about its responder.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct ResponderNotes {
+    /// It is an agent that does not name its VM, because it or the backend is of an earlier version.
+    pub is_unnamed: bool,
+    /// It took its timestamps itself, not the kernel.
+    pub has_own_stamps: bool,
 }
 
 /// The effect of a message on an exchange.
@@ -93,7 +112,8 @@ pub(super) struct Exchange<T> {
     t4_ns: Option<i64>,
     source: Option<TimestampSource>,
     ecn: EcnSeen,
-    correction_ns: i64,
+    residence: Residence,
+    responder: ResponderNotes,
     pub sync_arrived: bool,
     complete: bool,
     pub arrived: Option<bool>,
@@ -116,7 +136,11 @@ impl<T: Copy> Exchange<T> {
             t4_ns: None,
             source: None,
             ecn: EcnSeen::default(),
-            correction_ns: 0,
+            residence: Residence::default(),
+            responder: ResponderNotes {
+                is_unnamed: true,
+                ..ResponderNotes::default()
+            },
             sync_arrived: false,
             complete: false,
             arrived: None,
@@ -170,6 +194,9 @@ impl<T: Copy> Exchange<T> {
         if self.standard.is_none() || matches!(message.body, Body::DelayResp { .. }) {
             self.arrived = Some(true);
         }
+        if let Some(vm) = message.vm() {
+            self.add_notes(vm);
+        }
         match message.body {
             Body::Sync { .. } | Body::CompactResp { .. } if self.sync_arrived => {
                 return Verdict::Duplicate;
@@ -181,7 +208,7 @@ impl<T: Copy> Exchange<T> {
                 origin_ns,
             } => {
                 self.record_arrival(arrival);
-                self.correction_ns += correction_ns;
+                self.add_inbound_residence(correction_ns);
                 if !two_step {
                     self.t1_ns = Some(origin_ns);
                 }
@@ -198,18 +225,20 @@ impl<T: Copy> Exchange<T> {
                     };
                 }
                 self.t4_ns = Some(response_tlv.receive_ns);
-                self.correction_ns += correction_ns;
+                self.add_inbound_residence(correction_ns);
             }
             Body::FollowUp { origin_ns } => {
                 self.t1_ns = Some(origin_ns);
-                self.correction_ns += correction_ns;
+                self.add_inbound_residence(correction_ns);
             }
             Body::DelayResp {
                 receive_ns,
                 sync_left_ns,
                 ..
             } => {
-                self.t4_ns = Some(receive_ns - correction_ns);
+                // That of the request, which a standard responder has copied (11.3.2).
+                self.residence.outbound_ns = self.residence.outbound_ns.max(correction_ns);
+                self.t4_ns = Some(receive_ns);
                 self.t1_ns = self.t1_ns.or(sync_left_ns);
             }
             Body::DelayReq
@@ -223,6 +252,45 @@ impl<T: Copy> Exchange<T> {
         self.verdict()
     }
 
+    fn add_notes(&mut self, vm: VmTlv) {
+        self.residence.outbound_ns = vm.request_correction.nanos();
+        self.responder = ResponderNotes {
+            is_unnamed: vm.tag == 0,
+            has_own_stamps: vm.source == TimestampSource::User as u8,
+        };
+    }
+
+    /// Add a correction of the Sync or of its Follow_Up (11.4.5): a switch may write into either.
+    fn add_inbound_residence(&mut self, correction_ns: i64) {
+        let inbound_ns = &mut self.residence.inbound_ns;
+        *inbound_ns = inbound_ns.saturating_add(correction_ns);
+    }
+
+    fn is_measured_agent(&self) -> bool {
+        self.complete && self.standard.is_none() && !self.is_sptp
+    }
+
+    /// Return the residence, as far as it is possible: a packet was not held for less than no time, nor for longer than the
+    /// round trip.
+    fn plausible_residence(&self) -> Residence {
+        let most_ns = match (self.outbound(), self.inbound()) {
+            (Some(outbound), Some(inbound)) => round_trip_ns(outbound, inbound),
+            _ => 0,
+        };
+        let Residence {
+            outbound_ns,
+            inbound_ns,
+        } = self.residence;
+        let is_possible = outbound_ns >= 0
+            && inbound_ns >= 0
+            && outbound_ns.saturating_add(inbound_ns) <= most_ns;
+        if is_possible {
+            self.residence
+        } else {
+            Residence::default()
+        }
+    }
+
     fn outbound(&self) -> Option<Leg> {
         Some(Leg {
             local: self.t3?,
@@ -233,7 +301,7 @@ impl<T: Copy> Exchange<T> {
     fn inbound(&self) -> Option<Leg> {
         Some(Leg {
             local: self.t2?,
-            remote_ns: self.t1_ns? + self.correction_ns,
+            remote_ns: self.t1_ns?,
         })
     }
 
@@ -281,27 +349,27 @@ impl<T: Copy> Exchange<T> {
             inbound: self.inbound(),
             source: self.source,
             ecn: self.ecn,
+            residence: self.plausible_residence(),
+            responder: ResponderNotes {
+                is_unnamed: self.responder.is_unnamed && self.is_measured_agent(),
+                ..self.responder
+            },
         }
     }
 }
 
-/// Return true if the responder's time between request and Sync is not negative and not longer than the local time that
-/// passed, within the tolerance of two clocks.
+/// Return true if the responder's time between request and Sync is not negative, within the tolerance of two clocks, and no
+/// longer than the local time that passed.
 fn is_plausible(outbound: Leg, inbound: Leg) -> bool {
     let passed_ns = inbound.local.since(outbound.local);
-    let slack_ns = passed_ns / 1000 + 1;
     let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);
-    (-slack_ns..=passed_ns + slack_ns).contains(&there_ns)
+    (-(passed_ns / 1000 + 1)..=passed_ns).contains(&there_ns)
 }
 
 /// Longest round trip, ns.
 const LONGEST_NS: i64 = 60_000_000_000;
 
-/// Return true if the sum of both delays is not negative, within the tolerance of two clocks. A Sync that does not respond
-/// to the request may have left before it.
+/// Return true if the sum of both delays is possible. A Sync that does not respond to the request may have left before it.
 fn is_plausible_apart(outbound: Leg, inbound: Leg) -> bool {
-    let passed_ns = inbound.local.since(outbound.local);
-    let slack_ns = passed_ns.abs() / 1000 + 1;
-    let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);
-    (-slack_ns..LONGEST_NS).contains(&passed_ns.saturating_sub(there_ns))
+    (0..LONGEST_NS).contains(&round_trip_ns(outbound, inbound))
 }

@@ -199,9 +199,10 @@ impl<T: Copy> ExchangeTable<T> {
         let open = self.open.iter_mut().filter(|open| !open.void);
         for open in open.filter(|open| which(&open.pending.tag)) {
             open.void = true;
-            let over = open.sync_arrived || open.pending.deadline <= now;
+            let outcome = open.outcome();
+            let over = outcome.answered || open.pending.deadline <= now;
             each(if over {
-                Ok(open.outcome())
+                Ok(outcome)
             } else {
                 Err(open.pending.tag)
             });

@@ -1,6 +1,6 @@
 use super::super::messages::{Correction, ResponseTlv};
 use super::*;
-use crate::ptp::Receipt;
+use crate::ptp::{Receipt, Residence};
 
 const US: i64 = 1_000;
 const INTERVAL: i64 = 10_000 * US;
@@ -139,6 +139,7 @@ impl Dialogue {
                 rx_report,
                 sync_left_ns: None,
                 hardware_clock: None,
+                vm: None,
             },
         )
     }
@@ -256,6 +257,7 @@ fn impossible_times_are_counted_and_not_measured() {
             rx_report: None,
             sync_left_ns: None,
             hardware_clock: None,
+            vm: None,
         };
         assert_eq!(
             dialogue.receive_response(0, 320, body),
@@ -438,6 +440,7 @@ fn responses_to_another_client_are_unsolicited() {
         rx_report: None,
         sync_left_ns: None,
         hardware_clock: None,
+        vm: None,
     };
     assert_eq!(
         dialogue.receive_response(0, 100, body),
@@ -488,7 +491,7 @@ fn losing_at_random(request: Body) {
     let mut exchanges: ExchangeTable<u32> = ExchangeTable::new(REQUESTER);
     let mut responder = super::super::Responder::default();
     let client: std::net::SocketAddr = "10.0.0.1:319".parse().unwrap();
-    responder.set_peers([(client, 320)].into_iter(), RawTime(0));
+    responder.set_peers([(client, 320, 0)].into_iter(), RawTime(0));
     let mut state = 5u64;
     let mut lost = |percent: u64| {
         state = state
@@ -604,12 +607,66 @@ fn the_sync_of_a_standard_responder_may_leave_before_the_request() {
         rx_report: None,
         sync_left_ns: None,
         hardware_clock: None,
+        vm: None,
     };
     let verdict = exchanges.receive(&message(id, response), arrival(90));
     let Verdict::Complete(outbound, inbound) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, -60 * US));
+}
+
+#[test]
+fn what_switches_say_they_held_is_part_of_the_delay_and_counted_apart() {
+    // Corrections of the Delay_Resp, the Sync and its Follow_Up, us; delays of 400 us each way.
+    for (corrections_us, expected_us) in [
+        ([0, 0, 0], (0, 0)),
+        ([390, 300, 50], (390, 350)),
+        ([0, 350, 0], (0, 350)),
+        // Less than no time, and more than the round trip.
+        ([-20, 0, 0], (0, 0)),
+        ([0, 20_000, 0], (0, 0)),
+        ([i64::MAX >> 26, i64::MAX >> 26, i64::MAX >> 26], (0, 0)),
+    ] {
+        let mut exchanges = ExchangeTable::new(REQUESTER);
+        let id = standard(&mut exchanges);
+        let bodies = [
+            Body::DelayResp {
+                receive_ns: 1_400 * US,
+                requester: REQUESTER,
+                rx_report: None,
+                sync_left_ns: None,
+                hardware_clock: None,
+                vm: None,
+            },
+            Body::Sync {
+                two_step: true,
+                origin_ns: 0,
+            },
+            Body::FollowUp {
+                origin_ns: 600 * US,
+            },
+        ];
+        exchanges.record_departure(id, RawTime(1_000 * US), TimestampSource::Kernel);
+        for (body, correction_us) in bodies.into_iter().zip(corrections_us) {
+            let message = Message {
+                correction: Correction((correction_us * US) << 16),
+                ..message(id, body)
+            };
+            exchanges.receive(&message, arrival(RawTime(1_000 * US)));
+        }
+        let mut outcomes = Vec::new();
+        exchanges.settle(RawTime(i64::MAX), |outcome| outcomes.push(outcome));
+        let outcome = outcomes[0];
+        let (outbound, inbound) = (outcome.outbound.unwrap(), outcome.inbound.unwrap());
+        assert_eq!(outbound.remote_ns - outbound.local.0, 400 * US);
+        assert_eq!(inbound.local.0 - inbound.remote_ns, 400 * US);
+        let Residence {
+            outbound_ns,
+            inbound_ns,
+        } = outcome.residence;
+        assert_eq!((outbound_ns / US, inbound_ns / US), expected_us);
+    }
 }
 
 #[test]
@@ -647,6 +704,7 @@ fn a_delay_resp_with_t1_needs_no_follow_up() {
         rx_report: Some(dialogue.rx_report()),
         sync_left_ns: Some(60 * US),
         hardware_clock: None,
+        vm: None,
     };
     let verdict = dialogue.receive_response(id, 110, joint);
     let Verdict::Complete(outbound, inbound) = verdict else {
@@ -664,6 +722,7 @@ fn compact_resp(dialogue: &Dialogue, id: u16, requester: PortIdentity) -> Body {
         response_tlv: ResponseTlv::new(Dialogue::sent_at(id).0 + 40 * US, requester),
         rx_report: dialogue.rx_report(),
         hardware_clock: None,
+        vm: None,
         ecn: None,
     }
 }

@@ -35,12 +35,12 @@ mod token_bucket;
 mod unicast_session;
 
 pub use client_address::ClientAddress;
-pub use exchange::{Arrival, EcnSeen, Outcome, PendingRequest, Verdict};
+pub use exchange::{Arrival, EcnSeen, Outcome, PendingRequest, Residence, ResponderNotes, Verdict};
 pub use exchange_table::ExchangeTable;
 pub use grants::{DueMessage, Grants, NoDelayResp, interval_ns};
 pub use messages::{
     ANNOUNCE_LEN, Body, Correction, EcnField, HardwareClockTlv, MAX_LEN, Malformed, Message,
-    PortIdentity, REQUEST_LEN, ResponseTlv, RxReportTlv, SYNC_LEN, Service, Tlv, Tlvs,
+    PortIdentity, REQUEST_LEN, ResponseTlv, RxReportTlv, SYNC_LEN, Service, Tlv, Tlvs, VmTlv,
 };
 pub use receipt::{Receipt, Receipts, octets};
 pub use responder::{Refusal, Responder, Response, ResponseForm};

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::messages::{
     Body, COMPACT_RESP_LEN, Correction, DELAY_RESP_LEN, EcnField, HardwareClockTlv, MAP_LEN,
-    Message, PortIdentity, ResponseTlv, RxReportTlv, SYNC_LEN, SyncDepartures,
+    Message, PortIdentity, ResponseTlv, RxReportTlv, SYNC_LEN, SyncDepartures, VmTlv,
 };
 use super::receipt::Receipt;
 use super::token_bucket::TokenBucket;
@@ -52,6 +52,8 @@ pub struct Response {
     /// The client has proven that it receives.
     pub is_proven: bool,
     pub correction: Correction,
+    /// What it tells about this VM.
+    pub vm: VmTlv,
     /// t4; `None` if the request has no timestamp.
     pub received: Option<RawTime>,
     /// The ECN field that the request arrived with, if it asks for it and it is known.
@@ -106,6 +108,8 @@ pub struct Responder {
 struct Peer {
     event_port: u16,
     general_port: u16,
+    /// Tag of its VM and this one.
+    vm_tag: u64,
     budget: TokenBucket,
     unproven: TokenBucket,
     /// Time of the latest challenge, and the clock identity of the process that answered one.
@@ -116,10 +120,10 @@ struct Peer {
 }
 
 impl Responder {
-    /// Set the peers of a new plan as (event address, general port). Keep the state of those that stay.
-    pub fn set_peers(&mut self, peers: impl Iterator<Item = (SocketAddr, u16)>, now: RawTime) {
+    /// Set the peers of a new plan as (event address, general port, VM tag). Keep the state of those that stay.
+    pub fn set_peers(&mut self, peers: impl Iterator<Item = (SocketAddr, u16, u64)>, now: RawTime) {
         let mut before = std::mem::take(&mut self.peers);
-        for (event, general_port) in peers {
+        for (event, general_port, vm_tag) in peers {
             let here = self.peers.entry(event.ip()).or_default();
             if here.iter().any(|peer| peer.event_port == event.port()) {
                 continue;
@@ -134,11 +138,13 @@ impl Responder {
             here.push(match place {
                 Some(peer) => Peer {
                     general_port,
+                    vm_tag,
                     ..peer
                 },
                 None => Peer {
                     event_port: event.port(),
                     general_port,
+                    vm_tag,
                     budget: TokenBucket::new(REQUESTS_HZ, REQUESTS_HZ, now),
                     unproven: TokenBucket::new(UNPROVEN_HZ, UNPROVEN_HZ, now),
                     challenged: None,
@@ -181,7 +187,7 @@ impl Responder {
         now: RawTime,
     ) -> Result<Response, Refusal> {
         let peer = self.peer(client, message.source).ok_or(Refusal::Stranger)?;
-        let general_port = peer.general_port;
+        let (general_port, tag) = (peer.general_port, peer.vm_tag);
         // The identities of an agent's process are random: who has not received one cannot name it.
         let confirmed = peer.confirmed == Some(message.source.clock);
         let proven = receipt == Receipt::Proven || receipt == Receipt::Earlier && confirmed;
@@ -216,6 +222,11 @@ impl Responder {
             },
             is_proven: proven,
             correction: message.correction,
+            vm: VmTlv {
+                tag,
+                request_correction: message.correction,
+                source: 0,
+            },
             received: None,
             ecn: None,
         })
@@ -270,6 +281,7 @@ impl Responder {
                 response_tlv,
                 rx_report: state.rx_report,
                 hardware_clock,
+                vm: Some(response.vm),
                 ecn: response.ecn,
             },
         })
@@ -296,6 +308,7 @@ impl Responder {
                 rx_report: Some(rx_report),
                 sync_left_ns,
                 hardware_clock,
+                vm: (response.form != ResponseForm::Standard).then_some(response.vm),
             },
         })
     }

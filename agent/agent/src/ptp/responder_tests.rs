@@ -19,8 +19,8 @@ fn address(text: &str) -> SocketAddr {
 fn responder() -> Responder {
     let mut responder = Responder::default();
     let peers = [
-        (address("10.0.0.1:319"), 320),
-        (address("10.0.0.2:5319"), 5320),
+        (address("10.0.0.1:319"), 320, 5),
+        (address("10.0.0.2:5319"), 5320, 6),
     ];
     responder.set_peers(peers.into_iter(), NOW);
     responder
@@ -80,7 +80,7 @@ fn only_peers_of_the_plan_are_answered() {
         (response.client, response.general()),
         (address("10.0.0.2:40000"), address("10.0.0.2:5320"))
     );
-    responder.set_peers([(address("10.0.0.2:5319"), 5320)].into_iter(), NOW);
+    responder.set_peers([(address("10.0.0.2:5319"), 5320, 6)].into_iter(), NOW);
     assert_eq!(ask(&mut responder, "10.0.0.1:319"), Err(Refusal::Stranger));
 }
 
@@ -89,7 +89,8 @@ fn only_peers_of_the_plan_are_answered() {
 fn flows_belong_to_the_port_identity_and_share_its_counts() {
     let mut responder = Responder::default();
     let peers = ["10.0.0.1:319", "10.0.0.1:5319"].map(address);
-    responder.set_peers(peers.into_iter().zip([320, 5320]), NOW);
+    let ports = peers.into_iter().zip([320, 5320]);
+    responder.set_peers(ports.map(|(at, general)| (at, general, 0)), NOW);
     let flow = address("10.0.0.1:40000");
     let unknown = responder.handle_request(&request(3, 8), flow, Receipt::Proven, NOW);
     assert_eq!(unknown, Err(Refusal::Stranger));
@@ -116,12 +117,13 @@ fn counts_continue_when_the_plan_changes_for_other_peers() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     ask(&mut responder, 1, 1);
     responder.set_peers(
-        [(client, 320), (address("10.0.0.9:319"), 320)].into_iter(),
+        [(client, 320, 7), (address("10.0.0.9:319"), 320, 8)].into_iter(),
         NOW,
     );
     let response = ask(&mut responder, 1, 2);
     let rx_report = rx_report_of(&mut responder, &response);
     assert_eq!((rx_report.requests, rx_report.syncs), (2, 0));
+    assert_eq!(response.vm.tag, 7, "that of the newest plan");
 }
 
 #[test]

@@ -172,10 +172,13 @@ impl UnicastSession {
         }
     }
 
-    /// Take an Announce: the offset of the responder's time scale from UTC, s, if it is TAI.
-    pub fn receive_announce(&mut self, utc_offset_s: Option<i16>) {
-        self.announced = true;
-        self.utc_offset_s = utc_offset_s.unwrap_or(0);
+    /// Take an Announce: the offset of the responder's time scale from UTC, s, if it is TAI. Return true if it is another one
+    /// than before.
+    pub fn receive_announce(&mut self, utc_offset_s: Option<i16>) -> bool {
+        let is_first = !std::mem::replace(&mut self.announced, true);
+        let utc_offset_s = utc_offset_s.unwrap_or(0);
+        let before_s = std::mem::replace(&mut self.utc_offset_s, utc_offset_s);
+        !is_first && before_s != utc_offset_s
     }
 
     /// Return the offset of the responder's time scale from UTC, ns.

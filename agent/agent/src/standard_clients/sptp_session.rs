@@ -136,6 +136,7 @@ impl SptpSession {
             rx_report: None,
             sync_left_ns: None,
             hardware_clock: None,
+            vm: None,
         };
         let follow_up = Body::FollowUp {
             origin_ns: t1.saturating_sub(ahead_ns),

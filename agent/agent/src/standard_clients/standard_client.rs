@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::search::{LAST_DOMAIN, Search};
 use super::sptp_session::PROBE_ID;
 use super::standard_peer::StandardPeer;
-use crate::clock::RawTime;
+use crate::clock::{Change, RawTime};
 use crate::paths::exchange_tag::ExchangeTag;
 use crate::paths::path_table::PathTable;
 use crate::paths::peer_session::SessionUpdate;
@@ -209,7 +209,18 @@ impl StandardClient {
             };
         }
         match message.body {
-            Body::Announce { utc_offset_s, .. } => peer.unicast.receive_announce(utc_offset_s),
+            Body::Announce { utc_offset_s, .. } => {
+                if peer.unicast.receive_announce(utc_offset_s) {
+                    // Of an exchange under way, one time would be read by each of the two offsets.
+                    session.end(arrival.at, &mut table.aggregators, |_| true);
+                    session.clock.restart(arrival.at);
+                    return SessionUpdate {
+                        verdict: Some(Verdict::Taken),
+                        change: Some(Change::TimeScale),
+                        ..SessionUpdate::default()
+                    };
+                }
+            }
             Body::Sync { .. } | Body::FollowUp { .. } => {
                 self.received.push((address, *message, arrival));
             }

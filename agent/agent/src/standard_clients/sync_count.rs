@@ -18,6 +18,10 @@ const ENDS: usize = 4;
 /// Interval from which a gap is judged by the two arrivals around it, ns: no jitter is as long as half of it.
 const SLOW_NS: i64 = 100_000_000;
 
+/// Share of an interval, in percent, within which a repeated or overtaken Sync comes after the newest one. A later one is the
+/// first of a new count.
+const MOMENT_PERCENT: i64 = 75;
+
 /// The latest Syncs that have arrived.
 #[derive(Debug, Default)]
 pub(super) struct SyncCount {
@@ -46,13 +50,15 @@ impl SyncCount {
             self.come = self.come.checked_shl(ahead.into()).unwrap_or(0) | 1;
             return Some(self.arrived(at, i32::from(ahead) - 1, interval_ns));
         }
-        if back < 64 {
+        let newest_at = self.arrivals.back().map_or(at, |(newest_at, _)| *newest_at);
+        let is_soon = at.since(newest_at) < interval_ns / 100 * MOMENT_PERCENT;
+        if back < 64 && is_soon {
             let bit = 1 << back;
             let before = self.come & bit != 0;
             self.come |= bit;
             return (!before).then(|| Some(self.take_back()));
         }
-        // The responder has restarted its count.
+        // The responder has restarted its count: it may do so at each grant.
         (self.newest, self.come) = (Some(sequence_id), 1);
         self.arrivals.clear();
         self.unjudged = 0;
@@ -208,6 +214,30 @@ mod tests {
                     lost(interval_ns, syncs).is_none_or(|lost| lost == 0),
                     "{interval_ns} {stride}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn a_count_that_starts_again_loses_nothing_and_is_followed_within_two_syncs() {
+        for interval_ns in RATES {
+            // A responder that numbers anew at each grant of 60 Syncs, sent at once or in its rhythm.
+            for early in [0, 1, 2] {
+                let mut count = SyncCount::default();
+                let (mut taken, mut lost) = (0, 0);
+                for i in 0..600 {
+                    let early_ns = if i % 60 == 0 {
+                        early * interval_ns / 3
+                    } else {
+                        0
+                    };
+                    let at = RawTime(i * interval_ns - early_ns);
+                    let missed = count.count((i % 60) as u16, at, interval_ns);
+                    taken += i32::from(missed.is_some());
+                    lost += missed.flatten().unwrap_or(0);
+                }
+                assert!(taken >= 600 - 20, "{interval_ns} {early}: {taken}");
+                assert_eq!(lost, 0, "{interval_ns} {early}");
             }
         }
     }

@@ -14,14 +14,18 @@ use super::stamp::{Stamp, StampClock};
 use super::transmit::Outgoing;
 use crate::clock::{RawTime, TimestampSource};
 
-/// Time after which a missing timestamp is given up, ns.
-const PATIENCE_NS: i64 = 50_000_000;
+/// Time after which a missing timestamp is given up, ns: a packet may wait as long in a queue of this machine.
+const PATIENCE_NS: i64 = 1_000_000_000;
 
 /// Age of the oldest packet, ns, at which timestamps that nothing waits for are collected together.
 const LATER_NS: i64 = 25_000_000;
 
-/// Consecutive departures without a timestamp after which the kernel is assumed to give none.
+/// Consecutive departures without a timestamp after which this process takes them.
 const GIVE_UP: u64 = 64;
+
+/// Time between two looks for the kernel's timestamps meanwhile, ns, and consecutive ones after which they are used again.
+const WATCH_NS: i64 = 1_000_000_000;
+const RECOVERED: u32 = 3;
 
 /// Tolerance of a timestamp before the call that caused it, ns: the clocks are read one after the other.
 const SLACK_NS: i64 = 100_000;
@@ -50,6 +54,10 @@ pub struct Transmitter<T> {
     missing_in_a_row: u64,
     /// Packets whose time at the packet scheduler has not come yet.
     schedules_awaited: usize,
+    /// While this process takes the timestamps: the time of the latest packet, number 0, whose kernel timestamp was looked
+    /// for, true until that is decided, and the number of these that came in a row.
+    watched: (RawTime, bool),
+    watched_in_a_row: u32,
     inbox: Inbox,
 }
 
@@ -71,6 +79,8 @@ impl<T: Copy> Transmitter<T> {
             missing: 0,
             missing_in_a_row: 0,
             schedules_awaited: 0,
+            watched: (RawTime(i64::MIN), false),
+            watched_in_a_row: 0,
             inbox: Inbox::new(),
         }
     }
@@ -83,7 +93,9 @@ impl<T: Copy> Transmitter<T> {
     /// Return true if timestamps are to be collected now.
     pub fn is_due(&self, now: RawTime) -> bool {
         let oldest = self.waiting.iter().find(|waiting| !waiting.stamped);
-        oldest.is_some_and(|oldest| now.since(oldest.sent_at) >= LATER_NS)
+        let watched = Some(self.watched.0).filter(|_| self.watched.1);
+        let sent_at = oldest.map(|oldest| oldest.sent_at).or(watched);
+        sent_at.is_some_and(|sent_at| now.since(sent_at) >= LATER_NS)
     }
 
     /// Return the number of departures without a timestamp.
@@ -107,6 +119,9 @@ impl<T: Copy> Transmitter<T> {
         for batch in packets.chunks(BATCH) {
             let sent_at = raw_now();
             let first = self.waiting.len();
+            if !self.kernel_stamps {
+                self.watch(socket, sent_at)?;
+            }
             let all_left = socket.send(batch, |packet, left| {
                 each(packet, left);
                 if left.is_ok() {
@@ -165,6 +180,12 @@ impl<T: Copy> Transmitter<T> {
             }
             for (id, stamps) in self.inbox.departures(count) {
                 let stamp = clock.stamp(stamps);
+                let (watched_at, is_watched) = self.watched;
+                let is_newer = |stamp: Stamp| stamp.at.since(watched_at) > -SLACK_NS;
+                if is_watched && id == 0 && stamp.is_some_and(is_newer) {
+                    self.watched.1 = false;
+                    self.watched_in_a_row += 1;
+                }
                 pair(
                     &mut self.waiting,
                     &mut self.departed,
@@ -174,9 +195,27 @@ impl<T: Copy> Transmitter<T> {
                 );
             }
             if count < BATCH {
-                return Ok(());
+                break;
             }
         }
+        if !self.kernel_stamps && self.watched_in_a_row >= RECOVERED {
+            self.kernel_stamps = true;
+            (self.missing_in_a_row, self.watched_in_a_row) = (0, 0);
+            self.renumber(socket)?;
+        }
+        Ok(())
+    }
+
+    /// Look for the kernel's timestamp of the next packet, if it is time: it gets number 0.
+    fn watch(&mut self, socket: &Socket, now: RawTime) -> io::Result<()> {
+        if !socket.stamps_departures() || now.since(self.watched.0) < WATCH_NS {
+            return Ok(());
+        }
+        if self.watched.1 {
+            self.watched_in_a_row = 0;
+        }
+        self.watched = (now, true);
+        self.renumber(socket)
     }
 
     /// Give up on timestamps that are overdue at `now`.

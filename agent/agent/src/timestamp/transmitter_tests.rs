@@ -266,6 +266,33 @@ fn a_packet_that_asks_gets_the_time_at_the_packet_scheduler_and_others_do_not() 
 }
 
 #[test]
+fn the_kernels_timestamps_are_used_again_once_they_come() {
+    let sender = bind("127.0.0.1:0", Stamps::SentAndReceived);
+    let to = bind("127.0.0.1:0", Stamps::Received).local();
+    let mut transmitter = Transmitter::new(&sender);
+    let map = ClockMap::new(cross_timestamp());
+    let sources = |transmitter: &mut Transmitter<u32>| {
+        let packets = [outgoing(to, 7), outgoing(to, 8)];
+        transmitter
+            .send(&sender, &packets, &map, |_, _| {})
+            .unwrap();
+        transmitter.collect(&sender, &map).unwrap();
+        let departed = transmitter.take_departures();
+        let stamps: Vec<_> = departed.map(|d| d.stamp.unwrap().source).collect();
+        stamps
+    };
+    use TimestampSource::{Kernel, User};
+    transmitter.kernel_stamps = false;
+    for _ in 0..RECOVERED {
+        // Each look is as late after the one before as in a second's time.
+        transmitter.watched.0 = RawTime(i64::MIN);
+        assert_eq!(sources(&mut transmitter), [User, User]);
+    }
+    assert!(transmitter.kernel_stamps());
+    assert_eq!(sources(&mut transmitter), [Kernel, Kernel]);
+}
+
+#[test]
 fn a_port_in_use_is_named_with_what_to_do() {
     let first = bind("127.0.0.1:0", Stamps::Received);
     let error = Socket::bind(first.local(), Stamps::Received)

@@ -171,6 +171,15 @@ impl WindowAggregator {
         if summary.flows.iter().all(|flows| *flows == 1) {
             (summary.outbound_flows, summary.inbound_flows) = (None, None);
         }
+        for column in [
+            &mut summary.peer_marks,
+            &mut summary.outbound_residence_ns,
+            &mut summary.inbound_residence_ns,
+        ] {
+            if column.iter().all(|entry| *entry == 0) {
+                column.clear();
+            }
+        }
         if summary.asymmetry_source.iter().all(|source| *source == 0) {
             summary.asymmetry_source.clear();
         }

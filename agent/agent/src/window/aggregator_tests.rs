@@ -23,6 +23,8 @@ fn outcome(outbound_ns: i64, inbound_ns: i64) -> Outcome<()> {
         }),
         source: Some(TimestampSource::Kernel),
         ecn: EcnSeen::default(),
+        residence: crate::ptp::Residence::default(),
+        responder: crate::ptp::ResponderNotes::default(),
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! t2 and t3 are times of the own clock, t1 and t4 of the peer's. Delays have RFC 7679 as their definition.
 
-use crate::clock::{Leg, RawTime};
+use crate::clock::{Leg, RawTime, round_trip_ns};
 use crate::ptp::Outcome;
 
 /// The timestamps of an exchange, by packet; `None` if the packet lacks one of its two.
@@ -25,6 +25,8 @@ pub(super) struct Timestamps {
 pub(super) struct Delays {
     pub outbound_ns: Option<i64>,
     pub inbound_ns: Option<i64>,
+    /// The sum of both, which needs no common clock.
+    pub round_trip_ns: Option<i64>,
 }
 
 impl Timestamps {
@@ -35,6 +37,11 @@ impl Timestamps {
         }
     }
 
+    /// Return both legs; `None` if a packet lacks one.
+    pub fn legs(&self) -> Option<(Leg, Leg)> {
+        self.outbound.zip(self.inbound)
+    }
+
     /// Return the delays by the offset at their times: the own clock minus the peer's, ns (IEEE 1588: the offset from the
     /// master). Delays without an offset are `None`.
     pub fn delays(&self, mut offset_at: impl FnMut(RawTime) -> Option<i64>) -> Delays {
@@ -42,9 +49,14 @@ impl Timestamps {
             let leg = leg?;
             Some(formula(leg, offset_at(leg.local)?))
         };
+        let outbound_ns = delay(self.outbound, outbound_ns);
+        let inbound_ns = delay(self.inbound, inbound_ns);
+        let is_measured = outbound_ns.is_some() && inbound_ns.is_some();
+        let legs = self.legs().filter(|_| is_measured);
         Delays {
-            outbound_ns: delay(self.outbound, outbound_ns),
-            inbound_ns: delay(self.inbound, inbound_ns),
+            outbound_ns,
+            inbound_ns,
+            round_trip_ns: legs.map(|(outbound, inbound)| round_trip_ns(outbound, inbound)),
         }
     }
 }

@@ -80,6 +80,8 @@ mod tests {
                 inbound: Some(inbound),
                 source: Some(TimestampSource::Kernel),
                 ecn: EcnSeen::default(),
+                residence: crate::ptp::Residence::default(),
+                responder: crate::ptp::ResponderNotes::default(),
             };
             peer.record(sent_at.unsigned_abs(), Flow::ONLY, &outcome);
         }

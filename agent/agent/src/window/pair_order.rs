@@ -91,6 +91,8 @@ mod tests {
             inbound: (t2 != 0).then(|| leg(t2, t1)),
             source: None,
             ecn: EcnSeen::default(),
+            residence: crate::ptp::Residence::default(),
+            responder: crate::ptp::ResponderNotes::default(),
         }
     }
 

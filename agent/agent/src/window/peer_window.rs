@@ -8,8 +8,8 @@ use super::exchanges::Exchanges;
 use super::loss::{LossCount, Lost};
 use super::pair_order::{PairOrder, Reversed};
 use super::statistics::{append, append_flow};
-use crate::clock::{PeerClock, RawTime, TimestampSource};
-use crate::ptp::{EcnField, EcnSeen, Outcome};
+use crate::clock::{Leg, PeerClock, RawTime, TimestampSource};
+use crate::ptp::{EcnField, EcnSeen, Outcome, ResponderNotes};
 
 /// Basis of the delays, as coded in reports.
 const ASSUMED: u32 = 0;
@@ -40,6 +40,9 @@ pub struct PeerWindow {
     /// Least precise origin of this VM's timestamps.
     source: Option<TimestampSource>,
     loss: LossCount,
+    residence: ResidenceSum,
+    /// Bits of `peer_marks` in the report.
+    marks: u32,
     /// Set if the order of the packets of pairs is compared.
     order: Option<PairOrder>,
 }
@@ -60,6 +63,8 @@ impl PeerWindow {
         self.flows = self.flows.max(flow.of);
         self.source = self.source.into_iter().chain(outcome.source).min();
         self.loss.add(outcome);
+        self.residence.add(outcome);
+        self.marks |= marks_of(outcome.responder);
         let exchange = Exchange {
             flow: flow.number,
             at_ns,
@@ -82,15 +87,19 @@ impl PeerWindow {
     /// Convert timestamps to delays with the current estimate of the clock.
     pub fn resolve_delays(&mut self, clock: &PeerClock) {
         let (mut error_ns, mut assumed) = (self.clock_error_ns, self.assumed);
-        let mut offset_at = |at: RawTime| {
-            let offset = clock.offset_at(at)?;
+        let mut offset_at = |legs: Option<(Leg, Leg)>, at: RawTime| {
+            let offset = match legs {
+                Some(legs) => clock.offset_of(legs, at),
+                None => clock.offset_at(at),
+            }?;
             error_ns = error_ns.max(offset.error_ns);
             assumed |= !offset.by_hardware;
             Some(offset.offset_ns)
         };
         for (exchange, timestamps) in self.unresolved.drain(..) {
-            self.resolved
-                .push((exchange, timestamps.delays(&mut offset_at)));
+            let legs = timestamps.legs();
+            let delays = timestamps.delays(|at| offset_at(legs, at));
+            self.resolved.push((exchange, delays));
         }
         (self.clock_error_ns, self.assumed) = (error_ns, assumed);
     }
@@ -149,10 +158,7 @@ impl PeerWindow {
         let measured: Vec<Measured> = self.resolved.iter().filter_map(measured).collect();
         let outbound: Vec<i64> = self.delays_ns(|delays| delays.outbound_ns).collect();
         let inbound: Vec<i64> = self.delays_ns(|delays| delays.inbound_ns).collect();
-        let round_trip: Vec<i64> = measured
-            .iter()
-            .map(|m| m.outbound_ns.saturating_add(m.inbound_ns))
-            .collect();
+        let round_trip: Vec<i64> = self.delays_ns(|delays| delays.round_trip_ns).collect();
         window.peer_keys.push(peer_key);
         window.flows.push(self.flows.into());
         if let Some(source) = self.source.map(|source| source as u32) {
@@ -185,10 +191,45 @@ impl PeerWindow {
         for (columns, delays_ns, error_ns, loss) in columns {
             append(columns.get_or_insert_default(), &delays_ns, loss, error_ns);
         }
+        window.peer_marks.push(self.marks);
+        let [outbound_ns, inbound_ns] = self.residence.means_ns();
+        window.outbound_residence_ns.push(outbound_ns);
+        window.inbound_residence_ns.push(inbound_ns);
         window
             .evidence
             .extend(around_spike(peer_key, &measured, spike_threshold_ns));
     }
+}
+
+/// The time that switches say they held the packets of exchanges.
+#[derive(Debug, Default)]
+struct ResidenceSum {
+    count: u64,
+    sums_ns: [u64; 2],
+}
+
+impl ResidenceSum {
+    fn add<T>(&mut self, outcome: &Outcome<T>) {
+        if outcome.outbound.is_some() && outcome.inbound.is_some() {
+            let of = outcome.residence;
+            self.count += 1;
+            for (sum_ns, ns) in self.sums_ns.iter_mut().zip([of.outbound_ns, of.inbound_ns]) {
+                *sum_ns = sum_ns.saturating_add(ns.unsigned_abs());
+            }
+        }
+    }
+
+    /// Return the means of both directions, ns; 0 without any.
+    fn means_ns(&self) -> [u32; 2] {
+        let mean = |sum_ns: u64| sum_ns.checked_div(self.count).unwrap_or(0);
+        self.sums_ns
+            .map(|sum_ns| u32::try_from(mean(sum_ns)).unwrap_or(u32::MAX))
+    }
+}
+
+/// Return the bits of `peer_marks` for what a responder tells about itself.
+fn marks_of(responder: ResponderNotes) -> u32 {
+    u32::from(responder.is_unnamed) | u32::from(responder.has_own_stamps) << 1
 }
 
 /// Return the exchange if both of its delays are known.

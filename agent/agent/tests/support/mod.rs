@@ -50,6 +50,7 @@ pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
         protocol: Protocol::Compact,
         domain: 0,
         flows: 1,
+        vm_tag: 0,
         turns: None,
     }
 }

@@ -310,6 +310,7 @@ def _first(report: Report, name: str, value) -> None:
         (lambda r: r.windows[0].inbound.ClearField("m2"), "windows/0/inbound/m2"),
         (lambda r: r.windows[0].ClearField("round_trip"), "windows/0/round_trip/count"),
         (lambda r: r.windows[0].round_trip.clock_error_ns.__setitem__(0, 5), "windows/0/round_trip/clock_error_ns"),
+        (lambda r: r.windows[0].round_trip.min_ns.__setitem__(0, -1), "windows/0/round_trip/min_ns"),
         (lambda r: setattr(r.windows[0].inbound, "sketch", b"abc"), "windows/0/inbound/sketch"),
         (lambda r: r.windows[0].flows.append(1), "windows/0/flows"),
         (lambda r: r.windows[0].peer_keys.__setitem__(1, r.windows[0].peer_keys[0]), "windows/0/peer_keys"),

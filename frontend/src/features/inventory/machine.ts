@@ -125,6 +125,7 @@ const KINDS: Record<string, string> = {
   rate_shed: strings.rateReduced,
   clock_step: strings.clockStep,
   route_change: strings.routeChange,
+  timestamps: strings.timestampsChanged,
   window_time: strings.windowTime,
   no_service: strings.noService,
   reports_dropped: strings.reportsDropped,

@@ -180,6 +180,7 @@ export const strings = {
   rateReduced: 'Rate reduced',
   clockStep: 'Clock step',
   routeChange: 'Route change',
+  timestampsChanged: 'Timestamps changed',
   windowTime: 'Window time uncertain',
   noService: 'No service',
   windowTimeError: 'Window time error',

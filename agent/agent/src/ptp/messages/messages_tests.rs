@@ -64,7 +64,7 @@ fn bytes_are_those_of_the_standard() {
         assert_eq!(read, text);
         assert_eq!(written(&message), bytes(&hex), "{text}");
     }
-    assert_eq!(golden().len(), 14);
+    assert_eq!(golden().len(), 15);
 }
 
 #[test]
@@ -222,6 +222,13 @@ impl Random {
                 error_ns: r.next() as u32,
             })
         };
+        let vm = |r: &mut Self| {
+            (r.next() % 2 == 0).then(|| VmTlv {
+                tag: r.next(),
+                request_correction: Correction(r.next() as i64),
+                source: r.next() as u8,
+            })
+        };
         let body = match self.next() % 9 {
             0 => Body::Sync {
                 two_step: self.next() % 2 == 0,
@@ -251,6 +258,7 @@ impl Random {
                     response_tlv,
                     rx_report: rx_report(self),
                     hardware_clock: hardware_clock(self),
+                    vm: vm(self),
                     ecn: (self.next() % 2 == 0).then(|| EcnField::of(self.next() as u8)),
                 }
             }
@@ -268,6 +276,7 @@ impl Random {
                 rx_report: (kind == 3).then(|| rx_report(self)),
                 sync_left_ns: None,
                 hardware_clock: hardware_clock(self),
+                vm: vm(self),
             },
         };
         Message {

@@ -7,6 +7,7 @@ mod response_tlv;
 mod rx_report_tlv;
 mod tlv;
 mod unicast_tlv;
+mod vm_tlv;
 
 pub use ecn_tlv::EcnField;
 pub use field::{Correction, Malformed, PortIdentity};
@@ -16,14 +17,19 @@ pub(super) use response_tlv::SyncDepartures;
 pub(super) use rx_report_tlv::MAP_LEN;
 pub use rx_report_tlv::RxReportTlv;
 pub use unicast_tlv::{Service, Tlv, Tlvs};
+pub use vm_tlv::VmTlv;
 
 use field::{Reader, Writer, read_time, write_time};
 use rx_report_tlv::TLV_LEN;
 use tlv::TLV_TYPE;
 
 /// Length of the longest message we send, bytes.
-pub const MAX_LEN: usize =
-    54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock_tlv::TLV_LEN + ecn_tlv::TLV_LEN;
+pub const MAX_LEN: usize = 54
+    + TLV_LEN
+    + response_tlv::TLV_LEN
+    + hardware_clock_tlv::TLV_LEN
+    + vm_tlv::TLV_LEN
+    + ecn_tlv::TLV_LEN;
 
 /// Type of the AUTHENTICATION TLV (table 52).
 const AUTHENTICATION: u16 = 0x8009;
@@ -47,9 +53,8 @@ pub const RECEIPT_BITS: u64 = 0xffff_ffff_ffff;
 pub const REQUEST_LEN: usize = 44;
 pub const SYNC_LEN: usize = 44;
 pub const ANNOUNCE_LEN: usize = 64;
-pub const DELAY_RESP_LEN: usize = 54 + TLV_LEN + hardware_clock_tlv::TLV_LEN;
-pub const COMPACT_RESP_LEN: usize =
-    44 + response_tlv::TLV_LEN + TLV_LEN + hardware_clock_tlv::TLV_LEN + ecn_tlv::TLV_LEN;
+pub const DELAY_RESP_LEN: usize = 54 + TLV_LEN + hardware_clock_tlv::TLV_LEN + vm_tlv::TLV_LEN;
+pub const COMPACT_RESP_LEN: usize = DELAY_RESP_LEN - 10 + response_tlv::TLV_LEN + ecn_tlv::TLV_LEN;
 
 /// Source of time (table 6).
 const INTERNAL_OSCILLATOR: u8 = 0xa0;
@@ -110,12 +115,14 @@ pub enum Body {
     /// 44  …  response TLV: t4, and t1 of earlier Syncs
     ///  … 38  reception report
     ///  … 24  (optional) hardware clock TLV
+    ///  … 28  VM TLV; agents of earlier versions send none
     ///  … 12  (optional) ECN TLV, if the request has one
     CompactResp {
         origin_ns: i64,
         response_tlv: ResponseTlv,
         rx_report: RxReportTlv,
         hardware_clock: Option<HardwareClockTlv>,
+        vm: Option<VmTlv>,
         ecn: Option<EcnField>,
     },
     /// 13.7, type 0x8:
@@ -128,6 +135,7 @@ pub enum Body {
     /// 44 10  requesting port identity
     /// 54 38  (optional) reception report, or 48 with t1 at its end
     ///  … 24  (optional) hardware clock TLV
+    ///  … 28  (optional) VM TLV
     DelayResp {
         receive_ns: i64,
         requester: PortIdentity,
@@ -136,6 +144,8 @@ pub enum Body {
         sync_left_ns: Option<i64>,
         /// Offset of the responder's hardware clock, in a response to an agent.
         hardware_clock: Option<HardwareClockTlv>,
+        /// In a response to an agent.
+        vm: Option<VmTlv>,
     },
     /// 13.5, type 0xb:
     ///
@@ -186,6 +196,23 @@ impl Body {
 }
 
 impl Message {
+    /// Return what its responder tells about its VM.
+    pub fn vm(&self) -> Option<VmTlv> {
+        match self.body {
+            Body::CompactResp { vm, .. } | Body::DelayResp { vm, .. } => vm,
+            _ => None,
+        }
+    }
+
+    /// Return the port identity whose request it responds to.
+    pub fn requester(&self) -> Option<PortIdentity> {
+        match self.body {
+            Body::CompactResp { response_tlv, .. } => Some(response_tlv.requester),
+            Body::DelayResp { requester, .. } => Some(requester),
+            _ => None,
+        }
+    }
+
     /// Return the ECN field that its packet leaves with: ECN-capable if the exchange compares it.
     pub fn leaves_with(&self) -> EcnField {
         match self.body {
@@ -236,6 +263,7 @@ impl Message {
                         response_tlv,
                         rx_report,
                         hardware_clock: ours.hardware_clock,
+                        vm: ours.vm,
                         ecn: ours.ecn,
                     },
                     _ => Body::Sync {
@@ -272,6 +300,7 @@ impl Message {
                     rx_report,
                     sync_left_ns: sync_left_ns.flatten(),
                     hardware_clock: ours.hardware_clock,
+                    vm: ours.vm,
                 }
             }
             0xb => {
@@ -329,6 +358,7 @@ impl Message {
                 response_tlv,
                 rx_report,
                 hardware_clock,
+                vm,
                 ecn,
             } => {
                 write_time(origin_ns, &mut to);
@@ -336,6 +366,9 @@ impl Message {
                 rx_report.write(None, &mut to);
                 if let Some(hardware_clock) = hardware_clock {
                     hardware_clock.write(&mut to);
+                }
+                if let Some(vm) = vm {
+                    vm.write(&mut to);
                 }
                 if let Some(ecn) = ecn {
                     ecn.write(&mut to);
@@ -347,6 +380,7 @@ impl Message {
                 rx_report,
                 sync_left_ns,
                 hardware_clock,
+                vm,
             } => {
                 write_time(receive_ns, &mut to);
                 requester.write(&mut to);
@@ -355,6 +389,9 @@ impl Message {
                 }
                 if let Some(hardware_clock) = hardware_clock {
                     hardware_clock.write(&mut to);
+                }
+                if let Some(vm) = vm {
+                    vm.write(&mut to);
                 }
             }
             Body::Announce {
@@ -402,6 +439,7 @@ struct Ours {
     rx_report: Option<(RxReportTlv, Option<i64>)>,
     response_tlv: Option<ResponseTlv>,
     hardware_clock: Option<HardwareClockTlv>,
+    vm: Option<VmTlv>,
     ecn: Option<EcnField>,
 }
 
@@ -416,6 +454,7 @@ impl Ours {
                 ours.rx_report = ours.rx_report.or(RxReportTlv::read(value)?);
                 ours.response_tlv = ours.response_tlv.or(ResponseTlv::read(value)?);
                 ours.hardware_clock = ours.hardware_clock.or(HardwareClockTlv::read(value)?);
+                ours.vm = ours.vm.or(VmTlv::read(value)?);
                 ours.ecn = ours.ecn.or(EcnField::read(value)?);
             }
             from = Reader(rest);

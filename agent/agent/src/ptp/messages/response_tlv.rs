@@ -13,7 +13,7 @@ pub(super) const MOST_EARLIER: usize = 4;
 ///  2  2  length of what follows, 26 and 6 for each earlier departure
 ///  4  3  organisation id, as in the reception report
 ///  7  3  organisation subtype, 3
-/// 10 10  receive timestamp: t4, less the correction of the request
+/// 10 10  receive timestamp: t4; earlier versions subtracted the correction of the request
 /// 20 10  requesting port identity
 /// 30  2  (repeated) sequence id of an earlier Sync to the same requester
 /// 32  4  (repeated) its t1 less the receive timestamp, ns
