@@ -38,8 +38,8 @@ class TraceTimes(StrEnum):
 class StateName(StrEnum):
     """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
 
-    `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: the IEEE 1588
-    responder grants nothing, so nothing is measured and nothing is lost; of zones if all of their paths have it.
+    `earlier`: measured in an earlier window of the period; its turn has not come again. `no_service`: cannot
+    be measured, so that nothing is lost either; of zones if all of their paths have it.
     `estimated`: not measured; only where estimates are asked for.
     """
 
@@ -252,9 +252,11 @@ class FlowRead(Read):
 
 
 class NoServiceRead(Read):
-    """Why the IEEE 1588 responder of a path has no service for its client, as the agent reported it.
+    """Why a path cannot be measured, by the addresses of its ends or as the agent reported it.
 
-    `reason`: `refused`, `domain`, `closed`, `unreachable`, `silent`, `no_announce`, `authentication` or `ports`.
+    `reason`, of addresses: `address_family`, `loopback`, `same_address`; of answers: `another_vm`, `elsewhere` (they
+    come from another address); of an IEEE 1588 responder: `refused`, `domain`, `closed`, `unreachable`, `silent`,
+    `no_announce`, `authentication` or `ports`.
     """
 
     reason: str

@@ -40,7 +40,7 @@ class About(health.About):
 class PathCounts(Read):
     """Planned paths by the state of their newest window. `lost`: every packet of it was lost.
 
-    `no_service`: an end is an IEEE 1588 responder that serves nothing; such a path is neither stale nor without data.
+    `no_service`: cannot be measured, see the path for the reason; such a path is neither stale nor without data.
     """
 
     planned: int

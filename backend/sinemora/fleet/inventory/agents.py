@@ -18,10 +18,11 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.fleet.inventory import queries
+from sinemora.fleet.inventory import addresses, queries
 from sinemora.fleet.inventory.models import Agent, Vm
 from sinemora.fleet.inventory.queries import ReportNote, note_reports
 from sinemora.fleet.inventory.schemas import AgentDescription, AgentEventCreate
+from sinemora.fleet.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError, existing
@@ -209,18 +210,26 @@ def enrol_agent(
 ) -> tuple[Agent, str]:
     """Return a new agent on `vm` and its credential. ProductError `vm_has_agent` (409).
 
-    An agent of the same token that never reported is replaced: the response to its enrolment was lost.
+    An agent that is silent is replaced: an autoscaling group may have replaced its machine. So is one of the same token
+    that never reported: the response to its enrolment was lost.
     """
     before = queries.active_agent(session, vm.id)
     if before is not None:
-        if before.enrolled_with != token_id or before.last_report_at is not None:
+        status = status_of(
+            None, before.last_report_at, before.report_every_s, datetime.now(UTC), settings().stale_windows
+        )
+        is_repeated = before.enrolled_with == token_id and status is AgentStatus.enrolled
+        if status is not AgentStatus.silent and not is_repeated:
             raise ProductError(
                 "vm_has_agent",
                 409,
-                f"VM in use: {vm.name} has an agent already. Revoke it first, or choose another name.",
+                f"VM in use: {vm.name} has an agent already. Revoke it first, or choose another name. If its"
+                " machine is gone, this works once its agent counts as silent.",
             )
         before.revoked_at = datetime.now(UTC)
         session.flush()
+        if status is AgentStatus.silent:
+            audit.record(session, None, "agent.replaced", before.id, vm.name, token_id=str(token_id))
     credential = CREDENTIAL_PREFIX + secrets.token_urlsafe(32)
     agent = Agent(
         vm_id=vm.id,
@@ -256,12 +265,14 @@ def get_agent(session: Session, agent_id: UUID) -> Agent:
 
 
 def describe(session: Session, identity: AgentIdentity, body: AgentDescription) -> Agent:
-    """Store an agent's description of itself. Omitted fields do not change."""
+    """Store an agent's description of itself. Omitted fields do not change. ProductError `address_in_use` (409)."""
     agent = get_agent(session, identity.agent_id)
     fields = body.model_dump(exclude_unset=True, mode="json")
-    for field in ("probe_address", "event_port", "general_port"):
-        if field in fields:
-            setattr(agent.vm, field, fields[field])
+    placed = [field for field in ("probe_address", "event_port", "general_port") if field in fields]
+    for field in placed:
+        setattr(agent.vm, field, fields[field])
+    if placed:
+        addresses.claim(session, agent.vm)
     agent.agent_version = fields.get("agent_version") or agent.agent_version
     # Two programs of the VM describe it: the agent does not know what the other one offers.
     offered = fields.get("transfer", agent.description.get("transfer"))

@@ -148,7 +148,7 @@ def revoke_agent(agent_id: UUID, session: SessionDep, actor: Editor) -> Agent:
     return agents.revoke(session, actor, agent_id)
 
 
-@agent_router.patch("", response_model=AgentRead)
+@agent_router.patch("", response_model=AgentRead, responses=responses(409))
 def update_self(body: AgentDescription, session: SessionDep, agent: AgentDep) -> Agent:
     """Update the agent's own addresses, ports or version."""
     return agents.describe(session, agent, body)

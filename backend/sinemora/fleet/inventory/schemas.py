@@ -24,9 +24,16 @@ def _one_host(text: str) -> str:
     return str(address)
 
 
+def _routed(text: str) -> str:
+    if ip_address(text).is_link_local:
+        raise ValueError("A link-local address, which other VMs cannot reach: set probe_address to one that they can.")
+    return text
+
+
 Port = Annotated[int, Field(ge=1, le=65535)]
 PtpDomain = Annotated[int, Field(ge=0, le=127)]
 Address = Annotated[str, AfterValidator(_one_host), Field(max_length=45, examples=["10.0.0.4"])]
+ProbeAddress = Annotated[Address, AfterValidator(_routed)]
 Labels = Annotated[
     dict[Annotated[str, Field(max_length=63)], Annotated[str, Field(max_length=200)]], Field(max_length=64)
 ]
@@ -83,7 +90,7 @@ class VmCreate(_Ports, Write):
     name: Name
     zone_id: UUID
     labels: Labels = Field(default_factory=dict)
-    probe_address: Address | None = None
+    probe_address: ProbeAddress | None = None
     responder: Responder = Responder.AGENT
     ptp_domain: PtpDomain = 0
 
@@ -100,7 +107,7 @@ class VmUpdate(Write):
     name: Omittable[Name] = None
     zone_id: Omittable[UUID] = None
     labels: Omittable[Labels] = None
-    probe_address: Address | None = None
+    probe_address: ProbeAddress | None = None
     event_port: Omittable[Port] = None
     general_port: Omittable[Port] = None
     responder: Omittable[Responder] = None
@@ -176,7 +183,7 @@ class AgentEnrol(_Ports, AgentWrite):
     token: Annotated[str, Field(min_length=8, max_length=200)]
     hostname: Name
     zone: ZoneName
-    probe_address: Address
+    probe_address: ProbeAddress
     agent_version: Annotated[str, Field(max_length=50)]
     description: Annotated[dict[str, Any], Field(max_length=64)] = Field(default_factory=dict)
 
@@ -201,7 +208,7 @@ class AgentDescription(AgentWrite):
     `transfer`: what `sinemora-transfer` of the VM offers; an empty object withdraws it.
     """
 
-    probe_address: Omittable[Address] = None
+    probe_address: Omittable[ProbeAddress] = None
     event_port: Omittable[Port] = None
     general_port: Omittable[Port] = None
     agent_version: Omittable[Annotated[str, Field(max_length=50)]] = None

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
+from sinemora.fleet.inventory import addresses
 from sinemora.fleet.inventory.agents import enrol_agent
 from sinemora.fleet.inventory.queries import active_agent
 from sinemora.fleet.inventory.schemas import AgentEnrol, AgentEnrolled
@@ -84,7 +85,8 @@ def delete_token(session: Session, actor: Actor, token_id: UUID) -> None:
 def enrol(body: AgentEnrol) -> AgentEnrolled:
     """Create the identity of an agent and add its VM to the token's mesh, in one transaction.
 
-    ProductError `enrolment_token_unknown`, `…_expired`, `…_used` (401), `vm_has_agent` (409), `quota_exceeded` (403).
+    ProductError `enrolment_token_unknown`, `…_expired`, `…_used` (401), `vm_has_agent`,
+    `address_in_use` (409), `quota_exceeded` (403).
     """
     key = digest(body.token)
     with system_session() as session:
@@ -110,6 +112,7 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
         agent, credential = enrol_agent(session, vm, token.id, body.agent_version, body.description)
         if queries.join_mesh(session, token.mesh_id, vm.id):
             usage.check_growth(session)
+        addresses.claim(session, vm)
         return AgentEnrolled(
             agent_id=agent.id, vm_id=vm.id, vm_key=vm.key, tenant_id=vm.tenant_id, credential=credential, keys=_keys()
         )

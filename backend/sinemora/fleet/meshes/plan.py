@@ -33,6 +33,9 @@ LOSS_DEADLINE_MS, LOSS_DEADLINE_RANGE_MS = 1_000, (100, 2_000)
 alerts wait for three seconds.
 """
 
+_FORM = 2
+"""Number of the form of plans. A higher one makes agents fetch plans that have not changed otherwise."""
+
 _CAPS = {"packets_per_s": PACKETS_PER_S, "peers": PEERS, "cpu_percent": CPU_PERCENT, "memory_mib": MEMORY_MIB}
 
 
@@ -176,7 +179,37 @@ def mesh_part(revision: str) -> str:
 def revision_of(agent_id: UUID, meshes: Sequence[tuple[UUID, int]]) -> str:
     """Return `plan_revision`, given the id and revision of each mesh."""
     words = [str(agent_id), *sorted(f"{id}:{revision}" for id, revision in meshes)]
-    return hashlib.sha256("\n".join([*words, *map(str, _CAPS.values())]).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join([*words, *map(str, (_FORM, *_CAPS.values()))]).encode()).hexdigest()[:16]
+
+
+def vm_tag(one: UUID, other: UUID, secret: bytes) -> int:
+    """Return the tag by which two VMs name each other in their messages, 53 bits and not 0: a keyed hash of their ids.
+
+    Only these two get it, so that no third VM can answer in the name of one. Every JSON reader keeps 53 bits exactly.
+    """
+    low, high = sorted((one.bytes, other.bytes))
+    hashed = hashlib.blake2b(low + high, key=secret[: hashlib.blake2b.MAX_KEY_SIZE], digest_size=8)
+    return int.from_bytes(hashed.digest(), "big") >> 11 or 1
+
+
+def unmeasurable(one: Member, other: Member) -> tuple[str, str] | None:
+    """Return why no packet can pass between the addresses of two VMs: a reason for programs and a sentence; or None."""
+    if one.address is None or other.address is None:
+        return None
+    first, second = ("IPv6" if ":" in address else "IPv4" for address in (one.address, other.address))
+    if first != second:
+        return "address_family", (
+            f"{one.name} has an {first} address and {other.name} an {second} address, so no packet can pass between"
+            " them: give both addresses of one family (probe_address)"
+        )
+    if _is_loopback(one.address) != _is_loopback(other.address):
+        inner = one if _is_loopback(one.address) else other
+        return "loopback", (
+            f"{inner.name} has the address {inner.address}, which no other machine reaches: set its probe_address"
+        )
+    if (one.address, one.event_port) == (other.address, other.event_port):
+        return "same_address", f"{one.name} and {other.name} have one address and port: correct one (probe_address)"
+    return None
 
 
 def plan_for(
@@ -185,8 +218,12 @@ def plan_for(
     meshes: Sequence[MeshState],
     server_time_ns: int,
     on_demand: Sequence[OnDemandPlan] = (),
+    secret: bytes = b"",
 ) -> dict[str, object]:
-    """Return the plan of one agent (JSON), given the meshes of its VM and its measurements on demand."""
+    """Return the plan of one agent (JSON), given the meshes of its VM and its measurements on demand.
+
+    `secret` of the installation makes the tags of VMs; without one they are hashes of random ids.
+    """
     return {
         "revision": plan_revision(agent_id, meshes, [one.id for one in on_demand]),
         "agent_id": str(agent_id),
@@ -204,32 +241,50 @@ def plan_for(
                 "rate_hz": mesh.rate_hz,
                 "loss_deadline_ms": mesh.loss_deadline_ms,
                 "period_windows": mesh.strategy.period,
-                "peers": _peers(vm_key, mesh),
+                "peers": _peers(vm_key, mesh, secret),
             }
             for mesh in meshes
         ],
-        "on_demand": [_on_demand(vm_key, one) for one in on_demand],
+        "on_demand": [_on_demand(vm_key, one, secret) for one in on_demand],
     }
 
 
-def _peers(vm_key: int, mesh: MeshState) -> list[dict[str, object]]:
+def unmeasurable_pairs(members: Sequence[Member]) -> NDArray[np.bool_]:
+    """Return `unmeasurable` for all pairs: n×n."""
+    kinds = np.array([(":" in (vm.address or ""), _is_loopback(vm.address or "")) for vm in members]).reshape(-1, 2)
+    places: dict[object, int] = {}
+    at = np.array([places.setdefault((vm.address, vm.event_port), len(places)) for vm in members], np.int64)
+    apart = (kinds[:, None] != kinds[None, :]).any(axis=2) | (at[:, None] == at[None, :])
+    known = np.array([vm.address is not None for vm in members], np.bool_)
+    np.fill_diagonal(apart, False)
+    pairs: NDArray[np.bool_] = apart & known & known[:, None]
+    return pairs
+
+
+def _is_loopback(address: str) -> bool:
+    return address.startswith("127.") or address == "::1"
+
+
+def _peers(vm_key: int, mesh: MeshState, secret: bytes) -> list[dict[str, object]]:
     """Return the peers of a VM with an agent. `turns` is null for peers that are measured in every window."""
-    if not mesh.strategy.rotates:
-        return [_peer(vm_key, peer, mesh.flows) for peer in mesh.members if _probes(vm_key, peer)]
     own = next(at for at, member in enumerate(mesh.members) if member.key == vm_key)
+    vm = mesh.members[own]
+    if not mesh.strategy.rotates:
+        return [_peer(vm, peer, mesh.flows, secret) for peer in mesh.members if _probes(vm, peer)]
     period = mesh.strategy.period
     every = (1 << period) - 1
     peers = []
     for peer, word in zip(mesh.members, mesh.turns[own].tolist(), strict=True):
-        if word:
+        if word and not unmeasurable(vm, peer):
             turns = None if word == every else [turn for turn in range(period) if word >> turn & 1]
-            peers.append(_peer(vm_key, peer, mesh.flows) | {"turns": turns})
+            peers.append(_peer(vm, peer, mesh.flows, secret) | {"turns": turns})
     return peers
 
 
-def _on_demand(vm_key: int, one: OnDemandPlan) -> dict[str, object]:
+def _on_demand(vm_key: int, one: OnDemandPlan, secret: bytes) -> dict[str, object]:
     is_client = one.client.key == vm_key
-    peer = _peer(vm_key, one.responder if is_client else one.client, one.flows)
+    vm, peer_vm = (one.client, one.responder) if is_client else (one.responder, one.client)
+    peer = _peer(vm, peer_vm, one.flows, secret)
     return {
         "id": str(one.id),
         "key": one.key,
@@ -243,20 +298,21 @@ def _on_demand(vm_key: int, one: OnDemandPlan) -> dict[str, object]:
     }
 
 
-def _probes(vm_key: int, peer: Member) -> bool:
-    return peer.can_probe and peer.key != vm_key
+def _probes(vm: Member, peer: Member) -> bool:
+    return peer.can_probe and peer.key != vm.key and not unmeasurable(vm, peer)
 
 
-def _peer(vm_key: int, peer: Member, flows: int) -> dict[str, object]:
+def _peer(vm: Member, peer: Member, flows: int, secret: bytes) -> dict[str, object]:
     return {
         "vm_key": peer.key,
         "name": peer.name,
         "address": peer.address,
         "event_port": peer.event_port,
         "general_port": peer.general_port,
-        "role": "client" if peer.is_master or is_client(vm_key, peer.key) else "responder",
+        "role": "client" if peer.is_master or is_client(vm.key, peer.key) else "responder",
         "protocol": peer.responder if peer.is_master else "compact",
         "domain": peer.ptp_domain if peer.is_master else 0,
+        "vm_tag": 0 if peer.is_master else vm_tag(vm.id, peer.id, secret),
         "flows": flows,
         "turns": None,
     }

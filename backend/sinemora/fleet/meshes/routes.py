@@ -200,7 +200,9 @@ async def read_plan(
         revision = plan_revision(agent.agent_id, meshes, [*(one.id for one in on_demand), *(one.id for one in bulk)])
         etag = {"ETag": f'"{revision}"'}
         if revision not in known_revisions:
-            plan = plan_for(agent.agent_id, agent.vm_key, meshes, time.time_ns(), on_demand)
+            key = settings().secret_key
+            secret = key.get_secret_value().encode() if key else b""
+            plan = plan_for(agent.agent_id, agent.vm_key, meshes, time.time_ns(), on_demand, secret)
             plan |= {"revision": revision, "bulk": [bulk_part(agent.vm_key, one) for one in bulk]}
             return JSONResponse(plan, headers={**etag, **time_headers(arrived_ns)})
         left_s = until - time.monotonic()

@@ -301,6 +301,7 @@ class PlanPeer(Read):
     """Peer of an agent. `role` is the agent's own role towards it.
 
     `turns`: windows of a period in which it is measured; null: every window. `domain`: PTP domain of its messages.
+    `vm_tag`: number of 53 bits by which the two VMs name each other in their messages; 0 for a standard responder.
     """
 
     vm_key: int
@@ -311,6 +312,7 @@ class PlanPeer(Read):
     role: Literal["client", "responder"]
     protocol: Literal["compact", "ieee1588", "sptp"]
     domain: int
+    vm_tag: int
     flows: int
     turns: list[int] | None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -178,6 +178,60 @@ def test_a_vm_has_one_agent(client: Caller, owner: Member, mesh: dict[str, Any])
     assert again["agent_id"] != first["agent_id"]
 
 
+def reported(agent: dict[str, Any], ago_s: float) -> None:
+    """Let an agent have reported a while ago."""
+    at = datetime.now(UTC) - timedelta(seconds=ago_s)
+    with system_session() as session:
+        session.execute(
+            text("UPDATE agents SET last_report_at = :at WHERE id = :id"), {"at": at, "id": agent["agent_id"]}
+        )
+
+
+def test_a_new_machine_gets_the_name_of_one_that_is_silent(client: Caller, owner: Member, mesh: dict[str, Any]):
+    first = client.post("/v1/agents/enrol", json=body(token(owner, mesh))).json()
+    reported(first, 5)
+    again = body(token(owner, mesh))
+    refused = client.post("/v1/agents/enrol", json=again)
+    assert (refused.status_code, refused.json()["code"]) == (409, "vm_has_agent")
+    reported(first, 3600)
+    second = client.post("/v1/agents/enrol", json=again).json()
+    assert second["vm_id"] == first["vm_id"]
+    gone = client.http.get("/v1/agents/self/plan", headers={"Authorization": f"Bearer {first['credential']}"})
+    assert gone.json()["code"] == "agent_revoked"
+
+
+def test_an_address_belongs_to_one_vm(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secret = token(owner, mesh, max_uses=9)
+    fan1, fan2 = (
+        client.post("/v1/agents/enrol", json=body(secret, name, probe_address=address)).json()
+        for name, address in (("fan1", "10.0.0.1"), ("fan2", "10.0.0.2"))
+    )
+    reported(fan2, 5)
+    new = body(secret, "fan2-replacement", probe_address="10.0.0.2")
+    refused = client.post("/v1/agents/enrol", json=new)
+    assert (refused.status_code, refused.json()["code"]) == (409, "address_in_use")
+    assert "belongs to fan2, which reports" in refused.json()["detail"]
+    # Another port of the address is another agent of one machine.
+    beside = client.post("/v1/agents/enrol", json=new | {"hostname": "beside", "event_port": 5319})
+    assert beside.status_code == 201
+    reported(fan2, 3600)
+    replacement = client.post("/v1/agents/enrol", json=new).json()
+    assert owner.get(f"/v1/vms/{fan2['vm_id']}").json()["probe_address"] is None
+    for agent in (fan2, replacement):
+        events = owner.get(f"/v1/agents/{agent['agent_id']}/events").json()["items"]
+        message = "the address 10.0.0.2:319 of fan2, which does not report, belongs to fan2-replacement now"
+        assert [(event["kind"], event["detail"]["message"]) for event in events] == [("address_taken", message)]
+    plan = client.http.get("/v1/agents/self/plan", headers={"Authorization": f"Bearer {fan1['credential']}"}).json()
+    assert [peer["name"] for peer in plan["meshes"][0]["peers"]] == ["beside", "fan2-replacement"]
+    # The VM that had it comes back: it is told, and gets an address of its own.
+    reported(replacement, 5)
+    credential = {"Authorization": f"Bearer {fan2['credential']}"}
+    back = client.http.patch("/v1/agents/self", json={"probe_address": "10.0.0.2"}, headers=credential)
+    assert (back.status_code, back.json()["code"]) == (409, "address_in_use")
+    moved = client.http.patch("/v1/agents/self", json={"probe_address": "10.0.0.3"}, headers=credential)
+    assert moved.status_code == 200
+
+
 def test_a_lost_answer_costs_no_token(client: Caller, owner: Member, mesh: dict[str, Any]):
     secret = token(owner, mesh)
     lost = client.post("/v1/agents/enrol", json=body(secret)).json()
@@ -196,6 +250,8 @@ def test_a_lost_answer_costs_no_token(client: Caller, owner: Member, mesh: dict[
     [
         ({"probe_address": "0.0.0.0"}, "#/probe_address"),
         ({"probe_address": "255.255.255.255"}, "#/probe_address"),
+        ({"probe_address": "fe80::1"}, "#/probe_address"),
+        ({"probe_address": "169.254.0.1"}, "#/probe_address"),
         ({"event_port": 320}, "#"),
         ({"hostname": ""}, "#/hostname"),
         ({"zone": {"provider": "p", "region": "r"}}, "#/zone/name"),

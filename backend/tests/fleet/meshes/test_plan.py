@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from ipaddress import ip_address
 from itertools import combinations
 from uuid import UUID, uuid4
 
@@ -10,12 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinemora.fleet.meshes.plan import Member, MeshState, clients, is_client, plan_for, plan_revision, planned
+from sinemora.fleet.meshes.plan import (
+    Member,
+    MeshState,
+    clients,
+    is_client,
+    plan_for,
+    plan_revision,
+    planned,
+    unmeasurable,
+    unmeasurable_pairs,
+)
 
 KEYS = st.integers(1, 2**31 - 1)
 
 
-def member(key: int, *, has_agent: bool = True, address: str | None = "10.0.0.1") -> Member:
+def member(key: int, *, has_agent: bool = True, address: str | None = "") -> Member:
+    address = str(ip_address((10 << 24) + key % (1 << 24))) if address == "" else address
     return Member(UUID(int=key), key, f"vm-{key}", UUID(int=0), "a", address, 319, 320, has_agent)
 
 
@@ -82,6 +94,30 @@ def test_who_cannot_answer_is_not_probed():
     ]
     peers = plan_for(uuid4(), 1, [state], 0)["meshes"][0]["peers"]
     assert [(peer["vm_key"], peer["flows"]) for peer in peers] == [(4, 2)]
+
+
+@given(st.lists(st.sampled_from([None, "10.0.0.1", "10.0.0.2", "fd00::1", "fd00::2", "127.0.0.1", "::1"]), max_size=8))
+def test_pairs_between_which_no_packet_can_pass_are_in_no_plan(addresses: list[str | None]):
+    members = tuple(member(key, address=address) for key, address in enumerate(addresses, 1))
+    apart = unmeasurable_pairs(members)
+    assert apart.tolist() == [[a is not b and unmeasurable(a, b) is not None for b in members] for a in members]
+    state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, members)
+    for at, vm in enumerate(members):
+        planned_keys = {peer["vm_key"] for peer in plan_for(uuid4(), vm.key, [state], 0)["meshes"][0]["peers"]}
+        reachable = {peer.key for i, peer in enumerate(members) if peer.can_probe and not apart[at, i]} - {vm.key}
+        assert planned_keys == reachable
+
+
+def test_each_pair_has_a_tag_of_its_own_that_both_get():
+    keys = [1, 2, 3, 4]
+    tags = {
+        (key, peer["vm_key"]): peer["vm_tag"]
+        for key in keys
+        for peer in plan_for(UUID(int=key), key, [mesh(keys)], 0)["meshes"][0]["peers"]
+    }
+    assert all(tags[one, other] == tags[other, one] for one, other in tags)
+    assert len(set(tags.values())) == 6
+    assert all(0 < tag < 1 << 53 for tag in tags.values())
 
 
 def test_an_agent_in_several_meshes_keeps_the_spikes_of_each():

@@ -179,7 +179,7 @@ export const strings = {
   estimateBetween: (low: string, high: string, percent: number) => `between ${low} and ${high} (${percent} %)`,
   estimateFrom: (paths: string) => `Estimated from ${paths} measured paths.`,
   noServiceTitle: 'No service',
-  noServiceHint: 'The IEEE 1588 responder grants nothing: nothing is measured and nothing is lost.',
+  noServiceHint: 'This path cannot be measured, and nothing is lost. Its details name the reason.',
   staleTitle: 'Stale',
   staleHint: 'The newest value is old: the agent has stopped reporting.',
   lostTitle: 'Lost',

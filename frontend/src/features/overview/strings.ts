@@ -47,7 +47,7 @@ export const strings = {
   lostReason: (count: string) => `${count} lost every packet`,
   staleReason: (count: string) => `${count} without a recent window`,
   noDataReason: (count: string) => `${count} without data yet`,
-  noServiceReason: (count: string) => `${count} to a responder without service`,
+  noServiceReason: (count: string) => `${count} that cannot be measured`,
   silentReason: (count: number) => (count === 1 ? '1 agent is silent.' : `${count} agents are silent.`),
   noOpenIncidents: 'No open incidents.',
   noRules: (measured: string) => `${measured} paths measured. No alert rule is enabled, so no incident can open.`,

@@ -63,7 +63,7 @@ export const strings = {
   notPlanned: 'Not measured: not in the probe plan.',
   noData: 'In the probe plan, but the first window has not arrived yet.',
   earlier: 'These values are from an earlier window of the period: the mesh measures its pairs in turn.',
-  noService: 'No service: the IEEE 1588 responder grants nothing, so nothing is measured and nothing is lost.',
+  noService: 'No service: this path cannot be measured, and nothing is lost.',
   stale: 'Stale: these values are old because the agent has stopped reporting.',
   lost: 'Lost: all packets of the newest window were lost.',
   thePath: 'The path',

@@ -1,15 +1,14 @@
-"""Paths to IEEE 1588 responders that serve nothing, as their clients report: nothing is measured, nothing is lost."""
+"""Paths that cannot be measured, by the addresses of their ends or as their clients report: nothing is lost there."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.fleet.inventory.models import AgentEvent
 from sinemora.fleet.inventory.queries import newest_events
-from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.fleet.meshes.plan import Member, MeshState, unmeasurable, unmeasurable_pairs
 from sinemora.measurements.aggregate.matrix import NONE, Cells, Flags, Pairs
 from sinemora.measurements.schemas import NoServiceRead
 
@@ -20,10 +19,10 @@ _LASTS = timedelta(hours=2)
 def of_path(
     session: Session, mesh: MeshState, ends: tuple[Member, Member], newest: datetime | None
 ) -> NoServiceRead | None:
-    """Return why a responder at one end serves nothing, as its client reported after the newest window."""
+    """Return why a path cannot be measured, by its addresses or as its client reported after the newest window."""
+    if why := unmeasurable(*ends):
+        return NoServiceRead(reason=why[0], message=why[1], reported_at=datetime.now(UTC))
     for client, responder in (ends, ends[::-1]):
-        if not responder.is_master:
-            continue
         event = _newest(session, mesh, [client]).get((client.id, responder.key))
         if event is not None and (newest is None or event.at >= newest):
             reason, message = (str(event.detail.get(name, "")) for name in ("reason", "message"))
@@ -32,12 +31,13 @@ def of_path(
 
 
 def of_cells(session: Session, mesh: MeshState, pairs: Pairs, cells: Cells) -> Flags | None:
-    """Return the paths whose responder serves nothing since their newest window; None if no member is a responder."""
-    if not any(member.is_master for member in mesh.members):
+    """Return the planned paths that cannot be measured since their newest window; None if all have current windows."""
+    empty = mesh.planned & ((cells.at == NONE) | cells.stale)
+    if not empty.any():
         return None
-    flags = np.zeros(cells.at.shape, np.bool_)
+    flags: Flags = empty & unmeasurable_pairs(mesh.members)
     by_id = {member.id: at for at, member in enumerate(mesh.members)}
-    by_key = {member.key: at for at, member in enumerate(mesh.members) if member.is_master}
+    by_key = {member.key: at for at, member in enumerate(mesh.members)}
     for (client, responder), event in _newest(session, mesh, mesh.members).items():
         row, column = by_id[client], by_key.get(responder)
         if column is None:
