@@ -74,6 +74,7 @@ _every(learning.judge, 600.0, 600)
 _every(alerts.evaluate, 1.0, 2, for_s=5.0)
 _every(alerts.evaluate_late_data, 60.0, 60)
 _every(alerts.deliver_due, 5.0, 5)
+_every(alerts.end_gone, 30.0, 30)
 
 
 @heartbeat_sent.connect

@@ -2,8 +2,8 @@
 
 Evaluation of alerts: when the newest window of a block was received; for each mesh the newest reported window, the
 lateness of its reports, the ranges of late windows that still have to be evaluated, and windows left out.
-Notifications: until when an attempt is under way.
 Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
+Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def upgrade() -> None:
     op.execute("ALTER TABLE path_latest ADD COLUMN received_at timestamptz NOT NULL DEFAULT now()")
     for name, type_ in _ALERT_STATES:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
-    op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz")
+    op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz, ADD COLUMN content jsonb")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} DROP NOT NULL' for name in _TRAFFIC)}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ADD COLUMN {name} {kind}' for name, kind in _WAITS)}")
 
@@ -55,7 +55,7 @@ def downgrade() -> None:
     op.execute("ALTER TABLE vm_traffic FORCE ROW LEVEL SECURITY")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'DROP COLUMN {name}' for name, _ in reversed(_WAITS))}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} SET NOT NULL' for name in _TRAFFIC)}")
-    op.execute("ALTER TABLE deliveries DROP COLUMN tried_until")
+    op.execute("ALTER TABLE deliveries DROP COLUMN tried_until, DROP COLUMN content")
     for name, _ in reversed(_ALERT_STATES):
         op.execute(f"ALTER TABLE alert_states DROP COLUMN {name}")
     op.execute("ALTER TABLE path_latest DROP COLUMN received_at")

@@ -6,6 +6,7 @@ traces      weeks of the 18 published traces with their own events: recall, fals
 storm       a zone of 1,000 VMs fails: incidents, seconds of the evaluation
 webhook     a whole product watches 100 VMs: seconds from the end of a window to the webhook (WINDOWS=30 of them)
 outage      a whole product watches 1,000 VMs, and a zone fails: seconds to the single notification
+ends        random sequences of what happens to incidents and notices: last messages of receivers (SEQUENCES=10000)
 """
 
 import os
@@ -17,10 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lab.benchmarks.alerting import sql
+from lab.benchmarks.alerting import ends, sql
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
 from lab.benchmarks.figures import comment, finish, report, selected
+from lab.benchmarks.storing.product import running
 from lab.incidents.command import mixed
 from lab.incidents.events import HARMLESS, Event
 from lab.incidents.traces import TRACES
@@ -36,6 +38,7 @@ SEED = int(os.environ.get("SEED") or 1)
 PER_EVENT = int(os.environ.get("PER_EVENT") or 20)
 DAYS = float(os.environ.get("DAYS") or 7)
 VMS, ZONES = int(os.environ.get("VMS") or 1000), 3
+SEQUENCES = int(os.environ.get("SEQUENCES") or 10_000)
 STACK_VMS, WINDOWS = int(os.environ.get("STACK_VMS") or 100), int(os.environ.get("WINDOWS") or 30)
 # Weekend dips take as long as all others together.
 FEWER = {Event.WEEKEND_DIP: 4}
@@ -232,7 +235,19 @@ def outage() -> None:
     report("alerts_storm_notifications", len(notified_s), vms=VMS)
 
 
+def told_of_ends() -> None:
+    with running() as stack:
+        seen = ends.run(stack.tenant_id, SEQUENCES, SEED)
+    for words in seen.faults:
+        comment(words)
+    comment(str(dict(seen.counts)))
+    more = {"sequences": seen.counts["sequences"], "incidents": seen.counts["incidents"], "seed": SEED}
+    report("alerts_last_message_wrong", seen.counts["last message wrong"] + seen.counts["sent after the end"], **more)
+    report("alerts_open_without_subject", seen.counts["open without subject"], **more)
+
+
 GROUPS = {
+    "ends": told_of_ends,
     "webhook": webhook,
     "outage": outage,
     "eval": evaluation,

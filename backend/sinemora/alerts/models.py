@@ -250,7 +250,7 @@ class Delivery(Identified, TenantOwned, Base):
     Notices of a `group_key` are grouped (`notifications/grouping.py`): those that are `held` are sent together when
     due. `hold_s`: how long later notices of the group are held after this one, at most `hold_max_s`; 0 while a held one
     waits as the first of its incident. `tried_until`: when its newest attempt ended; in the future while one is under
-    way.
+    way. `content`: what the notice tells, once its incident was deleted.
     """
 
     __tablename__ = "deliveries"
@@ -284,3 +284,4 @@ class Delivery(Identified, TenantOwned, Base):
     held: Mapped[bool] = mapped_column(server_default=text("false"))
     hold_s: Mapped[int] = mapped_column(server_default=text("0"))
     hold_max_s: Mapped[int] = mapped_column(server_default=text("0"))
+    content: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))

@@ -9,8 +9,10 @@ from uuid import UUID
 import structlog
 
 from sinemora.alerts.detection import due, late_data, queries, rounds
+from sinemora.alerts.incidents import gone, store
 from sinemora.alerts.notifications import delivery
 from sinemora.alerts.notifications import queries as notification_queries
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.celery import NOTICES, ROUTES, WATCH, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce
@@ -71,6 +73,23 @@ def evaluate_late_data() -> None:
             log.exception("late data not evaluated", mesh=str(mesh_id))
             continue
         for incident_id in [*result.new, *result.confirmed] if result else ():
+            announce(mesh_id, "incident", {"id": str(incident_id)})
+
+
+@celery.task(name="alerts.end_gone")
+def end_gone() -> None:
+    """End incidents about what no longer exists, also of meshes that are not evaluated any more."""
+    with system_session() as session:
+        meshes = gone.open_by_mesh(session)
+    for tenant_id, mesh_id in meshes:
+        try:
+            with tenant_session(tenant_id) as session:
+                mesh = mesh_state(session, mesh_id)
+                ended = store.end_gone(session, mesh, gone.open_of(session, mesh_id), datetime.now(UTC))
+        except Exception:
+            log.exception("open incidents not checked", mesh=str(mesh_id))
+            continue
+        for incident_id in ended:
             announce(mesh_id, "incident", {"id": str(incident_id)})
 
 

@@ -45,12 +45,13 @@ from sinemora.alerts.models import (
     IncidentEvent,
     IncidentState,
 )
-from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.notifications import dispatch, ends
+from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.paths import share_of_paths
 from sinemora.alerts.recurrence import recurrence_of
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.alerts.silences.service import silence_of
-from sinemora.fleet.meshes.service import mesh_state
+from sinemora.fleet.meshes.service import before_deletion, mesh_state
 from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
@@ -58,6 +59,14 @@ from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.query.ranges import utc
 
 LONG = timedelta(hours=1)
+
+
+def _tell_ends(session: Session, mesh_id: UUID) -> None:
+    """Tell receivers that the incidents of a mesh end with it."""
+    ends.tell_of_mesh(session, mesh_state(session, mesh_id), datetime.now(UTC))
+
+
+before_deletion.append(_tell_ends)
 
 
 _PREVIEW_RANGE = timedelta(days=7)
@@ -88,14 +97,16 @@ def decide(
     row.state = state
     if state is IncidentState.open:
         row.merged_into = None
-        dispatch.withdraw_end(session, row)
+        notification_queries.withdraw_ends(session, row.id)
     row.end_notice_at = None
     session.flush()
     event = {"open": "reopened", "acknowledged": "acknowledged", "resolved": "resolved"}[state.value]
     now = datetime.now(UTC)
     store.add_event(session, row.id, now, event, text, actor.name)
     if state is IncidentState.resolved:
-        dispatch.notify(session, row, mesh_state(session, row.mesh_id), "resolved", now)
+        ends.tell(session, row, mesh_state(session, row.mesh_id), now)
+    elif state is IncidentState.open:
+        dispatch.notify(session, row, mesh_state(session, row.mesh_id), "returned", now, at_once=True, untold=True)
     audit.record(session, actor, f"incident.{event}", row.id, row.title)
     return row
 

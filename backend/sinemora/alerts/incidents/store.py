@@ -15,12 +15,13 @@ from sinemora.alerts.evaluation.recurrence import ended, started
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.tracking import REOPENED_S, IncidentChange, Track, Transition, quiet_s
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.alerts.incidents import presentation, queries
+from sinemora.alerts.incidents import gone, presentation, queries
 from sinemora.alerts.incidents.affected import Predict, affected, followed, newest, vms_of
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
-from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.notifications import dispatch, ends
+from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.paths import path_bytes
 from sinemora.alerts.silences import queries as silence_queries
 from sinemora.alerts.silences.schedule import in_force
@@ -75,6 +76,26 @@ def apply(
             _ended(session, row, mesh, change, at, now)
             changed.append(row.id)
     return changed
+
+
+def end_gone(session: Session, mesh: MeshState, rows: Sequence[Incident], at: datetime) -> list[UUID]:
+    """End the incidents about what no longer exists; their receivers are told. Return their ids."""
+    ended_ids = []
+    for row in rows:
+        if row.state == IncidentState.resolved and row.ended_at is not None:
+            continue
+        reason = gone.reason(session, row, mesh)
+        if reason is None:
+            continue
+        columns: dict[str, Any] = {"state": IncidentState.resolved, "end_notice_at": None}
+        if row.ended_at is None:
+            columns |= {"ended_at": row.seen_at, "episodes": ended(row.episodes, round(row.seen_at.timestamp()))}
+        session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
+        session.refresh(row)
+        add_event(session, row.id, at, "ended", reason)
+        ends.tell(session, row, mesh, at)
+        ended_ids.append(row.id)
+    return ended_ids
 
 
 def _opened(
@@ -232,17 +253,24 @@ def _seen(
     notice_at = row.end_notice_at
     rose = SEVERITIES.index(columns.get("severity", row.severity)) > SEVERITIES.index(Severity(row.severity))
     if change.transition is Transition.REOPENED:
-        dispatch.withdraw_end(session, row)
+        notification_queries.withdraw_ends(session, row.id)
         columns |= _reopened(session, row, mesh, rules_by_id, change, window)
+    elif rose and row.state == IncidentState.resolved:
+        columns["state"] = IncidentState.open
+        add_event(session, row.id, at, "reopened", f"Severity rose to {columns['severity']}.")
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     before = row.silenced_by
     apply_silences(session, row, mesh, now)
     is_resolved_by_person = change.transition is Transition.REOPENED and notice_at is None
     if change.transition is Transition.REOPENED and (notice_at is None or notice_at <= at):
-        about = "returned"  # receivers have heard that it ended
+        about = "returned"  # receivers were told that it ended
+    elif row.state == IncidentState.resolved:
+        about = "repeated"  # a person resolved it and it continues
     else:
         about = "opened" if rose or (before and not row.silenced_by) else "repeated"
+    if change.transition is Transition.REOPENED and about == "repeated":
+        dispatch.notify(session, row, mesh, "returned", now, untold=True)
     dispatch.notify(session, row, mesh, about, now, at_once=is_resolved_by_person)
     dispatch.release_if_lasting(session, row, at)
     return announce or before != row.silenced_by
@@ -267,13 +295,14 @@ def _ended(
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     if into is not None:
-        dispatch.withdraw_held(session, row)
         add_event(session, row.id, at, "merged", "Part of another incident.")
+        notification_queries.withdraw_beginnings(session, row.id)
+        ends.tell(session, row, mesh, now, due_at=now)
         return
     if row.occurrences <= _OCCURRENCES_TOLD:
         add_event(session, row.id, at, "ended", "Condition no longer met.")
     if row.end_notice_at is not None:
-        dispatch.notify(session, row, mesh, "resolved", now, due_at=max(now, row.end_notice_at))
+        ends.tell(session, row, mesh, now, due_at=max(now, row.end_notice_at))
 
 
 def apply_silences(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:

@@ -175,6 +175,8 @@ def transmit(claimed: Claim) -> str:
 
 def notification(session: Session, row: Delivery) -> Notification:
     """Return the content of a delivery."""
+    if row.content is not None:
+        return messages.restored(row.content)
     public = settings().public_url
     incident = None if row.incident_id is None else session.get(Incident, row.incident_id)
     now = datetime.now(UTC).isoformat(timespec="seconds")

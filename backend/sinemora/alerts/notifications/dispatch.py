@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.root_cause import Suspect
@@ -26,16 +26,16 @@ def notify(
     about: str,
     at: datetime,
     *,
-    due_at: datetime | None = None,
     at_once: bool = False,
+    untold: bool = False,
 ) -> None:
-    """Notify the receivers of an incident, at once or when due. Info incidents begin with a short wait (`grouping`).
+    """Notify the receivers of an incident. Info incidents begin with a short wait (`grouping`); of ends see `ends`.
 
-    `about`: opened, returned (after its end was notified), repeated, resolved, or late (found after its end). PagerDuty
-    receivers get no late notifications: no one is paged for the past. Notices below critical are grouped
-    (`grouping`), except the end that a person decided and those to send `at_once`.
+    `about`: opened, returned (after its end was notified), repeated, or late (found after its end). PagerDuty receivers
+    get no late notifications: no one is paged for the past. Notices below critical are grouped (`grouping`), except
+    those to send `at_once`. `untold`: only to receivers that were not told that it is open.
     """
-    if row.silenced_by is not None or (about == "resolved" and row.notified_at is None):
+    if row.silenced_by is not None:
         return
     if about == "repeated" and row.state != IncidentState.open:
         return
@@ -43,9 +43,7 @@ def notify(
     if tree is None:
         return
     destinations = routing.destinations(tree.tree["root"], labels_of(row, mesh))
-    if about == "resolved":
-        destinations = [destination for destination in destinations if destination.resolved]
-    elif about == "repeated":
+    if about == "repeated":
         since = row.notified_at
         destinations = (
             []
@@ -57,43 +55,29 @@ def notify(
         receivers = {
             name: destination for name, destination in receivers.items() if destination.kind != ReceiverKind.pagerduty
         }
-    suspect = Suspect(row.suspect)
-    grouped = is_grouped(suspect, Severity(row.severity)) and about != "late" and not at_once
-    unheard: set[UUID] = set()
-    if about == "resolved" and due_at is None:
-        grouped, unheard = False, queries.withdraw_held(session, row.id)
-    key = group_key(mesh.id, row.evidence.get("symptoms", ()), suspect) if grouped else None
+    told = queries.told_open(session, row.id) if untold else {}
+    key = None if about == "late" or at_once else group_of(row, mesh, about)
     begins = about in queries.BEGINNINGS
     waits_s = first_wait_s(Severity(row.severity)) if begins and not at_once else 0
     for destination in destinations:
         receiver = receivers.get(destination.receiver)
-        if receiver is None or receiver.id in unheard:
+        if receiver is None or receiver.id in told:
             continue
-        # Events of PagerDuty end by themselves as soon as they may.
-        groups_it = destination.hold_s > 0 and not (about == "resolved" and receiver.kind == ReceiverKind.pagerduty)
         if begins:
             queries.withdraw_first(session, row.id, receiver.id)
-        send(session, receiver.id, row.id, about, due_at, key if groups_it else None, destination.hold_s, waits_s)
-    if destinations and about != "resolved":
+        of_group = key if destination.hold_s > 0 else None
+        send(session, receiver.id, row.id, about, None, of_group, destination.hold_s, waits_s)
+    if destinations:
         session.execute(update(Incident).where(Incident.id == row.id).values(notified_at=at))
         session.refresh(row)
 
 
-def withdraw_end(session: Session, row: Incident) -> None:
-    """Withdraw the notifications of an incident's end that have not been sent yet."""
-    session.execute(
-        delete(Delivery).where(
-            Delivery.incident_id == row.id,
-            Delivery.about == "resolved",
-            Delivery.state == DeliveryState.waiting,
-            Delivery.attempts == 0,
-        )
-    )
-
-
-def withdraw_held(session: Session, row: Incident) -> None:
-    """Withdraw the held notices of an incident that has become part of another one."""
-    queries.withdraw_held(session, row.id)
+def group_of(row: Incident, mesh: MeshState, about: str) -> str | None:
+    """Return the group of a notice of an incident; None if it is sent by itself."""
+    suspect = Suspect(row.suspect)
+    if not is_grouped(suspect, Severity(row.severity)):
+        return None
+    return group_key(mesh.id, row.evidence.get("symptoms", ()), suspect)
 
 
 def release_if_lasting(session: Session, row: Incident, at: datetime) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import Delivery, DeliveryState, Incident, ReceiverKind
+from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
 from sinemora.alerts.notifications import queries
 from sinemora.alerts.notifications.grouping import Sending, next_sending
 
@@ -28,27 +28,52 @@ def is_to_be_placed(row: Delivery) -> bool:
     return row.group_key is not None and has_none and not row.hold_s and not row.attempts
 
 
-def collect(session: Session, row: Delivery, kind: ReceiverKind, at: datetime, *, waited: bool) -> list[Delivery]:
-    """Return the notices that are sent with a due one, oldest first, those without news deleted.
+def is_over(incident: Incident, at: datetime) -> bool:
+    """Return whether an incident has ended for its receivers: a person resolved it, or it has not returned in time."""
+    if incident.merged_into is not None:
+        return True
+    ends_later = incident.end_notice_at is not None and incident.end_notice_at > at
+    return incident.state == IncidentState.resolved and not ends_later
 
-    `waited`: it was held until now, for its group or as the first notice of its incident. Nobody is paged for the past:
-    an incident that has ended meanwhile is withdrawn from PagerDuty.
+
+def collect(session: Session, row: Delivery, kind: ReceiverKind, at: datetime, *, waited: bool) -> list[Delivery]:
+    """Return the notices that are sent with a due one, oldest first, without those that are no longer true.
+
+    `waited`: it was held until now, for its group or as the first notice of its incident.
     """
     pages = kind is ReceiverKind.pagerduty
-    if pages and row.about == "resolved" and not queries.has_begun(session, row):
-        session.delete(row)
-        return []
-    if not waited:
-        return [row]
     row.held = row.held and row.group_key is not None  # without a group it is sent by itself
-    rows = queries.held_with(session, row, at) if row.held and not pages else [row]
+    rows = queries.held_with(session, row, at) if waited and row.held and not pages else [row]
     kept = []
     for one in rows:
-        incident = session.get_one(Incident, one.incident_id)
-        ended = pages and incident.ended_at is not None
-        silenced = incident.silenced_by is not None and one.about != "resolved"
-        if ended or silenced or incident.merged_into is not None:
-            session.delete(one)
-        else:
+        reason = _untrue(session, one, at, pages=pages)
+        if reason is None:
             kept.append(one)
+        elif one.attempts:
+            one.state, one.answer = DeliveryState.failed, f"Not sent again: {reason} Before: {one.answer}"[:500]
+        else:
+            session.delete(one)
     return kept
+
+
+def _untrue(session: Session, row: Delivery, at: datetime, *, pages: bool) -> str | None:
+    """Return why a notice is not sent, a sentence; None if it still is true.
+
+    The beginning of an incident that is over becomes its end where its receiver was not told of it: it is the whole
+    story. Nobody is paged for the past: an incident that has ended meanwhile is withdrawn from PagerDuty.
+    """
+    incident = None if row.incident_id is None else session.get(Incident, row.incident_id, populate_existing=True)
+    if incident is None or row.about == "late":
+        return None
+    if row.about == "resolved":
+        if incident.state != IncidentState.resolved:
+            return "the incident has returned."
+        return None if row.attempts or queries.is_told(session, row) else "its beginning was not sent."
+    if incident.silenced_by is not None:
+        return "the incident is silenced."
+    if not is_over(incident, at):
+        return "the incident has ended." if pages and incident.ended_at is not None else None
+    if pages or incident.merged_into is not None or row.attempts or queries.is_told(session, row):
+        return "the incident has ended."
+    row.about = "resolved"
+    return None

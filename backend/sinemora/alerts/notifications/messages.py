@@ -13,7 +13,7 @@ import json
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
@@ -102,6 +102,12 @@ class Notification:
         times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url", "others")
         fields = {name: getattr(self, name) for name in (*names, *times, "recurrence", "evidence")}
         return fields | {"incidents": [one.fields() for one in self.incidents[:_INCIDENTS_MAX]]}
+
+
+def restored(fields: Mapping[str, Any]) -> Notification:
+    """Return a notification from its fields as JSON."""
+    values: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in fields.items()}
+    return Notification(**values)
 
 
 def digest(notices: Sequence[Notification]) -> Notification:

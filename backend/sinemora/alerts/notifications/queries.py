@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import case, delete, exists, func, select, text
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
     Delivery,
     DeliveryState,
     Incident,
+    IncidentState,
 )
 
 BEGINNINGS = ("opened", "returned")
+OPEN = (*BEGINNINGS, "repeated")
+"""Notices after which a receiver knows that the incident is open."""
+_IS_TRIED = Delivery.tried_until.is_not(None) | (Delivery.attempts > 0)
+_IS_UNTRIED = (Delivery.state == DeliveryState.waiting, ~_IS_TRIED)
 _IS_HELD = (Delivery.held, Delivery.state == DeliveryState.waiting)
 
 
@@ -109,24 +114,61 @@ def held_beginnings(session: Session, incident_id: UUID) -> list[Delivery]:
     return list(session.scalars(query.with_for_update(skip_locked=True)))
 
 
-def withdraw_held(session: Session, incident_id: UUID) -> set[UUID]:
-    """Delete the held notices of an incident; return the receivers that will not hear of it."""
-    held = delete(Delivery).where(Delivery.incident_id == incident_id, *_IS_HELD)
-    return set(session.scalars(held.returning(Delivery.receiver_id)))
+def told_open(session: Session, incident_id: UUID) -> dict[UUID, datetime | None]:
+    """Return the receivers that were told of the beginning of an incident and not of its end, or will be told of it.
+
+    Each with the end of its newest attempt, which is in the future while one is under way. An attempt counts whatever
+    came of it: a receiver that did not answer may have accepted the notice.
+    """
+    of_it = (Delivery.incident_id == incident_id, Delivery.about.in_((*OPEN, "resolved")))
+    waits = Delivery.state == DeliveryState.waiting
+    tried_at = case((_IS_TRIED, func.coalesce(Delivery.tried_until, Delivery.sent_at, Delivery.created_at)))
+    query = select(Delivery.receiver_id, Delivery.about, Delivery.tried_until).where(*of_it, _IS_TRIED | waits)
+    # Notices that wait are the newest, in their order.
+    rows = session.execute(query.order_by(tried_at.nulls_last(), Delivery.created_at, Delivery.id)).all()
+    newest = {row.receiver_id: row for row in rows}
+    return {receiver_id: row.tried_until for receiver_id, row in newest.items() if row.about != "resolved"}
+
+
+def is_told(session: Session, row: Delivery) -> bool:
+    """Return whether the receiver of a notice was told that its incident is open, since it was last told of an end."""
+    tried_at = func.coalesce(Delivery.tried_until, Delivery.sent_at, Delivery.created_at)
+    query = select(Delivery.about).where(
+        Delivery.incident_id == row.incident_id,
+        Delivery.receiver_id == row.receiver_id,
+        Delivery.about.in_((*OPEN, "resolved")),
+        Delivery.id != row.id,
+        _IS_TRIED,
+    )
+    return session.scalars(query.order_by(tried_at.desc(), Delivery.created_at.desc()).limit(1)).first() in OPEN
+
+
+def withdraw_beginnings(session: Session, incident_id: UUID) -> None:
+    """Delete the notices that an incident began, returned or continues which were never tried."""
+    of_it = (Delivery.incident_id == incident_id, Delivery.about.in_(OPEN), *_IS_UNTRIED)
+    session.execute(delete(Delivery).where(*of_it))
+
+
+def withdraw_ends(session: Session, incident_id: UUID) -> None:
+    """Delete the notices of an incident's end that were never tried."""
+    of_it = (Delivery.incident_id == incident_id, Delivery.about == "resolved", *_IS_UNTRIED)
+    session.execute(delete(Delivery).where(*of_it))
+
+
+def waiting_ends(session: Session, incident_id: UUID) -> Sequence[Delivery]:
+    """Return the notices of an incident's end that wait, tried or not."""
+    of_it = (Delivery.incident_id == incident_id, Delivery.about == "resolved")
+    return session.scalars(select(Delivery).where(*of_it, Delivery.state == DeliveryState.waiting)).all()
+
+
+def untold_of_mesh(session: Session, mesh_id: UUID) -> Sequence[Incident]:
+    """Return the incidents of a mesh that continue, or of which notices wait."""
+    waits = exists().where(Delivery.incident_id == Incident.id, Delivery.state == DeliveryState.waiting)
+    continues = (Incident.state != IncidentState.resolved) | Incident.ended_at.is_(None)
+    return session.scalars(select(Incident).where(Incident.mesh_id == mesh_id, continues | waits)).all()
 
 
 def withdraw_first(session: Session, incident_id: UUID, receiver_id: UUID) -> None:
     """Delete the notice that an incident began or returned, of one receiver, if it still waits as the first."""
     of_both = (Delivery.incident_id == incident_id, Delivery.receiver_id == receiver_id)
     session.execute(delete(Delivery).where(*of_both, Delivery.about.in_(BEGINNINGS), Delivery.hold_s == 0, *_IS_HELD))
-
-
-def has_begun(session: Session, row: Delivery) -> bool:
-    """Return whether the receiver of a notice hears or has heard that its incident began."""
-    query = select(Delivery.id).where(
-        Delivery.incident_id == row.incident_id,
-        Delivery.receiver_id == row.receiver_id,
-        Delivery.about != "resolved",
-        ~(Delivery.held & (Delivery.state == DeliveryState.waiting)),
-    )
-    return session.scalars(query.limit(1)).first() is not None

@@ -1,6 +1,7 @@
 """Use cases of notifications: tests, and the log of deliveries."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy import select
@@ -9,7 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, Receiver
-from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.notifications import dispatch, groups
 from sinemora.alerts.notifications.schemas import DeliveryRead
 from sinemora.alerts.receivers.service import get_receiver
 from sinemora.kit.errors import ProductError, existing
@@ -33,11 +34,21 @@ def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> Delivery
 def redeliver(session: Session, actor: Actor, delivery_id: UUID) -> DeliveryRead:
     """Send an ended delivery once more.
 
-    ProductError `delivery_unknown`, `delivery_waits`, `notifications_too_many` (429).
+    ProductError `delivery_unknown`, `delivery_waits`, `delivery_outdated`, `notifications_too_many` (429).
     """
     row = existing(session.get(Delivery, delivery_id, with_for_update=True), "delivery")
     if row.state == DeliveryState.waiting:
         raise ProductError("delivery_waits", 409, "Delivery waits: it is sent without a request, at `due_at`.")
+    incident = None if row.incident_id is None else session.get(Incident, row.incident_id)
+    if incident is not None and row.about != "late":
+        is_end = row.about == "resolved"
+        if is_end is not groups.is_over(incident, datetime.now(UTC)):
+            raise ProductError(
+                "delivery_outdated",
+                409,
+                f"Delivery outdated: the incident {'continues' if is_end else 'has ended'} and the notice is no longer"
+                " true. Send its newest notice once more.",
+            )
     _count_by_hand(session)
     dispatch.resend(session, row)
     receiver = get_receiver(session, row.receiver_id)
@@ -65,5 +76,7 @@ def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[Delivery
 def delivery_read(session: Session, row: Delivery, receiver: str) -> DeliveryRead:
     """Return a delivery as its schema."""
     title = session.scalar(select(Incident.title).where(Incident.id == row.incident_id))
+    if row.content is not None:
+        title = row.content["title"]
     names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at", "held")
     return DeliveryRead(**{name: getattr(row, name) for name in names}, title=title, receiver=receiver)

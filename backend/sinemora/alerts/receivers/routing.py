@@ -34,11 +34,29 @@ def destinations(tree: Mapping[str, Any], labels: Labels) -> list[Destination]:
     return list(by_receiver.values())
 
 
+def named(tree: Mapping[str, Any]) -> dict[str, Destination]:
+    """Return each receiver that any route names, with `resolved` if one of its routes has it."""
+    by_receiver: dict[str, Destination] = {}
+    level = [(tree, Destination("", REPEAT_S, True, HOLD_S))]
+    while level:
+        route, parent = level.pop()
+        own = _inheriting(route, parent)
+        for name in route.get("receivers", ()):
+            one = replace(own, receiver=name)
+            by_receiver[name] = one if one.resolved else by_receiver.get(name, one)
+        level += [(branch, own) for branch in route.get("routes", ())]
+    return by_receiver
+
+
+def _inheriting(route: Mapping[str, Any], parent: Destination) -> Destination:
+    options = {name: route[name] for name in ("repeat_s", "resolved", "hold_s") if route.get(name) is not None}
+    return replace(parent, **options)
+
+
 def _walk(route: Mapping[str, Any], labels: Labels, parent: Destination, depth: int) -> list[Destination]:
     if depth > DEPTH_MAX or not matches(route.get("matchers", ()), labels):
         return []
-    options = {name: route[name] for name in ("repeat_s", "resolved", "hold_s") if route.get(name) is not None}
-    own = replace(parent, **options)
+    own = _inheriting(route, parent)
     destinations: list[Destination] = []
     branched = False
     for branch in route.get("routes", ()):

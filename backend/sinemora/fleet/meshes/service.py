@@ -1,6 +1,6 @@
 """Use cases of meshes, their members and rosters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -26,6 +26,9 @@ _MEMBERS_KEPT = 50_000
 # Settings that decide how many paths a mesh has in a window.
 _PLANNED_BY = {"strategy", "period_windows", "representatives"}
 _states: LruCache[UUID, MeshState] = LruCache(_MEMBERS_KEPT)
+
+before_deletion: list[Callable[[Session, UUID], object]] = []
+"""Functions of features above, called with the id of a mesh in the transaction that deletes it."""
 
 
 def get_mesh(session: Session, mesh_id: UUID) -> Mesh:
@@ -96,6 +99,8 @@ def delete_mesh(session: Session, actor: Actor, mesh_id: UUID, precondition: IfM
     """Delete a mesh with its tokens; its VMs stay. ProductError `mesh_unknown`, `mesh_in_use`."""
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
+    for prepare in before_deletion:
+        prepare(session, mesh_id)
     session.delete(mesh)
     with still_used("mesh_in_use", "Mesh in use: applications are declared on it. Delete them first."):
         session.flush()

@@ -1,5 +1,6 @@
 """Deletion of a tenant that an owner requests: announced, cancellable for some days, then carried out by a task."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -13,14 +14,19 @@ from sinemora.access.members.service import notify, require_confirmation
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import Tenant
+from sinemora.alerts.notifications import delivery, ends
+from sinemora.fleet.meshes.models import Mesh
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.tenant import TenantError
 
 log = structlog.get_logger(__name__)
+
+_TELLING_S = 30.0
 
 
 def request(session: Session, actor: Actor, tenant_id: UUID, body: Confirmation) -> OwnTenantRead:
@@ -57,6 +63,18 @@ def cancel(session: Session, actor: Actor, tenant_id: UUID) -> None:
     audit.record(session, actor, "tenant.deletion_cancelled", tenant.id, tenant.name)
 
 
+def _tell_ends(tenant_id: UUID) -> None:
+    """Tell receivers that the incidents of a tenant end with it, for half a minute at most."""
+    now = datetime.now(UTC)
+    with tenant_session(tenant_id) as session:
+        meshes = session.scalars(select(Mesh.id)).all()
+        waiting = [one for mesh_id in meshes for one in ends.tell_of_mesh(session, mesh_state(session, mesh_id), now)]
+    until = time.monotonic() + _TELLING_S
+    for delivery_id in waiting:
+        if time.monotonic() < until:
+            delivery.attempt(tenant_id, delivery_id)
+
+
 @celery.task(name="tenants.delete_due")
 def delete_due() -> None:
     """Delete tenants whose time has come. A second run finds them gone."""
@@ -64,6 +82,7 @@ def delete_due() -> None:
         due = session.scalars(select(Tenant.id).where(Tenant.deletion_at <= datetime.now(UTC))).all()
     for tenant_id in due:
         try:
+            _tell_ends(tenant_id)
             deleted = archives.delete(str(tenant_id), lambda _: None, url=settings().database_system_url)
         except TenantError as error:  # gone already, or the storage does not answer: the next run tries again
             log.warning("tenant not deleted", tenant_id=str(tenant_id), error=str(error))

@@ -133,6 +133,7 @@ def test_a_person_who_resolves_an_incident_is_heard_at_once_and_hears_of_its_ret
     route(watched.owner, "webhook")
     watched.slow = egress(watched, 2)
     watched.windows(2)
+    assert [about for about, _ in heard(hooks)] == ["opened"]
     (incident,) = watched.incidents()
     assert watched.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={}).status_code == 200
     watched.slow = {}
