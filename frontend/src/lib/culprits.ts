@@ -27,6 +27,7 @@ export function coversPath({ suspect, at, other }: Culprit, source: VmPlace, tar
     case 'vm':
     case 'clock':
     case 'agent':
+    case 'host':
       return at?.id === source.id || at?.id === target.id
     case 'path':
       return at?.id === source.id && other?.id === target.id

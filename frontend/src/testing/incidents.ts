@@ -44,6 +44,7 @@ export const incident = (changes: Partial<Incident> = {}): Incident => ({
   version: 1,
   evidence: {
     token_bucket: null,
+    hosts: [],
     fairness: null,
     hypotheses: [
       {

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache, partial
 from time import perf_counter
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,7 +12,7 @@ import numpy as np
 import structlog
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.detection import batch, due, evaluation_input, queries, seasons
+from sinemora.alerts.detection import batch, due, evaluation_input, host_evidence, queries, seasons
 from sinemora.alerts.detection.batch import MeshInput, Wanted
 from sinemora.alerts.detection.due import STALE_WINDOWS, MeshReports
 from sinemora.alerts.detection.queries import Progress
@@ -224,7 +225,7 @@ def _apply(
 def _with_present(
     session: Session, given: MeshInput, window: EvaluationWindow, silent: Flags, at: datetime
 ) -> EvaluationWindow:
-    """Return a window with what is known only about the present: silent agents, applications, token buckets."""
+    """Return a window with what is known only about the present: silent agents, applications, token buckets, hosts."""
     performances: dict[str, float] = {}
     below: dict[str, float] = {}
     if given.facts.applications and any(rule.condition.of_applications for rule in given.rules):
@@ -232,7 +233,8 @@ def _with_present(
     buckets: dict[int, BucketForecast] = {}
     if given.facts.buckets and any(rule.condition.kind is Kind.TOKENS for rule in given.rules):
         buckets = evaluation_input.bucket_forecasts(session, given.mesh, at)
-    return replace(window, silent=silent, below=below, buckets=buckets, performances=performances)
+    hosts = cache(partial(host_evidence.hosts, session, given.mesh, window.ended_at_s))
+    return replace(window, silent=silent, below=below, buckets=buckets, performances=performances, hosts=hosts)
 
 
 def _watched_since(mesh: MeshState, progress: Progress, at: datetime) -> datetime:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sinemora.alerts.evaluation import fairness, root_cause
+from sinemora.alerts.evaluation import fairness, host, root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Flags, Floats, Ints
 from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
@@ -60,6 +60,7 @@ def conclude(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWi
         on_performance = [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE]
         detections += _applications(state, on_performance, window, gap)
     detections += _buckets(state, [rule for rule in rules if rule.condition.kind is Kind.TOKENS], window, gap)
+    _add_hosts(detections, state, [rule for rule in rules if rule.condition.kind is Kind.HOST], window, gap)
     detections += _uneven(state, [rule for rule in rules if rule.condition.kind is Kind.FAIRNESS], window, gap)
     firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
     return Evaluation(detections, firing, alone, observed.learnt)
@@ -155,6 +156,7 @@ def _grouped(
         explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(evidence)]
     detections: list[Detection] = []
     alone = 0
+    explained = [_of_host(cause, views, state, window) for cause in explained]
     data = _has_data(views, window).reshape(-1) if explained else np.zeros(0, np.bool_)
     for cause in explained:
         rules = _firing_rules(views, cause)
@@ -202,6 +204,25 @@ def _sharp(
     if not sharp.any() or not (evidence.firing & ~sharp).any():
         return []
     return root_cause.sharp_causes(evidence, sharp)
+
+
+def _of_host(cause: Cause, views: Sequence[RuleView], state: EvaluationState, window: EvaluationWindow) -> Cause:
+    """Return the cause with the host of its VM as a suspect, if that was waiting."""
+    if window.hosts is None:
+        return cause
+    firing = [view for view in views if view.firing.reshape(-1)[cause.cells].any()]
+    loss = _median(window.values(Metric.LOSS, Statistic.MEAN), cause.cells) or 0.0
+    baselines = ((series, one) for series, one in state.baselines.items() if series[0] is Metric.ONE_WAY_DELAY)
+    rises = [window.values(*series) - one.level[SHORT] for series, one in baselines]
+    rise_ns = _median(rises[0], cause.cells) if rises else None
+    spikes = all(view.is_spike for view in firing)
+    return host.blamed(cause, window.hosts(), spikes=spikes, rise_ns=rise_ns, loss=loss)
+
+
+def _median(values: Floats, cells: Ints) -> float | None:
+    known = values.reshape(-1)[cells]
+    known = known[np.isfinite(known)]
+    return float(np.median(known)) if known.size else None
 
 
 def _of_clock(cause: Cause) -> Cause:
@@ -274,6 +295,34 @@ def _buckets(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWi
             symptoms = frozenset((Symptom.TOKENS,))
             detections.append(Detection(cause, {rule.id: 1 for rule in firing}, severity, ago, symptoms=symptoms))
     return detections
+
+
+def _add_hosts(
+    detections: list[Detection],
+    state: EvaluationState,
+    rules: Sequence[Rule],
+    window: EvaluationWindow,
+    gap: int,
+) -> None:
+    """Add the hosts that wait for longer than a rule allows, one for each VM; none that slow paths were put down to."""
+    known = window.hosts() if rules and window.hosts is not None else ()
+    blamed = {one.cause.culprit.at for one in detections if one.cause.culprit.suspect is Suspect.HOST}
+    for at, of_vm in enumerate(known):
+        firing: dict[Rule, RuleState] = {}
+        for rule in rules:
+            in_scope = rule.scope is None or bool(rule.scope[at].any() or rule.scope[:, at].any())
+            breach = in_scope and of_vm is not None and of_vm.waiting > rule.condition.above
+            rule_state = state.rule_state(f"{rule.id}/{int(window.keys[at])}", (1,))
+            is_known = np.array([in_scope and of_vm is not None])
+            rule_state.step(np.array([breach]), is_known, rule.m_of_n(window.window_s), gap)
+            if rule_state.firing[0]:
+                firing[rule] = rule_state
+        if firing and at not in blamed:
+            cause = Cause((Hypothesis(Culprit(Suspect.HOST, at), 1.0, 1, 1),), np.zeros(0, np.int64))
+            severity = max((rule.severity for rule in firing), key=SEVERITIES.index)
+            ago = max(_seen_for(rule_state, np.zeros(1, np.int64)) for rule_state in firing.values())
+            counts = {rule.id: 1 for rule in firing}
+            detections.append(Detection(cause, counts, severity, ago, symptoms=frozenset((Symptom.HOST,))))
 
 
 def _uneven(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, gap: int) -> list[Detection]:

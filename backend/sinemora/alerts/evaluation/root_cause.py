@@ -34,7 +34,8 @@ _GAP, _SHARP_MAX = 3.0, 3
 
 
 class Suspect(StrEnum):
-    """Kind of suspect. `agent`: the VM, or the agent on it, is down. `bucket`: the token bucket of a VM.
+    """Kind of suspect. `agent`: the VM, or the agent on it, is down. `host`: the machine of a VM has no time for it.
+    `bucket`: the token bucket of a VM.
 
     `vm_shares`, `application_shares`, `flow_shares`: members of a mesh, or flows of its paths, share it unevenly.
     """
@@ -48,6 +49,7 @@ class Suspect(StrEnum):
     PAIR = "pair"
     CLOCK = "clock"
     AGENT = "agent"
+    HOST = "host"
     MESH = "mesh"
     APPLICATION = "application"
     BUCKET = "bucket"
@@ -56,7 +58,7 @@ class Suspect(StrEnum):
     FLOW_SHARES = "flow_shares"
 
 
-OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT)
+OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT, Suspect.HOST)
 OF_PAIR = (Suspect.PATH, Suspect.PAIR)
 OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
 OF_SHARES = (Suspect.VM_SHARES, Suspect.APPLICATION_SHARES, Suspect.FLOW_SHARES)
@@ -265,7 +267,7 @@ def _cells(culprit: Culprit, zone_of: Ints) -> Flags:
             mask[at, :] = True
         case Suspect.INGRESS:
             mask[:, at] = True
-        case Suspect.VM | Suspect.CLOCK | Suspect.AGENT:
+        case Suspect.VM | Suspect.CLOCK | Suspect.AGENT | Suspect.HOST:
             mask[at, :] = mask[:, at] = True
         case Suspect.ZONE_PAIR:
             mask[np.ix_(zone_of == at, zone_of == other)] = True
@@ -354,6 +356,8 @@ def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
             return f"VM {vms[at]}"
         case Suspect.CLOCK:
             return f"clock of {vms[at]}"
+        case Suspect.HOST:
+            return f"host of VM {vms[at]}"
         case Suspect.AGENT:
             return f"VM {vms[at]} or its agent is down"
         case Suspect.ZONE_PAIR:

@@ -16,7 +16,8 @@ class Kind(StrEnum):
     """Comparison of a rule: a value with a number, a value with the baseline of its path, the packets lost over many
     windows with a ratio, the largest delay of a window with its median, an agent's last report with the clock, an
     application's predicted performance with its objective, the time until the token bucket of a VM is empty with a
-    limit, or the fairness of the shares of VMs, applications or flows with a limit.
+    limit, the share of time that the host of a VM made its agent wait with a limit, or the fairness of the shares of
+    VMs, applications or flows with a limit.
     """
 
     THRESHOLD = "threshold"
@@ -26,6 +27,7 @@ class Kind(StrEnum):
     SILENT = "silent"
     PERFORMANCE = "performance"
     TOKENS = "tokens"
+    HOST = "host"
     FAIRNESS = "fairness"
 
 
@@ -47,7 +49,7 @@ class Timescale(StrEnum):
 
 class Symptom(StrEnum):
     """What a rule notices: a changed delay, lost packets, an unknown clock, a silent agent, a slow application,
-    a token bucket that runs empty, uneven shares.
+    a token bucket that runs empty, a host without time, uneven shares.
     """
 
     DELAY = "delay"
@@ -56,6 +58,7 @@ class Symptom(StrEnum):
     SILENCE = "silence"
     PERFORMANCE = "performance"
     TOKENS = "tokens"
+    HOST = "host"
     FAIRNESS = "fairness"
 
 
@@ -72,6 +75,7 @@ _SYMPTOMS = {
     Kind.SILENT: Symptom.SILENCE,
     Kind.PERFORMANCE: Symptom.PERFORMANCE,
     Kind.TOKENS: Symptom.TOKENS,
+    Kind.HOST: Symptom.HOST,
     Kind.FAIRNESS: Symptom.FAIRNESS,
 }
 PER_PATH = (Kind.THRESHOLD, Kind.BASELINE, Kind.LOSS, Kind.SPIKE)

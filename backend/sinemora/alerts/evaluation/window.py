@@ -1,12 +1,13 @@
 """Window of a mesh, state between windows, and what path rules observe in a window."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Baseline, Counts, Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import BreachHistory, Seasons, Values
+from sinemora.alerts.evaluation.host import HostEvidence
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.m_of_n import RuleState
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
@@ -38,7 +39,7 @@ class EvaluationWindow:
     `period` windows; None: all. A path counts only the windows that are its turn. `settling`: windows with data that
     a path needs before rules count it. `buckets`: token buckets by VM key, with the tokens left by recent traffic.
     `performances`: predicted performance of each application (NaN: unknown). `flows`: shares of the flows of paths with
-    several; None if unknown.
+    several; None if unknown. `hosts`: waits on each member in the last minute; None if unknown.
     """
 
     ended_at_s: int
@@ -57,6 +58,7 @@ class EvaluationWindow:
     buckets: Mapping[int, BucketForecast] = field(default_factory=dict)
     performances: Mapping[str, float] = field(default_factory=dict)
     flows: Callable[[], FlowShares] | None = None
+    hosts: Callable[[], Sequence[HostEvidence | None]] | None = None
 
 
 @dataclass(slots=True)

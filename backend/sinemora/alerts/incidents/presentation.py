@@ -16,7 +16,7 @@ from sinemora.alerts.evaluation.root_cause import OF_ZONES, WITHOUT_PLACE, Culpr
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Symptom
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.alerts.incidents.subjects import bucket_json, fairness_json
+from sinemora.alerts.incidents.subjects import bucket_json, fairness_json, hosts_json
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
 from sinemora.fleet.meshes.plan import MeshState
@@ -77,6 +77,8 @@ def _symptom(condition: Condition, suspect: Suspect) -> str:
         return "below its objective"
     if condition.kind is Kind.TOKENS:
         return "nearly empty"
+    if condition.kind is Kind.HOST:
+        return "waits for a processor"
     if condition.kind is Kind.FAIRNESS:
         return "uneven"
     if condition.kind is Kind.SILENT:
@@ -174,6 +176,7 @@ def evidence_of(
         "application": detection.application,
         "token_bucket": bucket_json(track.culprit, window),
         "fairness": fairness_json(cells, rule, mesh, window),
+        "hosts": hosts_json(detection, mesh, window),
         "spikes": track.spikes,
         "sharp": track.sharp,
         "symptoms": sorted(track.symptoms),

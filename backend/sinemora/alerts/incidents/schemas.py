@@ -115,10 +115,33 @@ class FairnessEvidence(Read):
     members: list[ShareEvidence]
 
 
+class HostEvidenceRead(Read):
+    """Waits on a VM whose host is a suspect, in the minute before an incident was last seen. Null: not available.
+
+    Ratios of time: its agent waited for a processor (`stalled`), the hypervisor ran others (`stolen`), a quota held the
+    agent back (`throttled`), some process waited (`pressure`). Of `spikes` of its paths, `spikes_waiting` fall into
+    moments in which it waited for a processor. `queue_p99_ns`: wait in the VM's own queue.
+    """
+
+    id: UUID
+    name: str
+    stalled: float
+    longest_ns: int
+    wake_p50_ns: int | None
+    queue_p99_ns: int | None
+    stolen: float | None
+    throttled: float | None
+    pressure: float | None
+    receive_drops: int | None
+    spikes: int
+    spikes_waiting: int
+
+
 class EvidenceRead(Read):
     """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
 
     `token_bucket`: the one that the incident is about, null of others. `fairness`: uneven shares, null of others.
+    `hosts`: VMs whose hosts are suspects, that of the culprit first.
     """
 
     hypotheses: list[HypothesisRead]
@@ -129,6 +152,7 @@ class EvidenceRead(Read):
     loss: float | None = None
     token_bucket: BucketEvidence | None = None
     fairness: FairnessEvidence | None = None
+    hosts: list[HostEvidenceRead] = Field(default_factory=list)
 
 
 class ReasonRead(Read):

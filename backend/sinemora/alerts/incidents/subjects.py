@@ -1,11 +1,13 @@
-"""Evidence of incidents that are not about delays of paths: the token bucket of a VM, uneven shares."""
+"""Evidence of incidents that is not about delays of paths: the token bucket of a VM, uneven shares, waiting hosts."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Ints
+from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.fairness import uneven
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Among, Kind, Rule
@@ -27,6 +29,15 @@ def bucket_json(culprit: Culprit, window: EvaluationWindow) -> dict[str, Any] | 
         "tokens_kb": forecast.tokens.expected / 1e3,
         "empty_in_s": forecast.empty_in_s,
     }
+
+
+def hosts_json(detection: Detection, mesh: MeshState, window: EvaluationWindow) -> list[dict[str, Any]]:
+    """Return the VMs whose hosts are suspects, with what shows that they waited; that of the culprit first."""
+    if window.hosts is None:
+        return []
+    suspects = [one.culprit.at for one in detection.cause.hypotheses if one.culprit.suspect is Suspect.HOST]
+    known = ((mesh.members[at], host) for at in suspects if (host := window.hosts()[at]) is not None)
+    return [{"id": str(member.id), "name": member.name, **asdict(host)} for member, host in known]
 
 
 def fairness_json(cells: Ints, rule: Rule | None, mesh: MeshState, window: EvaluationWindow) -> dict[str, Any] | None:

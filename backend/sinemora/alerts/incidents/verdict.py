@@ -1,4 +1,4 @@
-"""Verdict on an incident: network, clock, agent, application or shaping, with its reasons. Pure.
+"""Verdict on an incident: network, clock, agent, host, application or shaping, with its reasons. Pure.
 
 A clock that steps makes one direction seem later and the other earlier by the same amount, and leaves the round trip
 as it was. A change of the network changes the round trip, or loses packets.
@@ -23,13 +23,14 @@ _ON_NO_PATH = (Suspect.BUCKET, Suspect.VM_SHARES, Suspect.APPLICATION_SHARES)
 
 
 class VerdictKind(StrEnum):
-    """Cause of an incident. `shaping`: a token bucket runs empty. `fairness`: shares are uneven. `undecided`: no usual
-    values are known yet, or delays are usual.
+    """Cause of an incident. `host`: the machine of a VM has no time for it. `shaping`: a token bucket runs empty.
+    `fairness`: shares are uneven. `undecided`: no usual values are known yet, or delays are usual.
     """
 
     network = "network"
     clock = "clock"
     agent = "agent"
+    host = "host"
     application = "application"
     shaping = "shaping"
     fairness = "fairness"
@@ -49,6 +50,7 @@ class ReasonCode(StrEnum):
     spikes = "spikes"
     clock_error = "clock_error"
     silent = "silent"
+    host_waits = "host_waits"
     bucket_empties = "bucket_empties"
     shares_uneven = "shares_uneven"
     other_incident = "other_incident"
@@ -139,6 +141,8 @@ def costs_performance(cost: float | None) -> bool:
 def _fault(facts: IncidentFacts) -> tuple[VerdictKind, list[Reason]]:
     if facts.suspect is Suspect.AGENT or facts.silent:
         return VerdictKind.agent, [Reason(ReasonCode.silent)]
+    if facts.suspect is Suspect.HOST:
+        return VerdictKind.host, [Reason(ReasonCode.host_waits)]
     if facts.suspect is Suspect.BUCKET:
         return VerdictKind.shaping, [Reason(ReasonCode.bucket_empties)]
     if facts.suspect in OF_SHARES:

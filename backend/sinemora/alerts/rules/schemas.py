@@ -26,6 +26,7 @@ _OF_KIND = {
     Kind.SILENT: set[str](),
     Kind.PERFORMANCE: {"above"},
     Kind.TOKENS: {"within_s"},
+    Kind.HOST: {"above"},
     Kind.FAIRNESS: {"among", "below"},
 }
 """Fields that each kind of condition reads."""
@@ -58,6 +59,8 @@ class ConditionModel(Write):
             raise ValueError("a spike condition needs `rise_ns`, such as 500000")
         if self.kind is Kind.TOKENS and not self.within_s:
             raise ValueError("a tokens condition needs `within_s` in seconds, such as 60")
+        if self.kind is Kind.HOST and not 0 < self.above < 1:
+            raise ValueError("a host condition needs `above`, a share of time between 0 and 1, such as 0.1")
         if self.kind is Kind.FAIRNESS and not self.below:
             raise ValueError(f"a fairness condition needs `below`, above 0 and at most 1, such as {ALERT_BELOW}")
         if self.kind is Kind.LOSS and not self.over_s >= _COUNTED_S_MIN:

@@ -59,6 +59,18 @@ def spikes(
     return [StoredSpike(*row) for row in rows]
 
 
+def with_evidence(session: Session, mesh_key: int, start: datetime, end: datetime, limit: int) -> list[StoredSpike]:
+    """Return the spikes of a mesh in [start, end) with their evidence, largest rise first."""
+    rows = fetch(
+        session,
+        "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns, evidence"
+        " FROM spikes WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s AND started_at >= %(start)s"
+        " AND started_at < %(end)s ORDER BY max_ns - median_ns DESC, source_key, target_key LIMIT %(limit)s",
+        {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "start": start, "end": end, "limit": limit},
+    )
+    return [StoredSpike(*row) for row in rows]
+
+
 def spike(session: Session, mesh_key: int, started_at_s: int, source_key: int, target_key: int) -> StoredSpike | None:
     """Return a spike with its evidence."""
     rows = fetch(

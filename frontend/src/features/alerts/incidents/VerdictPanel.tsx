@@ -5,7 +5,7 @@ import { sentenceCase } from '~/lib/text'
 import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
 import styles from './incidents.module.css'
-import { bucketSentence, reasonSentence, verdictSentence } from './verdictWords'
+import { bucketSentence, hostSentences, reasonSentence, verdictSentence } from './verdictWords'
 
 interface Props {
   incident: Incident
@@ -31,6 +31,9 @@ export function VerdictPanel({ incident, verdict: { kind, reasons, others } }: P
           ))}
           {reasons.map((reason) => (
             <li key={reason.code}>{reasonSentence(reason, kind === 'clock')}</li>
+          ))}
+          {incident.evidence.hosts.flatMap(hostSentences).map((sentence) => (
+            <li key={sentence}>{sentence}</li>
           ))}
           {incident.evidence.token_bucket && <li>{bucketSentence(incident.evidence.token_bucket)}</li>}
         </ul>

@@ -12,6 +12,7 @@ const VERDICTS: Record<Verdict['kind'], string> = {
   network: strings.verdictNetwork,
   clock: strings.verdictClock,
   agent: strings.verdictAgent,
+  host: strings.verdictHost,
   application: strings.verdictApplication,
   shaping: strings.verdictShaping,
   fairness: strings.verdictFairness,
@@ -51,6 +52,8 @@ export function reasonSentence({ code, paths, compared, change_ns, loss, applica
       return strings.verdictOtherIncident
     case 'silent':
       return strings.agentSilent
+    case 'host_waits':
+      return strings.hostWaits
     case 'bucket_empties':
       return strings.bucketEmpties
     case 'shares_uneven':
@@ -70,6 +73,17 @@ export function reasonSentence({ code, paths, compared, change_ns, loss, applica
     case 'no_applications':
       return strings.noApplicationsAffected
   }
+}
+
+/** Return what shows that a VM waited on its own machine, a sentence each. */
+export function hostSentences(host: Incident['evidence']['hosts'][number]): string[] {
+  const shares = [
+    host.stolen ? strings.hostStolen(formatRatio(host.stolen)) : '',
+    host.throttled ? strings.hostThrottled(formatRatio(host.throttled)) : '',
+  ].filter(Boolean)
+  const waited = strings.hostWaited(host.name, formatRatio(host.stalled), formatDelay(host.longest_ns), shares)
+  const spikes = strings.spikesWaiting(formatCount(host.spikes_waiting), formatCount(host.spikes), host.name)
+  return host.spikes_waiting > 0 ? [spikes, waited] : [waited]
 }
 
 /** Return the state of the token bucket that an incident is about, when it opened. */

@@ -39,7 +39,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             data={STATISTIC_OPTIONS}
           />
         )}
-        {(kind === 'threshold' || kind === 'loss' || kind === 'performance') && (
+        {(kind === 'threshold' || kind === 'loss' || kind === 'performance' || kind === 'host') && (
           <NumberField
             label={kind === 'performance' ? strings.belowObjectiveBy(unit) : strings.aboveUnit(unit)}
             min={0}

@@ -73,7 +73,8 @@ export const NEW_RULE: Draft = {
 
 /** Return the factor from the typed unit to the API's: delays are typed in µs, ratios in percent. */
 function unitOf(kind: Condition['kind'], metric: Condition['metric']): { unit: string; factor: number } {
-  const isRatio = kind === 'performance' || kind === 'loss' || (kind !== 'spike' && metric === 'loss')
+  const isRatio =
+    kind === 'performance' || kind === 'host' || kind === 'loss' || (kind !== 'spike' && metric === 'loss')
   return isRatio ? { unit: '%', factor: 0.01 } : { unit: 'µs', factor: 1_000 }
 }
 
@@ -110,7 +111,7 @@ export function inputOf(draft: Draft): RuleInput {
       kind,
       metric: onPath ? metric : kind === 'loss' ? 'loss' : NEW_RULE.metric,
       statistic: onPath ? statistic : NEW_RULE.statistic,
-      above: kind === 'threshold' || kind === 'loss' || kind === 'performance' ? amount(draft.above) : 0,
+      above: ['threshold', 'loss', 'performance', 'host'].includes(kind) ? amount(draft.above) : 0,
       deviations: Number(kind === 'baseline' || kind === 'spike' ? draft.deviations : NEW_RULE.deviations),
       rise_ns: kind === 'baseline' || kind === 'spike' ? amount(draft.rise) : 0,
       timescale: kind === 'baseline' ? draft.timescale : NEW_RULE.timescale,

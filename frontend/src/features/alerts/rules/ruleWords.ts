@@ -16,6 +16,7 @@ export const KINDS: Record<Condition['kind'], string> = {
   silent: strings.kindSilent,
   performance: strings.kindPerformance,
   tokens: strings.kindTokens,
+  host: strings.kindHost,
   fairness: strings.kindFairness,
 }
 
@@ -65,6 +66,8 @@ export function conditionWords(condition: Condition): string {
       return strings.conditionPerformance(above > 0 ? `${formatRatio(above)} ` : '')
     case 'tokens':
       return strings.conditionTokens(within_s ?? 0)
+    case 'host':
+      return strings.conditionHost(formatRatio(above))
     case 'fairness':
       return strings.conditionFairness(AMONG[among], String(below))
   }
@@ -74,6 +77,7 @@ const EVERY: Partial<Record<Condition['kind'], string>> = {
   silent: strings.allAgents,
   performance: strings.allApplications,
   tokens: strings.allBuckets,
+  host: strings.allHosts,
   fairness: strings.allMembers,
 }
 

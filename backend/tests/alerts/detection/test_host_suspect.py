@@ -1,0 +1,99 @@
+"""A host that waits as the suspect of an incident: from reported waits and spikes to its sentence."""
+
+from typing import Any
+
+import pytest
+
+from sinemora.alerts.detection import host_evidence
+from sinemora.alerts.evidence_lines import evidence_lines
+from sinemora.fleet.meshes.plan import is_client
+from sinemora.fleet.meshes.service import mesh_state
+from sinemora.kit.db import tenant_session
+from tests.alerts.conftest import Watched, egress
+from tests.measurements.reports import host_of, report_of, sent
+from tests.measurements.worlds import simple
+
+MS = 1_000_000
+
+
+def waiting(watched: Watched, vm: int, started_at_s: int, **counts: int) -> None:
+    """Report that a VM waited half a second of a window, twice; `counts` of the kernel."""
+    report = host_of({started_at_s: 400_000})
+    window = report.host[0]
+    window.stalled_us, window.processors = 500_000, 2
+    window.stall_at_us.extend([1_000_000, 7_000_000])
+    window.stall_us.extend([400_000, 100_000])
+    for name, value in counts.items():
+        setattr(window, name, value)
+    sent(watched.world.agents[vm], report)
+
+
+@pytest.mark.parametrize(("steal_ms", "suspect", "verdict"), [(6_000, "host", "host"), (0, "egress", "undecided")])
+def test_slow_paths_are_the_hosts_if_its_processors_were_stolen(
+    watched: Watched, steal_ms: int, suspect: str, verdict: str
+):
+    watched.slow = egress(watched, 2)
+    for _ in range(3):
+        ended_s = watched.report()
+        waiting(watched, 2, ended_s - 10, steal_ms=steal_ms)
+        watched.evaluate(ended_s)
+    (incident,) = watched.incidents()
+    assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == (suspect, "c-1")
+    whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
+    assert whole["verdict"]["kind"] == verdict
+    (host,) = whole["evidence"]["hosts"]
+    assert (host["name"], host["stalled"], host["longest_ns"]) == ("c-1", 0.05, 400 * MS)
+    assert host["throttled"] is None
+    stolen = " (stolen by the hypervisor 30.0 %)" if steal_ms else ""
+    said = f"In a minute c-1 waited for a processor 5.0 % of the time{stolen}, and once 400 ms."
+    assert evidence_lines(whole["evidence"]) == (said,)
+
+
+def test_without_waits_reported_nothing_is_said_of_hosts(watched: Watched):
+    watched.slow = egress(watched, 2)
+    watched.windows(3)
+    (incident,) = watched.incidents()
+    assert incident["culprit"]["suspect"] == "egress"
+    assert watched.owner.get(f"/v1/incidents/{incident['id']}").json()["evidence"]["hosts"] == []
+
+
+def test_spikes_are_matched_with_the_moments_in_which_either_end_waited(watched: Watched):
+    client, peer = next(
+        (a, b) for a in range(6) for b in range(6)
+        if a != b and is_client(*(watched.world.agents[one].vm_key for one in (a, b)))
+    )  # fmt: skip
+    agents, at_s = watched.world.agents, watched.started_at_s
+    waiting(watched, peer, at_s)
+    for after_s, spike_ms in ((0, 1_100), (10, 3_000)):
+        report = report_of(watched.world.key, {agents[peer].vm_key: simple(200_000)}, at_s + after_s)
+        at_ns = [spike_ms * MS, spike_ms * MS + MS]
+        spike = {"at_ns": at_ns, "outbound_ns": [9 * MS, 1], "inbound_ns": [1, 1]}
+        report.windows[0].evidence.add(peer_key=agents[peer].vm_key, **spike)
+        sent(agents[client], report)
+    with tenant_session(watched.owner.tenant_id) as session:
+        mesh = mesh_state(session, watched.world.id)
+        hosts = zip(mesh.members, host_evidence.hosts(session, mesh, at_s + 20), strict=True)
+        found: dict[int, Any] = {member.key: host for member, host in hosts}
+    assert found[agents[client].vm_key] is None
+    host = found[agents[peer].vm_key]
+    assert (host.spikes, host.spikes_waiting) == (2, 1)
+    told = {"name": "a-2", "stolen": None, "throttled": 0.5, "stalled": 0.1, "longest_ns": 4e7}
+    assert evidence_lines({"hosts": [{**told, "spikes": 5, "spikes_waiting": 4}]}) == (
+        "4 of 5 spikes fall into moments in which a-2 waited for a processor.",
+        "In a minute a-2 waited for a processor 10.0 % of the time (held back by a quota 50.0 %), and once 40 ms.",
+    )
+
+
+def test_a_rule_about_hosts_needs_no_slow_path(watched: Watched):
+    rule = {"mesh_id": str(watched.world.id), "name": "Busy", "condition": {"kind": "host", "above": 0.04}}
+    watched.owner.created("/v1/alert-rules", rule)
+    refused = watched.owner.post("/v1/alert-rules", json={**rule, "condition": {"kind": "host"}})
+    assert (refused.status_code, "such as 0.1" in refused.text) == (422, True)
+    for _ in range(3):
+        ended_s = watched.report()
+        waiting(watched, 2, ended_s - 10)
+        watched.evaluate(ended_s)
+    (incident,) = watched.incidents()
+    assert (incident["title"], incident["culprit"]["suspect"]) == ("host of VM c-1: waits for a processor", "host")
+    whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
+    assert (whole["verdict"]["kind"], whole["evidence"]["hosts"][0]["stalled"]) == ("host", 0.05)
