@@ -15,6 +15,7 @@ from sinemora.alerts.models import (
     AlertState,
     LateDataProgress,
 )
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.measurements.store.binary_rows import fetch, tenant_of
 from sinemora.measurements.store.tiers import Tier
 
@@ -107,29 +108,32 @@ class Progress:
 
 
 _PROGRESS = (
-    "SELECT extract(epoch FROM evaluated_until)::bigint, extract(epoch FROM looked_at)::float8,"
-    " extract(epoch FROM reported_until)::bigint, watched_since, baselines_at, late_ranges"
+    "SELECT extract(epoch FROM s.evaluated_until)::bigint, extract(epoch FROM s.looked_at)::float8,"
+    " extract(epoch FROM s.reported_until)::bigint, s.watched_since, s.baselines_at, s.late_ranges"
 )
 
 
 def progress(session: Session, mesh_id: UUID) -> Progress | None:
     """Return the progress of a mesh; None if none was created."""
     row = session.execute(
-        text(f"{_PROGRESS} FROM alert_states WHERE tenant_id = :tenant_id AND mesh_id = :mesh_id"),
+        text(f"{_PROGRESS} FROM alert_states s WHERE s.tenant_id = :tenant_id AND s.mesh_id = :mesh_id"),
         {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
     ).one_or_none()
     return None if row is None else Progress(*row)
 
 
 def claimed(session: Session, mesh_id: UUID) -> Progress | None:
-    """Lock a mesh for evaluation and return its progress; None if another process evaluates it, or it is gone.
+    """Lock a mesh for evaluation and return its progress; None if another process evaluates or deletes it.
 
-    From then on the transaction waits for no lock, and for no statement, so long that other meshes would suffer.
+    The mesh comes before the state in the order of locks (docs/architecture.md). From then on the transaction waits for
+    no lock, and for no statement, so long that other meshes would suffer.
     """
     row = session.execute(
         text(
             f"{_PROGRESS}, set_config('lock_timeout', '1s', true), set_config('statement_timeout', '10s', true)"
-            " FROM alert_states WHERE tenant_id = :tenant_id AND mesh_id = :mesh_id FOR UPDATE SKIP LOCKED"
+            " FROM alert_states s JOIN meshes m ON m.tenant_id = s.tenant_id AND m.id = s.mesh_id"
+            " WHERE s.tenant_id = :tenant_id AND s.mesh_id = :mesh_id"
+            " FOR KEY SHARE OF m SKIP LOCKED FOR UPDATE OF s SKIP LOCKED"
         ),
         {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
     ).one_or_none()
@@ -304,7 +308,10 @@ def last_reports(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, list[
 
 
 def locked_late_data_progress(session: Session, mesh_id: UUID) -> LateDataProgress | None:
-    """Lock and return the progress on late data of a mesh; None if another process works on it."""
+    """Lock a mesh and return its progress on late data; None if another process works on it, or deletes it."""
+    mesh = select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True, read=True, skip_locked=True)
+    if session.scalar(mesh) is None:
+        return None
     return session.scalars(
         select(LateDataProgress).where(LateDataProgress.mesh_id == mesh_id).with_for_update(skip_locked=True)
     ).one_or_none()

@@ -212,3 +212,19 @@ def delete_events_before(session: Session, before: datetime) -> int:
     result = session.execute(delete(AgentEvent).where(AgentEvent.received_at < before))
     assert isinstance(result, CursorResult)
     return result.rowcount
+
+
+def lock_meshes(session: Session, *, vm_id: UUID | None = None, zone_id: UUID | None = None) -> None:
+    """Lock the meshes of a VM, or of the VMs of a zone, before a change that raises their revisions.
+
+    Meshes come before VMs in the order of locks (docs/architecture.md), and among each other by id.
+    """
+    session.execute(
+        text(
+            "SELECT FROM meshes WHERE tenant_id = :tenant_id AND id IN (SELECT m.mesh_id FROM mesh_vms m"
+            " JOIN vms v ON v.tenant_id = m.tenant_id AND v.id = m.vm_id"
+            " WHERE m.tenant_id = :tenant_id AND (v.id = :vm_id OR v.zone_id = :zone_id))"
+            " ORDER BY id FOR NO KEY UPDATE"
+        ),
+        {"tenant_id": session.info["tenant_id"], "vm_id": vm_id, "zone_id": zone_id},
+    )

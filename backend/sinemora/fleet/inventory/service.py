@@ -41,6 +41,7 @@ def create_zone(session: Session, actor: Actor, body: ZoneCreate) -> Zone:
 
 def update_zone(session: Session, actor: Actor, zone_id: UUID, body: ZoneUpdate, precondition: IfMatch) -> Zone:
     """Change a zone. ProductError `zone_unknown`, `zone_name_taken`, `version_changed`."""
+    queries.lock_meshes(session, zone_id=zone_id)
     zone = get_zone(session, zone_id)
     precondition.check(zone)
     changes = body.model_dump(exclude_unset=True)
@@ -78,6 +79,7 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
     """Change a VM. ProductError `vm_unknown`, `zone_unknown`, `vm_name_taken`, `ports_equal`, `vm_has_agent`,
     `probe_address_missing`, `version_changed`.
     """
+    queries.lock_meshes(session, vm_id=vm_id)
     vm = get_vm(session, vm_id)
     precondition.check(vm)
     changes = body.model_dump(exclude_unset=True)
@@ -98,6 +100,7 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
 
 def delete_vm(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch) -> None:
     """Delete a VM with its agents and memberships. ProductError `vm_unknown`."""
+    queries.lock_meshes(session, vm_id=vm_id)
     vm = get_vm(session, vm_id)
     precondition.check(vm)
     session.delete(vm)

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -118,7 +118,9 @@ def delete(
         _delete_aged(owner)
         of_tenant = [table for table in tables(connection) if _where(table)]
         deleted = dict.fromkeys([table.name for table in of_tenant], 0)
+        _delete_measured(connection, of_tenant, owner, deleted)
         with connection.transaction():
+            _lock(connection, owner)
             for table in reversed(of_tenant):
                 deleted[table.name] += _delete(connection, table, owner)
         report(f"{sum(deleted.values()):,} rows deleted; waiting {wait_s:.0f} s until caches have expired")
@@ -129,6 +131,28 @@ def delete(
         with connection.transaction():
             left = {table.name: _count(connection, table, owner) for table in of_tenant}
         return [Deletion(name, deleted[name], left[name]) for name in left]
+
+
+def _delete_measured(
+    connection: psycopg.Connection, of_tenant: Sequence[Table], owner: Owner, deleted: dict[str, int]
+) -> None:
+    """Delete measurements mesh by mesh, each in a transaction: none of them holds locks for long."""
+    with connection.transaction():
+        rows = connection.execute("SELECT key FROM meshes WHERE tenant_id = %s ORDER BY key", [owner.id]).fetchall()
+    measured = [table for table in of_tenant if _is_measured(table) and "mesh_key" in table.columns]
+    for (mesh_key,) in rows:
+        for table in measured:
+            statement = sql.SQL("DELETE FROM {} WHERE tenant_key = %s AND mesh_key = %s")
+            with connection.transaction():
+                found = connection.execute(statement.format(sql.Identifier(table.name)), [owner.key, mesh_key])
+            deleted[table.name] += found.rowcount
+
+
+def _lock(connection: psycopg.Connection, owner: Owner) -> None:
+    """Lock the tenant's meshes, and what evaluation of alerts locks, before the rows that these refer to."""
+    for table, key in (("meshes", "id"), ("late_data_progress", "mesh_id"), ("alert_states", "mesh_id")):
+        statement = sql.SQL("SELECT FROM {} WHERE tenant_id = %s ORDER BY {} FOR UPDATE")
+        connection.execute(statement.format(sql.Identifier(table), sql.Identifier(key)), [owner.id])
 
 
 class _Rows:

@@ -1,0 +1,55 @@
+"""Evaluation against changes and deletions at once: the order of locks (docs/architecture.md) holds."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import text
+
+from lab.benchmarks.alerting.locks import Contention
+from sinemora.alerts.detection import queries
+from sinemora.alerts.rules import service as rules
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.operations.archives import tenant as archives
+from tests.api_clients import Member, MeshWorld
+
+
+@pytest.mark.parametrize("deletes", ["mesh", "tenant"])
+def test_a_deletion_waits_for_an_evaluation_and_not_the_other_way_round(
+    owner: Member, make_mesh: Callable[..., MeshWorld], deletes: str
+):
+    world = make_mesh(owner, 3)
+    with tenant_session(owner.tenant_id) as session:
+        rules.create_default_rules(session, world.id)
+
+    def delete() -> object:
+        if deletes == "tenant":
+            return archives.delete(str(owner.tenant_id), lambda _: None, caches_expire_s=0)
+        return owner.delete(f"/v1/meshes/{world.id}", headers={"If-Match": "*"}).status_code
+
+    with ThreadPoolExecutor(1) as pool, tenant_session(owner.tenant_id) as session:
+        assert queries.claimed(session, world.id) is not None
+        deletion = pool.submit(delete)
+        time.sleep(1)
+        assert not deletion.done()
+        # As the foreign key of a new incident does.
+        session.execute(text("SELECT FROM meshes WHERE id = :id FOR KEY SHARE"), {"id": world.id})
+        session.commit()
+        assert deletion.result() is not None
+    with tenant_session(owner.tenant_id) if deletes == "mesh" else system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM alert_states WHERE mesh_id = :id"), {"id": world.id}) == 0
+
+
+def test_no_two_transactions_wait_for_each_other(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    worlds = [make_mesh(owner, 3, name=f"mesh {number}") for number in range(8)]
+
+    def send(method: str, path: str, body: object) -> int:
+        return owner.request(method, path, json=body, headers={"If-Match": "*"}).status_code
+
+    contention = Contention(send, owner.tenant_id, [world.id for world in worlds], seed=1)
+    assert contention.run(150) == 0
+    assert contention.statuses.keys() <= {200, 204, 404, 409}
+    assert contention.statuses[200] + contention.statuses[204] > 30
+    left = archives.delete(str(owner.tenant_id), lambda _: None, caches_expire_s=0)
+    assert not any(one.left for one in left)
