@@ -18,7 +18,7 @@ from sinemora import compose, tables
 from sinemora.access.members import tasks as members
 from sinemora.access.signin import tasks as signin
 from sinemora.access.tenants import tasks as tenants
-from sinemora.alerts.detection import backtest
+from sinemora.alerts.detection import backtest, heartbeats
 from sinemora.alerts.detection import tasks as alerts
 from sinemora.applications.learning import tasks as learning
 from sinemora.fleet.inventory import tasks as inventory
@@ -75,6 +75,7 @@ _every(alerts.evaluate, 1.0, 2, for_s=5.0)
 _every(alerts.evaluate_late_data, 60.0, 60)
 _every(alerts.deliver_due, 5.0, 5)
 _every(alerts.end_gone, 30.0, 30)
+_every(heartbeats.send_heartbeats, heartbeats.EVERY_S, 30)
 
 
 @heartbeat_sent.connect

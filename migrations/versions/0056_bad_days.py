@@ -3,7 +3,8 @@
 Evaluation of alerts: when the newest window of a block was received; for each mesh the newest reported window, the
 lateness of its reports, the ranges of late windows that still have to be evaluated, and windows left out.
 Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
-Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh.
+Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh;
+receivers of heartbeats, with the newest one and its result.
 """
 
 from collections.abc import Sequence
@@ -36,6 +37,8 @@ _WAITS = (
     *((name, "bigint") for name in ("steal_ms", "pressure_us", "throttled_us", "softirq_squeezed", "receive_drops")),
 )
 
+_KINDS = "'email', 'webhook', 'slack', 'pagerduty', 'teams'"
+
 
 def upgrade() -> None:
     """Add what is kept. Defaults hold for rows that are there."""
@@ -43,6 +46,8 @@ def upgrade() -> None:
     for name, type_ in _ALERT_STATES:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
     op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz, ADD COLUMN content jsonb")
+    op.execute("ALTER TABLE receivers ADD COLUMN heartbeat_at timestamptz, ADD COLUMN heartbeat_answer varchar")
+    _allow_kinds(f"{_KINDS}, 'heartbeat'")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} DROP NOT NULL' for name in _TRAFFIC)}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ADD COLUMN {name} {kind}' for name, kind in _WAITS)}")
 
@@ -56,6 +61,17 @@ def downgrade() -> None:
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'DROP COLUMN {name}' for name, _ in reversed(_WAITS))}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} SET NOT NULL' for name in _TRAFFIC)}")
     op.execute("ALTER TABLE deliveries DROP COLUMN tried_until, DROP COLUMN content")
+    op.execute("ALTER TABLE receivers NO FORCE ROW LEVEL SECURITY")
+    op.execute("DELETE FROM receivers WHERE kind = 'heartbeat'")
+    op.execute("ALTER TABLE receivers FORCE ROW LEVEL SECURITY")
+    _allow_kinds(_KINDS)
+    op.execute("ALTER TABLE receivers DROP COLUMN heartbeat_at, DROP COLUMN heartbeat_answer")
     for name, _ in reversed(_ALERT_STATES):
         op.execute(f"ALTER TABLE alert_states DROP COLUMN {name}")
     op.execute("ALTER TABLE path_latest DROP COLUMN received_at")
+
+
+def _allow_kinds(kinds: str) -> None:
+    """Replace the kinds of receivers that the table takes."""
+    op.execute("ALTER TABLE receivers DROP CONSTRAINT ck_receivers_kind")
+    op.execute(f"ALTER TABLE receivers ADD CONSTRAINT ck_receivers_kind CHECK (kind IN ({kinds}))")

@@ -46,6 +46,7 @@ class ReceiverKind(StrEnum):
     slack = "slack"
     pagerduty = "pagerduty"
     teams = "teams"
+    heartbeat = "heartbeat"
 
 
 class DeliveryState(StrEnum):
@@ -217,20 +218,25 @@ class Silence(Identified, Versioned, TenantOwned, Base):
 
 
 class Receiver(Identified, Versioned, TenantOwned, Base):
-    """A receiver of notifications; `secret` is encrypted (`kit/encryption.py`)."""
+    """A receiver of notifications; `secret` is encrypted (`kit/encryption.py`).
+
+    `heartbeat_at`, `heartbeat_answer`: the newest heartbeat sent to one of this kind, and its result.
+    """
 
     __tablename__ = "receivers"
     rows_max = 200
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
         UniqueConstraint("tenant_id", "name", info=taken_as("receiver_name_taken")),
-        CheckConstraint("kind IN ('email', 'webhook', 'slack', 'pagerduty', 'teams')", name="kind"),
+        CheckConstraint("kind IN ('email', 'webhook', 'slack', 'pagerduty', 'teams', 'heartbeat')", name="kind"),
     )
 
     name: Mapped[str]
     kind: Mapped[ReceiverKind] = mapped_column(TEXT)
     settings: Mapped[dict[str, Any]]
     secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    heartbeat_at: Mapped[datetime | None]
+    heartbeat_answer: Mapped[str | None]
 
 
 class AlertRouting(Versioned, TenantOwned, Base):

@@ -162,14 +162,16 @@ def transmit(claimed: Claim) -> str:
             return _mail(content, claimed.settings)
         case ReceiverKind.webhook:
             body, headers = messages.webhook(content, secret.get("key"), int(time.time()))
-            answer = _post(str(claimed.settings["url"]), body, headers)
+            answer = post(str(claimed.settings["url"]), body, headers)
         case ReceiverKind.slack:
-            answer = _post(secret["url"], messages.slack(content))
+            answer = post(secret["url"], messages.slack(content))
         case ReceiverKind.teams:
-            answer = _post(secret["url"], messages.teams(content))
+            answer = post(secret["url"], messages.teams(content))
         case ReceiverKind.pagerduty:
             url = str(claimed.settings.get("url") or _PAGERDUTY)
-            answer = _post(url, messages.pagerduty(content, secret["routing_key"]))
+            answer = post(url, messages.pagerduty(content, secret["routing_key"]))
+        case ReceiverKind.heartbeat:
+            answer = post(secret["url"], messages.heartbeat("test", content.url))
     return answers.summary(claimed.kind, answer)
 
 
@@ -228,7 +230,8 @@ def _affected(one: dict[str, Any]) -> str:
     return str(one["name"]) if cost is None else f"{one['name']}: predicted loss {100 * cost:.1f} % on these paths"
 
 
-def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> HttpResponse:
+def post(url: str, body: bytes, headers: dict[str, str] | None = None) -> HttpResponse:
+    """Send a body to a receiver and return the answer. Raises `PermanentError`, `RetryableError`."""
     try:
         return egress_policy.post(
             url, body, headers or {"Content-Type": "application/json"}, settings().allowed_receivers

@@ -203,6 +203,11 @@ def pagerduty(content: Notification, routing_key: str) -> bytes:
     return json.dumps(event).encode()
 
 
+def heartbeat(about: str, url: str) -> bytes:
+    """Return the body of a heartbeat. `about`: heartbeat, or test; `url`: of this installation."""
+    return json.dumps({"about": about, "url": url}).encode()
+
+
 def teams(content: Notification) -> bytes:
     """Return an Adaptive Card for a Teams workflow ("when a webhook request is received")."""
     card = {

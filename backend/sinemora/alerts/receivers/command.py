@@ -22,6 +22,7 @@ _SECRET = {
     ReceiverKind.slack: "url",
     ReceiverKind.teams: "url",
     ReceiverKind.pagerduty: "routing_key",
+    ReceiverKind.heartbeat: "url",
 }
 _EMAIL = (ReceiverKind.email,)
 _WITH_ADDRESS = (ReceiverKind.webhook, ReceiverKind.pagerduty)
@@ -40,8 +41,8 @@ SecretEnv = Annotated[
     str | None,
     Option(
         metavar="VARIABLE",
-        help="Environment variable with the secret: URL of slack or teams, routing key of pagerduty, key that signs a "
-        "webhook.",
+        help="Environment variable with the secret: URL of slack, teams or heartbeat, routing key of pagerduty, key "
+        "that signs a webhook.",
     ),
 ]
 SecretStdin = Annotated[bool, Option("--secret-stdin", help="Read that secret from standard input.")]

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
     AlertRouting,
     Receiver,
+    ReceiverKind,
 )
 
 
@@ -19,6 +20,12 @@ def routing(session: Session) -> AlertRouting | None:
 def receivers_named(session: Session, names: Sequence[str]) -> dict[str, Receiver]:
     """Return the tenant's receivers of these names."""
     return {one.name: one for one in session.scalars(select(Receiver).where(Receiver.name.in_(names)))}
+
+
+def heartbeats(session: Session) -> int:
+    """Return the number of the tenant's heartbeat receivers."""
+    kind = Receiver.kind == ReceiverKind.heartbeat
+    return session.scalar(select(func.count()).select_from(Receiver).where(kind)) or 0
 
 
 def receiver_named(session: Session, name: str) -> Receiver | None:

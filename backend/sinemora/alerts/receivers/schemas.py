@@ -15,8 +15,10 @@ from sinemora.kit.schemas import Omittable, Read, Write
 class ReceiverFields(Write):
     """A receiver of notifications.
 
-    `settings`: `to` (addresses) of email, `url` of webhook. `secret`: `key` that signs a webhook, `url` of slack and
-    teams, `routing_key` of pagerduty. Secrets are write-only.
+    `settings`: `to` (addresses) of email, `url` of webhook. `secret`: `key` that signs a webhook, `url` of slack, teams
+    and heartbeat, `routing_key` of pagerduty. Secrets are write-only.
+
+    A heartbeat gets no incidents: its URL is called every minute while the tenant's alerts are in time.
     """
 
     name: Name
@@ -34,7 +36,10 @@ class ReceiverUpdate(Write):
 
 
 class ReceiverRead(Read):
-    """A receiver; `has_secret` instead of the secret."""
+    """A receiver; `has_secret` instead of the secret.
+
+    `heartbeat_at`, `heartbeat_answer`: newest heartbeat and its result; null of other kinds, and before the first.
+    """
 
     id: UUID
     name: str
@@ -43,6 +48,8 @@ class ReceiverRead(Read):
     has_secret: bool
     version: int
     created_at: datetime
+    heartbeat_at: datetime | None
+    heartbeat_answer: str | None
 
 
 class Route(Write):

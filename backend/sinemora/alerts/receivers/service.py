@@ -24,6 +24,8 @@ from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 
 RECIPIENTS_MAX = 20
+HEARTBEATS_MAX = 3
+"""Most heartbeat receivers of a tenant: each is called every minute."""
 _SECRET_MAX = 2_000
 _URL_MAX = 2_000
 
@@ -41,6 +43,7 @@ _SETTINGS = {
     ReceiverKind.slack: (),
     ReceiverKind.teams: (),
     ReceiverKind.pagerduty: ("url",),
+    ReceiverKind.heartbeat: (),
 }
 _SECRETS = {
     ReceiverKind.email: _Secrets((), ()),
@@ -48,6 +51,7 @@ _SECRETS = {
     ReceiverKind.slack: _Secrets(("url",), ("url",)),
     ReceiverKind.teams: _Secrets(("url",), ("url",)),
     ReceiverKind.pagerduty: _Secrets(("routing_key",), ("routing_key",)),
+    ReceiverKind.heartbeat: _Secrets(("url",), ("url",)),
 }
 
 
@@ -57,9 +61,19 @@ def get_receiver(session: Session, receiver_id: UUID) -> Receiver:
 
 
 def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Receiver:
-    """Create a receiver. ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`."""
+    """Create a receiver.
+
+    ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`, `too_many_objects`.
+    """
     _receiver_name_free(session, body.name)
     _check(body.kind, body.settings, body.secret)
+    if body.kind is ReceiverKind.heartbeat and queries.heartbeats(session) >= HEARTBEATS_MAX:
+        raise ProductError(
+            "too_many_objects",
+            409,
+            f"Too many heartbeats: a tenant has at most {HEARTBEATS_MAX}. Delete one first.",
+            limit=HEARTBEATS_MAX,
+        )
     encrypted = encryption.encrypt(body.secret) if body.secret else None
     row = Receiver(name=body.name, kind=body.kind, settings=body.settings, secret=encrypted)
     audit.created(session, actor, "receiver", row)
@@ -120,7 +134,7 @@ def _check_depth(root: Route) -> None:
 
 def receiver_read(row: Receiver) -> ReceiverRead:
     """Return a receiver as its schema."""
-    names = ("id", "name", "kind", "settings", "version", "created_at")
+    names = ("id", "name", "kind", "settings", "version", "created_at", "heartbeat_at", "heartbeat_answer")
     return ReceiverRead(**{name: getattr(row, name) for name in names}, has_secret=row.secret is not None)
 
 
@@ -133,7 +147,7 @@ def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:
 
 
 def write_routing(session: Session, actor: Actor, body: RoutingWrite, precondition: IfMatch) -> AlertRouting:
-    """Replace the routing tree. ProductError `receiver_unknown`, `routes_too_deep`."""
+    """Replace the routing tree. ProductError `receiver_unknown`, `receiver_invalid`, `routes_too_deep`."""
     _check_depth(body.root)
     names = _receivers_of(body.root)
     known = queries.receivers_named(session, names)
@@ -142,6 +156,12 @@ def write_routing(session: Session, actor: Actor, body: RoutingWrite, preconditi
             "receiver_unknown",
             404,
             f"Unknown receiver: {', '.join(missing)}. Create it first, or remove it from the routes.",
+        )
+    if beats := [name for name in names if known[name].kind == ReceiverKind.heartbeat]:
+        raise ProductError(
+            "receiver_invalid",
+            422,
+            f"Not a receiver of incidents: {', '.join(beats)} gets heartbeats alone. Remove it from the routes.",
         )
     row = queries.routing(session)
     tree = body.model_dump(mode="json")

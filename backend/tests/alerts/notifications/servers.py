@@ -56,6 +56,7 @@ def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
         "webhook": ({"url": f"{hooks.url}/hook?a=1"}, {"key": KEY}),
         "slack": ({}, {"url": f"{hooks.url}/services/T/B/x"}),
         "teams": ({}, {"url": f"{hooks.url}/workflows/1"}),
+        "heartbeat": ({}, {"url": f"{hooks.url}/ping/secret"}),
         "pagerduty": ({"url": f"{hooks.url}/v2/enqueue"}, {"routing_key": "r" * 32}),
         "email": ({"to": ["ops@example.com"]}, {}),
     }

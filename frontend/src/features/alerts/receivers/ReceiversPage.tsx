@@ -2,6 +2,7 @@ import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
+import { serverNow } from '~/api/connection'
 import {
   deliveriesQuery,
   type Receiver,
@@ -25,7 +26,7 @@ import { DeliveryLog } from './DeliveryLog'
 import { EditReceiver } from './EditReceiver'
 import { NewReceiver } from './NewReceiver'
 import { Routes } from './Routes'
-import { atRoot, destination, isAtRoot, RECEIVER_KINDS, receivedIncidents } from './receiverWords'
+import { atRoot, destination, isAtRoot, RECEIVER_KINDS, receivedHeartbeats, receivedIncidents } from './receiverWords'
 
 /** Receivers, routes and the log of deliveries. */
 export function ReceiversPage() {
@@ -80,7 +81,7 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
         <RowAction label={strings.testReceiver(receiver.name)} onClick={() => test.mutate(receiver.id)}>
           {strings.test}
         </RowAction>
-        {routing && (
+        {routing && receiver.kind !== 'heartbeat' && (
           <RowAction
             label={isDefault ? strings.removeAsDefault(receiver.name) : strings.makeDefault(receiver.name)}
             onClick={() => write.mutate({ root: atRoot(routing.root, receiver.name, !isDefault), etag: routing.etag })}
@@ -122,7 +123,10 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
           { title: strings.destination, cell: destination, as: 'wrap' },
           {
             title: strings.receives,
-            cell: (receiver) => (routing ? receivedIncidents(routing.root, receiver.name) : NO_VALUE),
+            cell: (receiver) => {
+              if (receiver.kind === 'heartbeat') return receivedHeartbeats(receiver, serverNow())
+              return routing ? receivedIncidents(routing.root, receiver.name) : NO_VALUE
+            },
           },
           ...(edits ? [{ title: strings.actions, cell: actions }] : []),
         ]}

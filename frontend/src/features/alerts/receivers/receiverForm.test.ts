@@ -9,6 +9,8 @@ const HOOK: Receiver = {
   settings: { url: 'https://example.com/1' },
   has_secret: true,
   version: 1,
+  heartbeat_at: null,
+  heartbeat_answer: null,
   created_at: '2026-11-21T10:00:00Z',
 }
 

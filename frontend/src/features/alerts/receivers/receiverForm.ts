@@ -38,6 +38,9 @@ export const RECEIVER_FIELDS: Record<ReceiverKind, ReceiverField[]> = {
   ],
   slack: [{ name: 'url', label: strings.slackUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
   pagerduty: [{ name: 'routing_key', label: strings.routingKey, type: 'password', part: 'secret' }],
+  heartbeat: [
+    { name: 'url', label: strings.heartbeatUrl, type: 'url', part: 'secret', placeholder: strings.urlExample },
+  ],
   teams: [{ name: 'url', label: strings.workflowUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
 }
 

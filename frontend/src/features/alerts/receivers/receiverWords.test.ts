@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Route } from '~/api/receivers'
-import { atRoot, receivedIncidents } from './receiverWords'
+import { atRoot, receivedHeartbeats, receivedIncidents } from './receiverWords'
 
 const leaf = { matchers: [], routes: [], repeat_s: null, resolved: null, hold_s: null, continue_: false }
 const TREE: Route = {
@@ -22,4 +22,21 @@ test('naming a receiver at the root leaves branches and others as they are, and 
   expect(tree.routes).toEqual(TREE.routes)
   expect(atRoot(tree, 'chat', true).receivers).toEqual(['mail', 'chat'])
   expect(atRoot(tree, 'chat', false)).toEqual(TREE)
+})
+
+test('a heartbeat shows its newest call and the result', () => {
+  const created_at = '2026-11-20T09:00:00Z'
+  const receiver = {
+    id: 'r',
+    name: 'x',
+    kind: 'heartbeat' as const,
+    settings: {},
+    has_secret: true,
+    version: 1,
+    created_at,
+  }
+  const now = Date.parse('2026-11-20T10:00:40Z')
+  expect(receivedHeartbeats({ ...receiver, heartbeat_at: null, heartbeat_answer: null }, now)).toMatch(/none sent yet$/)
+  const sent = { ...receiver, heartbeat_at: '2026-11-20T10:00:00Z', heartbeat_answer: 'HTTP status 200' }
+  expect(receivedHeartbeats(sent, now)).toMatch(/last 40.s ago: HTTP status 200$/)
 })

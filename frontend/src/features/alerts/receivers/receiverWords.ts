@@ -1,6 +1,7 @@
 /** Texts of receivers, and of the incidents each is notified of. */
 
 import type { Receiver, ReceiverKind, Route } from '~/api/receivers'
+import { formatAge } from '~/lib/time'
 import { strings } from '../strings'
 
 export const RECEIVER_KINDS: Record<ReceiverKind, string> = {
@@ -9,6 +10,7 @@ export const RECEIVER_KINDS: Record<ReceiverKind, string> = {
   slack: strings.slack,
   pagerduty: strings.pagerDuty,
   teams: strings.microsoftTeams,
+  heartbeat: strings.heartbeat,
 }
 
 /** Return the destination of a receiver, without secrets. */
@@ -22,6 +24,12 @@ const isNamed = ({ receivers, routes }: Route, name: string): boolean =>
 
 /** Return true when the root names a receiver: it is notified of incidents that match no route. */
 export const isAtRoot = ({ receivers }: Route, name: string) => (receivers ?? []).includes(name)
+
+/** Describe the heartbeats of a receiver: the newest one and its result. */
+export function receivedHeartbeats({ heartbeat_at, heartbeat_answer }: Receiver, now: number): string {
+  if (!heartbeat_at) return strings.noHeartbeat
+  return strings.heartbeatAgo(formatAge(now - Date.parse(heartbeat_at)), heartbeat_answer ?? '')
+}
 
 /** Describe the incidents a receiver is notified of, by the tree of routes. */
 export function receivedIncidents(root: Route, name: string): string {

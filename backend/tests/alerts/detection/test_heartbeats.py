@@ -1,0 +1,118 @@
+"""A heartbeat is sent while alerts are in time, and stops when they are not: silence can be noticed from outside."""
+
+import time
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.alerts.detection import heartbeats, tasks
+from sinemora.kit import config
+from sinemora.kit.db import system_session
+from tests.alerts.conftest import Watched
+from tests.alerts.notifications.servers import Hooks, receiver
+from tests.api_clients import Member
+
+pytestmark = pytest.mark.whole_store
+
+
+def shown(owner: Member, one: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = owner.get(f"/v1/receivers/{one['id']}").json()
+    return found
+
+
+def make_late(mesh: Watched) -> None:
+    """Let the rules of a mesh be evaluated last thirteen minutes ago, with a window that waits."""
+    mesh.report()
+    with system_session() as session:
+        session.execute(
+            text(
+                "UPDATE alert_states SET looked_at = now() - interval '13 minutes', reported_until = evaluated_until"
+                " WHERE mesh_id = :mesh"
+            ),
+            {"mesh": mesh.world.id},
+        )
+
+
+def test_it_stops_while_rules_are_evaluated_late_and_for_that_tenant_alone(
+    local: None, watched: Watched, other_owner: Member, hooks: Hooks
+) -> None:
+    mine, other = receiver(watched.owner, "heartbeat", hooks), receiver(other_owner, "heartbeat", hooks)
+    watched.window()
+    heartbeats.send_heartbeats()
+    assert [path for path, _, _ in hooks.got] == ["/ping/secret"] * 2
+    first = shown(watched.owner, mine)
+    assert (first["heartbeat_answer"], first["version"]) == ("HTTP status 200", mine["version"])
+    assert first["settings"] == {}  # the URL is a secret
+    make_late(watched)
+    heartbeats.send_heartbeats()
+    assert shown(watched.owner, mine)["heartbeat_at"] == first["heartbeat_at"]
+    assert shown(other_owner, other)["heartbeat_at"] > first["heartbeat_at"]
+    tasks.evaluate()
+    heartbeats.send_heartbeats()
+    assert shown(watched.owner, mine)["heartbeat_at"] > first["heartbeat_at"]
+
+
+def test_it_stops_while_notifications_wait(local: None, owner: Member, hooks: Hooks) -> None:
+    receiver(owner, "heartbeat", hooks)
+    target = receiver(owner, "webhook", hooks)
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    with system_session() as session:
+        session.execute(text("UPDATE deliveries SET due_at = now() - interval '2 minutes'"))
+    heartbeats.send_heartbeats()
+    assert hooks.got == []
+    tasks.deliver_due()
+    heartbeats.send_heartbeats()
+    assert [path for path, _, _ in hooks.got] == ["/hook?a=1", "/ping/secret"]
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    """Answer a byte at a time, without end."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "60000")
+    handler.end_headers()
+    for _ in range(60):
+        handler.wfile.write(b"x")
+        time.sleep(1)
+
+
+def test_a_failing_or_dripping_service_costs_its_own_calls(
+    local: None, owner: Member, other_owner: Member, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, good = receiver(owner, "heartbeat", hooks), receiver(other_owner, "heartbeat", hooks)
+    monkeypatch.setattr(heartbeats, "_THREADS", 1)  # one after the other
+    hooks.script = [drip, 503]
+    began = time.monotonic()
+    heartbeats.send_heartbeats()
+    assert time.monotonic() - began < 40
+    words = {shown(owner, slow)["heartbeat_answer"], shown(other_owner, good)["heartbeat_answer"]}
+    assert "HTTP status 503" in words
+    assert len(words) == 2
+    heartbeats.send_heartbeats()
+    assert shown(owner, slow)["heartbeat_answer"] == shown(other_owner, good)["heartbeat_answer"] == "HTTP status 200"
+
+
+def test_it_reaches_only_allowed_networks(
+    local: None, owner: Member, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = receiver(owner, "heartbeat", hooks)
+    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "")
+    config.settings.cache_clear()
+    heartbeats.send_heartbeats()
+    assert hooks.got == []
+    assert "127.0.0.1" in shown(owner, one)["heartbeat_answer"]
+
+
+def test_it_gets_no_incidents_and_a_tenant_has_few(local: None, owner: Member, hooks: Hooks) -> None:
+    one = receiver(owner, "heartbeat", hooks)
+    refused = owner.put("/v1/alert-routes", json={"root": {"receivers": [one["name"]]}})
+    assert (refused.status_code, refused.json()["code"]) == (422, "receiver_invalid")
+    owner.created(f"/v1/receivers/{one['id']}/tests", {})
+    tasks.deliver_due()
+    assert b'"about": "test"' in hooks.got[0][2]
+    for number in range(2):
+        body = {"name": f"more {number}", "kind": "heartbeat", "secret": {"url": f"{hooks.url}/ping"}}
+        owner.created("/v1/receivers", body)
+    third = owner.post("/v1/receivers", json={"name": "x", "kind": "heartbeat", "secret": {"url": f"{hooks.url}/p"}})
+    assert (third.status_code, third.json()["code"]) == (409, "too_many_objects")
