@@ -55,6 +55,8 @@ pub struct Machine {
 pub enum EnrolError {
     /// The backend refuses this enrolment; a retry cannot help.
     Refused { why: String, hint: &'static str },
+    /// As above, unless the VM that has the name or the address is gone, which shows within two minutes.
+    Held { why: String, hint: &'static str },
     /// A retry may succeed.
     Later {
         why: String,
@@ -65,10 +67,10 @@ pub enum EnrolError {
 impl std::fmt::Display for EnrolError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Refused { why, hint: "" } => {
+            Self::Refused { why, hint: "" } | Self::Held { why, hint: "" } => {
                 write!(f, "the backend refused the enrolment: {why}")
             }
-            Self::Refused { why, hint } => {
+            Self::Refused { why, hint } | Self::Held { why, hint } => {
                 let why = why.trim_end_matches('.');
                 write!(f, "the backend refused the enrolment: {why}. {hint}")
             }
@@ -232,6 +234,13 @@ fn refusal(answer: &Answer) -> EnrolError {
         _ => "",
     };
     match answer.status {
+        409 if matches!(
+            answer.problem().code.as_str(),
+            "vm_has_agent" | "address_in_use"
+        ) =>
+        {
+            EnrolError::Held { why, hint }
+        }
         400..=499
             if !matches!(answer.status, 403 | 404 | 405 | 407 | 408 | 425 | 429)
                 || !hint.is_empty() =>

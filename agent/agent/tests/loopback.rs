@@ -322,6 +322,7 @@ fn hardware_clocks_at_both_ends_show_the_longer_direction() {
     let shared = || Options {
         waits: Arc::default(),
         standard_clients: Arc::new([]),
+        ptp_minor_version: 1,
         hardware: Some(Box::new(Shared)),
         card: None,
         on_demand: None,

@@ -150,6 +150,20 @@ class ClockError(Read):
     clock_error_ns: int
 
 
+class CopiedIdentity(Read):
+    """An agent whose identity two machines use. `seen_at`: when that was last noticed."""
+
+    vm: Named
+    seen_at: datetime
+
+
+class CopiedIdentities(Read):
+    """Agents whose identity two machines use, newest first."""
+
+    count: int
+    first: list[CopiedIdentity]
+
+
 class SilentAgents(Read):
     """Silent agents, longest silence first."""
 
@@ -177,6 +191,7 @@ class Attention(Read):
     """Agents and clocks that need attention."""
 
     silent: SilentAgents
+    copied: CopiedIdentities
     outdated: OutdatedAgents
     clocks: ClockErrors
 

@@ -18,6 +18,8 @@ from sinemora.applications import attach, reading
 from sinemora.applications.models import Application
 from sinemora.applications.queries import first_applications
 from sinemora.applications.schemas import Named
+from sinemora.fleet.inventory import copies
+from sinemora.fleet.inventory.queries import newest_events
 from sinemora.fleet.inventory.status import AgentStatus, status_of
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.plan import MeshState
@@ -36,6 +38,8 @@ from sinemora.overview.schemas import (
     Attention,
     ClockError,
     ClockErrors,
+    CopiedIdentities,
+    CopiedIdentity,
     LearningRead,
     MeshHealth,
     OpenIncident,
@@ -84,7 +88,7 @@ def overview(session: Session) -> OverviewRead:
     reader = _MeshReader(session, statuses, now)
     ids = session.scalars(select(Mesh.id).order_by(Mesh.name)).all()
     meshes = [reader.read(mesh_id) for mesh_id in ids]
-    return OverviewRead(meshes=meshes, attention=_attention(statuses, reader.clocks.values()))
+    return OverviewRead(meshes=meshes, attention=_attention(session, statuses, reader.clocks.values()))
 
 
 def alert_timeliness(session: Session) -> AlertTimeliness | None:
@@ -191,7 +195,7 @@ def _proposed(recommendation: Recommendation | None) -> ProposedMoves | None:
     return ProposedMoves(id=recommendation.id, moves=len(recommendation.moves), total=recommendation.result["total"])
 
 
-def _attention(statuses: _Statuses, clocks: Collection[ClockError]) -> Attention:
+def _attention(session: Session, statuses: _Statuses, clocks: Collection[ClockError]) -> Attention:
     newest = newest_version(row.agent_version for row in statuses.rows)
     silent = [
         SilentAgent(vm=Named(id=row.vm_id, name=row.vm_name), last_report_at=row.last_report_at)
@@ -203,7 +207,13 @@ def _attention(statuses: _Statuses, clocks: Collection[ClockError]) -> Attention
         for row in statuses.rows
         if is_older(row.agent_version, newest)
     ]
+    names = {row.vm_id: row.vm_name for row in statuses.rows}
+    since = datetime.now(UTC) - timedelta(seconds=2 * copies.EVENT_EVERY_S)
+    noticed: dict[UUID, CopiedIdentity] = {}
+    for vm_id, event in newest_events(session, copies.EVENT, names, {}, since):
+        noticed.setdefault(vm_id, CopiedIdentity(vm=Named(id=vm_id, name=names[vm_id]), seen_at=event.at))
     return Attention(
+        copied=CopiedIdentities(count=len(noticed), first=list(noticed.values())[:_SHOWN]),
         silent=SilentAgents(count=len(silent), first=sorted(silent, key=lambda one: one.last_report_at)[:_SHOWN]),
         outdated=OutdatedAgents(newest=newest, count=len(outdated), first=outdated[:_SHOWN]),
         clocks=ClockErrors(

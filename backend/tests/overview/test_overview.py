@@ -42,6 +42,7 @@ def test_without_meshes_nothing_is_shown(owner: Member):
         "meshes": [],
         "attention": {
             "silent": {"count": 0, "first": []},
+            "copied": {"count": 0, "first": []},
             "outdated": {"newest": None, "count": 0, "first": []},
             "clocks": {"above_ns": 100_000, "count": 0, "first": []},
         },

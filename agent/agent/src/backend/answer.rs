@@ -34,6 +34,9 @@ pub struct Timing {
     pub held_ns: i64,
 }
 
+/// Code of the problem of an agent whose identity another machine uses, too.
+pub const IDENTITY_COPIED: &str = "identity_copied";
+
 /// Beginning of the `type` of every problem of the product.
 const PROBLEM_TYPE: &str = "urn:sinemora:problem:";
 
@@ -123,6 +126,10 @@ impl Answer {
             200..=299 => self.of_another_server(),
             401 if from_backend => Verdict::Locked {
                 code: self.problem().code,
+                why,
+            },
+            409 if from_backend && self.problem().code == IDENTITY_COPIED => Verdict::Locked {
+                code: IDENTITY_COPIED.to_owned(),
                 why,
             },
             // During a deployment a proxy answers in place of the backend. Only the backend itself knows that it will never

@@ -1,7 +1,8 @@
 //! Requests to the backend: TLS with the system's authorities, the environment's proxy, limits on time and size.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ureq::http::{HeaderMap, Method, Request, header};
@@ -17,6 +18,7 @@ use crate::timestamp::boot_now_ns;
 const ANSWER_LIMIT_BYTES: u64 = 8 << 20;
 const TIME_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-time-ns");
 const HELD_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-held-ns");
+const SENDER_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-sender");
 const ACKNOWLEDGED_HEADER: header::HeaderName =
     header::HeaderName::from_static("sinemora-acknowledged");
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -145,6 +147,7 @@ impl Client {
             .uri(format!("{}{path}", self.backend));
         if let Some(authorization) = &self.authorization {
             request = request.header(header::AUTHORIZATION, authorization.as_ref());
+            request = request.header(SENDER_HEADER, sender());
         }
         if let Some(etag) = etag {
             request = request.header(header::IF_NONE_MATCH, etag);
@@ -195,11 +198,33 @@ impl Client {
 
     fn no_answer(&self, error: &ureq::Error) -> CallError {
         CallError::NoAnswer {
-            backend: self.backend.to_string(),
+            backend: match self.agent.config().proxy() {
+                None => self.backend.to_string(),
+                Some(proxy) => {
+                    let (host, port) = (proxy.host(), proxy.port());
+                    format!("{} through the proxy {host}:{port}", self.backend)
+                }
+            },
             why: error.to_string(),
             hint: no_answer::hint(error),
         }
     }
+}
+
+/// Return the name of this process and of its machine in requests: two that take turns share a copied identity.
+fn sender() -> &'static str {
+    static SENDER: OnceLock<String> = OnceLock::new();
+    SENDER.get_or_init(|| {
+        let process = RandomState::new().build_hasher().finish();
+        let id = std::fs::read("/etc/machine-id").unwrap_or_default();
+        // The id itself must not leave the machine (machine-id(5)). FNV-1a, so that every version gives the same.
+        let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        let machine = b"sinemora"
+            .iter()
+            .chain(&id)
+            .fold(0xcbf2_9ce4_8422_2325, fold);
+        format!("{process:016x}-{machine:016x}")
+    })
 }
 
 /// Read an answer whose head has just arrived; the request left after `sent_ns` (`CLOCK_BOOTTIME`).

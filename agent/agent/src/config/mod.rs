@@ -40,6 +40,8 @@ pub struct Config {
     pub flow_port: u16,
     /// Networks outside the plan whose standard PTP clients are served.
     pub standard_clients: Vec<Network>,
+    /// Minor version of PTP in messages that are sent, 0 or 1.
+    pub ptp_minor_version: u8,
     pub hardware_clock: ClockChoice,
     /// Error bound of that clock, from the operator.
     pub hardware_clock_error_ns: Option<u64>,
@@ -145,6 +147,8 @@ impl Config {
             flow_port: values::get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
             standard_clients: values::get(layers, "standard_clients", values::networks)?
                 .unwrap_or_default(),
+            ptp_minor_version: values::get(layers, "ptp_minor_version", values::minor_version)?
+                .unwrap_or(1),
             hardware_clock: values::get(layers, "hardware_clock", values::hardware_clock)?
                 .unwrap_or(ClockChoice::Any),
             hardware_clock_error_ns: values::get(
@@ -208,6 +212,10 @@ impl Config {
             None if address.is_unspecified() => detected()?,
             None => address,
         };
+        if is_link_local(probe_address) {
+            let why = format!("{probe_address} is a link-local address, which peers cannot reach");
+            return Err(ConfigError::new("probe_address", why));
+        }
         Ok((
             Listen {
                 address,
@@ -255,7 +263,24 @@ fn source_towards(target: SocketAddr) -> std::io::Result<IpAddr> {
     };
     let socket = UdpSocket::bind(any)?;
     socket.connect(target)?;
-    Ok(socket.local_addr()?.ip())
+    let address = socket.local_addr()?.ip();
+    if is_link_local(address) {
+        // A global address of IPv6 is tentative for a moment after a boot, and not chosen until then.
+        let why = format!("only the link-local address {address}, which peers cannot reach");
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::AddrNotAvailable,
+            why,
+        ));
+    }
+    Ok(address)
+}
+
+/// Return true for an address that only hosts of one network segment reach (RFC 3927, RFC 4291).
+pub fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
 }
 
 /// Return the kernel's host name, or `unnamed` if there is none.

@@ -145,6 +145,13 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "ptp_minor_version",
+        value_name: "NUMBER",
+        default: Some("1"),
+        help: "Minor version of PTP in sent messages, 0 or 1; some network cards and switches only know 0 (IEEE 1588-2008)",
+        is_switch: false,
+    },
+    Setting {
         key: "hardware_clock",
         value_name: "DEVICE",
         default: Some("auto"),

@@ -143,6 +143,15 @@ pub fn port_or_any(text: &str) -> Result<u16, String> {
         .ok_or_else(|| format!("must be a port from 1 to {LAST}, or 0 for any"))
 }
 
+/// Parse a minor version of PTP.
+pub fn minor_version(text: &str) -> Result<u8, String> {
+    match text {
+        "0" => Ok(0),
+        "1" => Ok(1),
+        _ => Err("must be 0 or 1".to_owned()),
+    }
+}
+
 pub fn ip(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text
         .parse()

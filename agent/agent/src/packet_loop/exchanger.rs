@@ -69,7 +69,7 @@ impl Exchanger {
         options: Options,
         counters: Arc<Counters>,
     ) -> Result<Self, LoopError> {
-        let sockets = Sockets::open(listen, options.card)?;
+        let sockets = Sockets::open(listen, options.card, options.ptp_minor_version)?;
         let clock = random_identity();
         let mut exchanger = Self {
             disruptions: Disruptions::watch(),

@@ -46,6 +46,8 @@ use wakeup::WakeupIntervals;
 pub struct Options {
     /// Networks whose standard clients are served in addition to the plan's peers.
     pub standard_clients: Arc<[Network]>,
+    /// Minor version of PTP in messages that are sent.
+    pub ptp_minor_version: u8,
     /// The hardware clock that delays are measured with, if there is one.
     pub hardware: Option<Box<dyn HardwareClock>>,
     /// The network card whose timestamps are used, and its clock.

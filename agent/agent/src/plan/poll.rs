@@ -23,6 +23,9 @@ const GRACE: Duration = Duration::from_secs(15);
 /// Shortest time between polls without a wait that renew the bound of the clock. An answer that contradicts the clock is
 /// followed by one at once.
 const RENEW_CLOCK: Duration = Duration::from_secs(30);
+/// Least time after which a poll counts as cut and not as failed, and how much two cuts may differ.
+const LEAST_CUT: Duration = Duration::from_secs(2);
+const CUT_SPREAD: Duration = Duration::from_millis(1500);
 const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Polls for the plan and passes each new one on.
@@ -66,10 +69,35 @@ struct PollState {
     etag: Option<String>,
     /// Answers without a wait since the start or the last failure. The first includes the connection, so there are two.
     quick_answers: u32,
+    /// Time that the backend is asked to hold a poll, and after which the last one was cut.
+    wait: Duration,
+    cut_after: Option<Duration>,
     clock_renewal: LogThrottle,
     clock_throttle: LogThrottle,
     locked_throttle: LogThrottle,
     failure_throttle: LogThrottle,
+}
+
+impl PollState {
+    /// Return true if a poll that failed after `elapsed` was cut, as the one before it, by something that ends requests after a
+    /// fixed time, such as a load balancer. Later polls are shorter.
+    fn is_cut(&mut self, elapsed: Duration, wait: Duration) -> bool {
+        if elapsed < LEAST_CUT || elapsed >= wait {
+            return false;
+        }
+        let before = self.cut_after.replace(elapsed);
+        let is_repeated = before.is_some_and(|before| before.abs_diff(elapsed) < CUT_SPREAD);
+        if is_repeated {
+            self.wait = Duration::from_secs((elapsed.mul_f64(0.8).as_secs()).max(1));
+            tracing::info!(
+                "something on the way to the backend ends requests after {:.0} s, as a load balancer does; polls for the plan \
+                 wait {} s from now on",
+                elapsed.as_secs_f64(),
+                self.wait.as_secs()
+            );
+        }
+        is_repeated
+    }
 }
 
 impl Poller {
@@ -79,6 +107,8 @@ impl Poller {
             in_force: None,
             etag: None,
             quick_answers: 0,
+            wait: WAIT,
+            cut_after: None,
             clock_renewal: LogThrottle::new(RENEW_CLOCK),
             clock_throttle: LogThrottle::new(Duration::from_secs(3600)),
             locked_throttle: LogThrottle::new(Duration::from_secs(3600)),
@@ -109,13 +139,22 @@ impl Poller {
     fn poll(&mut self, began: Instant, state: &mut PollState) -> Duration {
         self.report_clock_error(began, state);
         let is_quick = state.quick_answers < 2 || self.clock_needs_answer(began, state);
-        let wait = if is_quick { Duration::ZERO } else { WAIT };
+        let wait = if is_quick { Duration::ZERO } else { state.wait };
         let etag = state.etag.as_deref();
         let path = format!("/v1/agents/self/plan?wait_s={}", wait.as_secs());
         let answer = match self.client.get(&path, etag, wait + GRACE) {
             Ok(answer) => answer,
-            Err(error) => return self.failed(None, &error.to_string(), state),
+            Err(error) => {
+                if state.is_cut(began.elapsed(), wait) {
+                    return Duration::ZERO;
+                }
+                return self.failed(None, &error.to_string(), state);
+            }
         };
+        let is_gateway = matches!(answer.status, 408 | 502 | 504);
+        if is_gateway && state.is_cut(began.elapsed(), wait) {
+            return Duration::ZERO;
+        }
         if answer.status == 304 || answer.status == 200 {
             self.counters
                 .last_plan_at_s
@@ -198,10 +237,12 @@ impl Poller {
         self.counters.plan_failures.fetch_add(1, Relaxed);
         self.counters.credential_refused.store(true, Relaxed);
         if state.locked_throttle.due(Instant::now()) {
-            let cause = if code == "agent_revoked" {
-                "this agent was revoked"
-            } else {
-                "the backend does not know this agent"
+            let cause = match code {
+                "agent_revoked" => "this agent was revoked",
+                "identity_copied" => {
+                    "another machine has the identity of this agent, as after a copy of its disk or of state_dir"
+                }
+                _ => "the backend does not know this agent",
             };
             tracing::error!(
                 "{cause}, so it measures nothing and keeps its unsent reports. To admit it again: stop it, create a token \

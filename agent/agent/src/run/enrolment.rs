@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::RunError;
 use crate::backend::Client;
@@ -16,6 +16,10 @@ use crate::packet_loop::LoopError;
 use crate::state_dir::{StateDir, write_atomically};
 use crate::stop::Stop;
 use crate::timestamp::BindError;
+
+/// Time for which a name or an address of another VM is asked for again, and the pause between.
+const HELD: Duration = Duration::from_secs(150);
+const HELD_PAUSE: Duration = Duration::from_secs(10);
 
 /// Enrol this VM and store its identity; `force` replaces an existing one.
 pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
@@ -49,12 +53,21 @@ pub fn identity(
     }
     let (backend, token) = invitation(config)?;
     let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
+    let began = Instant::now();
     while !stop.is_set() {
         match try_enrol(config, state, backend, token) {
             Err(RunError::Enrol(EnrolError::Later { why, retry_after })) => {
                 let pause = backoff.failed(retry_after, random());
                 tracing::warn!(again_in_s = pause.as_secs_f32(), "not enrolled yet: {why}");
                 stop.wait(pause);
+            }
+            // A new machine of an autoscaling group may start before its predecessor counts as silent.
+            Err(RunError::Enrol(EnrolError::Held { why, .. })) if began.elapsed() < HELD => {
+                tracing::warn!(
+                    "not enrolled yet, tried again for {} s in case that VM is gone: {why}",
+                    HELD.as_secs()
+                );
+                stop.wait(HELD_PAUSE);
             }
             done => return done.map(Some),
         }

@@ -80,7 +80,7 @@ impl RunError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) => 2,
-            Self::Enrol(EnrolError::Refused { .. }) => 3,
+            Self::Enrol(EnrolError::Refused { .. } | EnrolError::Held { .. }) => 3,
             _ => 1,
         }
     }

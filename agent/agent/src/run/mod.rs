@@ -198,6 +198,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let options = Options {
         card: network_card::find(config, listen.own_address(probe_address)),
         standard_clients: config.standard_clients.clone().into(),
+        ptp_minor_version: config.ptp_minor_version,
         hardware: hardware_clock::find(&config.hardware_clock, config.hardware_clock_error_ns),
         on_demand: Some(on_demand_sender),
         waits,

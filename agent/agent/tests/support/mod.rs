@@ -112,6 +112,7 @@ impl Agent {
             Options {
                 waits: Arc::default(),
                 standard_clients,
+                ptp_minor_version: 1,
                 hardware: None,
                 card: None,
                 on_demand: None,

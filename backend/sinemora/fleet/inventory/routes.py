@@ -3,11 +3,11 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Header, Query
 from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, SignedIn, Viewer
-from sinemora.fleet.inventory import agents, queries, service
+from sinemora.fleet.inventory import agents, copies, queries, service
 from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
 from sinemora.fleet.inventory.models import Agent, AgentEvent, Vm, Zone
 from sinemora.fleet.inventory.schemas import (
@@ -149,8 +149,14 @@ def revoke_agent(agent_id: UUID, session: SessionDep, actor: Editor) -> Agent:
 
 
 @agent_router.patch("", response_model=AgentRead, responses=responses(409))
-def update_self(body: AgentDescription, session: SessionDep, agent: AgentDep) -> Agent:
+def update_self(
+    body: AgentDescription,
+    session: SessionDep,
+    agent: AgentDep,
+    sinemora_sender: Annotated[str | None, Header(description="Name of the agent's process and machine")] = None,
+) -> Agent:
     """Update the agent's own addresses, ports or version."""
+    copies.note_place(agent.agent_id, sinemora_sender, body.model_dump(exclude_unset=True, mode="json"))
     return agents.describe(session, agent, body)
 
 

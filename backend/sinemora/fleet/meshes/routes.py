@@ -10,6 +10,7 @@ from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.fleet.inventory import copies
 from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn, authenticate
 from sinemora.fleet.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.fleet.meshes import adoption, enrolment, previews, service, usage
@@ -170,7 +171,11 @@ def enrol_agent(body: AgentEnrol) -> AgentEnrolled:
 @agent_router.get(
     "/plan",
     response_model=PlanRead,
-    responses={**tagged(200), 304: {"description": "The plan did not change within `wait_s`", **tagged(304)[304]}},
+    responses={
+        **tagged(200),
+        304: {"description": "The plan did not change within `wait_s`", **tagged(304)[304]},
+        **responses(409),
+    },
 )
 async def read_plan(
     request: Request,
@@ -178,6 +183,7 @@ async def read_plan(
     wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="Longest wait for a change, s")] = 0,
     part: Annotated[PlanPart, Query(description="The whole plan, or the bulk sender's orders")] = PlanPart.all,
     if_none_match: Annotated[str | None, Header(description="ETag of the agent's current plan")] = None,
+    sinemora_sender: Annotated[str | None, Header(description="Name of the agent's process and machine")] = None,
 ) -> Response:
     """Return the agent's plan. With the ETag of its current plan, wait until the plan changes or `wait_s` is over.
 
@@ -188,6 +194,7 @@ async def read_plan(
     watch: PlanWatch = request.app.state.plan_watch
     known_revisions = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
     if part is PlanPart.all:
+        await run_in_threadpool(copies.note_poll, agent, sinemora_sender)
         await run_in_threadpool(adoption.note, agent, known_revisions - {""})
     until = time.monotonic() + wait_s
     while True:

@@ -27,7 +27,7 @@ KEYS = st.integers(1, 2**31 - 1)
 
 
 def member(key: int, *, has_agent: bool = True, address: str | None = "") -> Member:
-    address = str(ip_address((10 << 24) + key % (1 << 24))) if address == "" else address
+    address = str(ip_address((0xFD << 120) + key)) if address == "" else address
     return Member(UUID(int=key), key, f"vm-{key}", UUID(int=0), "a", address, 319, 320, has_agent)
 
 

@@ -126,6 +126,8 @@ const KINDS: Record<string, string> = {
   clock_step: strings.clockStep,
   route_change: strings.routeChange,
   timestamps: strings.timestampsChanged,
+  identity_copied: strings.identityCopied,
+  address_taken: strings.addressTaken,
   window_time: strings.windowTime,
   no_service: strings.noService,
   reports_dropped: strings.reportsDropped,

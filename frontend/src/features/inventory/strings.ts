@@ -181,6 +181,8 @@ export const strings = {
   clockStep: 'Clock step',
   routeChange: 'Route change',
   timestampsChanged: 'Timestamps changed',
+  identityCopied: 'Identity copied',
+  addressTaken: 'Address taken',
   windowTime: 'Window time uncertain',
   noService: 'No service',
   windowTimeError: 'Window time error',

@@ -15,11 +15,11 @@ interface Vm {
   name: string
 }
 
-/** Silent agents, older versions and large clock errors, each with a link to its VM. */
+/** Silent agents, copied identities, older versions and large clock errors, each with a link to its VM. */
 export function NeedsAttention({ attention, meshes }: { attention: Attention; meshes: readonly MeshHealth[] }) {
   const clock = useClock()
-  const { silent, outdated, clocks } = attention
-  if (silent.count + outdated.count + clocks.count === 0) {
+  const { silent, copied, outdated, clocks } = attention
+  if (silent.count + copied.count + outdated.count + clocks.count === 0) {
     const hasAgents = meshes.some(({ agents }) => agents.reporting + agents.silent + agents.enrolled > 0)
     return <p className={pageStyles.lead}>{hasAgents ? strings.nothing : strings.noAgents}</p>
   }
@@ -32,6 +32,16 @@ export function NeedsAttention({ attention, meshes }: { attention: Attention; me
           vms={silent.first.map(({ vm, last_report_at }) => ({
             vm,
             detail: <Age at={last_report_at} clock={clock} now={serverNow} />,
+          }))}
+        />
+      )}
+      {copied.count > 0 && (
+        <Line
+          title={strings.copiedIdentities(copied.count)}
+          count={copied.count}
+          vms={copied.first.map(({ vm, seen_at }) => ({
+            vm,
+            detail: <Age at={seen_at} clock={clock} now={serverNow} />,
           }))}
         />
       )}

@@ -11,7 +11,7 @@ import { OverviewPage } from './OverviewPage'
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 
 const QUIET = { above_ns: 100_000, count: 0, first: [] }
-const CALM = { silent: QUIET, outdated: { newest: '0.2.0', count: 0, first: [] }, clocks: QUIET }
+const CALM = { silent: QUIET, copied: QUIET, outdated: { newest: '0.2.0', count: 0, first: [] }, clocks: QUIET }
 const NO_APPLICATIONS = { total: 0, evaluated: 0, below_objective: 0, worst: [] }
 const SAME = deviations(
   [
@@ -178,6 +178,7 @@ test('applications and agents that need attention are links', async () => {
   const vm = (name: string) => ({ id: name, name })
   const attention = {
     silent: { count: 7, first: [{ vm: vm('c-1'), last_report_at: ago(4) }] },
+    copied: { count: 1, first: [{ vm: vm('c-4'), seen_at: ago(1) }] },
     outdated: { newest: '0.2.0', count: 1, first: [{ vm: vm('c-2'), agent_version: '0.1.0' }] },
     clocks: { above_ns: 100_000, count: 1, first: [{ vm: vm('c-3'), clock_error_ns: 250_000 }] },
   }

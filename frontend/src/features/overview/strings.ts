@@ -119,6 +119,8 @@ export const strings = {
   attention: 'Needs attention',
   noAgents: 'No agents yet.',
   nothing: 'No silent agents, no older versions and no large clock errors.',
+  copiedIdentities: (count: number) =>
+    count === 1 ? '1 agent whose identity two machines use' : `${count} agents whose identity two machines use`,
   silentAgents: (count: number) => (count === 1 ? '1 silent agent' : `${count} silent agents`),
   outdatedAgents: (count: number, newest: string) =>
     count === 1 ? `1 agent older than ${newest}` : `${count} agents older than ${newest}`,

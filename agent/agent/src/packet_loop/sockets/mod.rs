@@ -33,6 +33,7 @@ pub(super) struct PollResult {
 
 pub(super) struct Sockets {
     listen: Listen,
+    ptp_minor_version: u8,
     /// By flow; the first is the event port.
     event_sockets: Vec<EventSocket<Departure>>,
     event_out: Vec<Outgoing<Departure>>,
@@ -67,6 +68,7 @@ impl Sockets {
     pub fn open(
         listen: Listen,
         card: Option<(CardInUse, Box<dyn CardClock>)>,
+        ptp_minor_version: u8,
     ) -> Result<Self, LoopError> {
         let at = |port| SocketAddr::new(listen.address, port);
         let (card, card_clock) = card.unzip();
@@ -79,6 +81,7 @@ impl Sockets {
         let now = cross_timestamp();
         Ok(Self {
             listen,
+            ptp_minor_version,
             event_sockets: vec![event],
             event_out: Vec::new(),
             event_flows: Vec::new(),
@@ -312,6 +315,19 @@ impl Sockets {
         Ok(())
     }
 
+    /// Return the packet of a message, with the minor version that is set.
+    fn outgoing<T>(
+        &self,
+        message: &Message,
+        to: SocketAddr,
+        from: Option<IpAddr>,
+        token: T,
+    ) -> Outgoing<T> {
+        let mut packet = outgoing(message, to, from, token);
+        packet.bytes[1] = self.ptp_minor_version << 4 | 2;
+        packet
+    }
+
     /// Queue a message to leave by the source port of `flow`.
     pub fn queue_event(
         &mut self,
@@ -321,18 +337,20 @@ impl Sockets {
         departure: Departure,
         flow: u8,
     ) {
-        self.event_out.push(outgoing(message, to, from, departure));
+        let packet = self.outgoing(message, to, from, departure);
+        self.event_out.push(packet);
         self.event_flows.push(flow);
     }
 
     /// Queue a general message.
     pub fn queue_general(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
-        self.general_out.queue(outgoing(message, to, from, ()));
+        let packet = self.outgoing(message, to, from, ());
+        self.general_out.queue(packet);
     }
 
     /// Queue a general message that may wait for another one to the same client.
     pub fn queue_follow_up(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
-        let packet = outgoing(message, to, from, ());
+        let packet = self.outgoing(message, to, from, ());
         self.general_out.queue_follow_up(packet, self.now());
     }
 
