@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use super::hop_counts::Reroute;
 use super::load_shedding::CapExceeded;
 use crate::clock::{Direction, RouteChange};
 use crate::counters::{Counters, EventKind, EventPath};
@@ -38,6 +39,7 @@ pub(super) struct EventLog {
     share_throttle: LogThrottle,
     authentication_throttle: LogThrottle,
     route_throttle: LogThrottle,
+    reroute_throttle: LogThrottle,
     peer_step_throttle: LogThrottle,
     /// Steps of peers' clocks since the last report of one.
     steps_untold: u32,
@@ -55,6 +57,7 @@ impl EventLog {
             share_throttle: LogThrottle::new(INTERVAL),
             authentication_throttle: LogThrottle::new(INTERVAL),
             route_throttle: LogThrottle::new(PEER_INTERVAL),
+            reroute_throttle: LogThrottle::new(PEER_INTERVAL),
             peer_step_throttle: LogThrottle::new(PEER_INTERVAL),
             steps_untold: 0,
         }
@@ -162,6 +165,28 @@ impl EventLog {
             } else {
                 ""
             },
+        );
+        tracing::info!("{detail}");
+        self.counters
+            .events
+            .raise(EventKind::RouteChange, at_ns, detail);
+    }
+
+    /// Report that packets of a peer pass another number of routers than before.
+    pub fn rerouted(&mut self, peer: IpAddr, reroute: Reroute) {
+        if !self.reroute_throttle.due(Instant::now()) {
+            return;
+        }
+        let Reroute {
+            before,
+            after,
+            at_ns,
+        } = reroute;
+        let (routers, more) = (before.abs_diff(after), before > after);
+        let detail = format!(
+            "packets from {peer} pass {routers} router{} {} than before (hop limit {after} instead of {before}): another route",
+            if routers == 1 { "" } else { "s" },
+            if more { "more" } else { "fewer" },
         );
         tracing::info!("{detail}");
         self.counters

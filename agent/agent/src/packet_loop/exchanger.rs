@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::client::{Client, ClosedWindows};
 use super::event_log::{self, EventLog, STANDARD_PORTS};
 use super::hardware_time::HardwareTime;
+use super::hop_counts::HopCounts;
 use super::load_shedding::LoadShedder;
 use super::sockets::Sockets;
 use super::sockets::packet::{Departure, ReceivedMessage};
@@ -41,6 +42,7 @@ pub(super) struct Exchanger {
     pub(super) responder: Responder,
     pub(super) unicast_service: UnicastService,
     pub(super) hardware_time: HardwareTime,
+    pub(super) hop_counts: HopCounts,
     pub(super) caps: Caps,
     pub(super) load_shedder: LoadShedder,
     pub(super) budget: TokenBucket,
@@ -77,6 +79,7 @@ impl Exchanger {
             responder: Responder::default(),
             unicast_service: UnicastService::new(options.standard_clients),
             hardware_time: HardwareTime::new(options.hardware),
+            hop_counts: HopCounts::default(),
             caps: Caps::default(),
             load_shedder: LoadShedder::default(),
             budget: TokenBucket::new(0, 0, sockets.now()),
@@ -155,6 +158,8 @@ impl Exchanger {
             .map(|peer| (peer.event_address(), peer.general_port, peer.vm_tag));
         self.responder.set_peers(addresses, now);
         self.unicast_service.follow(&self.responder);
+        self.hop_counts
+            .follow(peers.clone().map(|peer| peer.address));
         self.caps = plan.caps;
         let set_or_0 = |gauge, cap: Option<u32>| set(gauge, cap.unwrap_or(0).into());
         set(

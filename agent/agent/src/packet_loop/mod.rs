@@ -7,6 +7,7 @@ mod client;
 mod event_log;
 mod exchanger;
 mod hardware_time;
+mod hop_counts;
 mod limits;
 mod load_shedding;
 mod receive;

@@ -20,6 +20,12 @@ impl Exchanger {
                 self.responder.forget_requests();
                 self.client.drop_unanswered(received.arrival.at);
             }
+            if let Some(hop_limit) = received.hop_limit {
+                let (peer, at_ns) = (received.from.ip(), backend_ns(received.arrival.at));
+                if let Some(reroute) = self.hop_counts.arrived(peer, hop_limit, at_ns) {
+                    self.event_log.rerouted(peer, reroute);
+                }
+            }
             match received.message {
                 Ok(message)
                     if received.by == Port::Event

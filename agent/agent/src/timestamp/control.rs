@@ -8,7 +8,7 @@ use super::stamp::{CardTime, PacketStamps};
 use crate::ptp::EcnField;
 
 /// Buffer for the control messages of a received packet: timestamps 64, packet info 40, queue overflow 24, error 64, traffic
-/// class 24 bytes.
+/// class 24, hop limit 24 bytes.
 /// It consists of `u64` because `cmsghdr` must be aligned like one.
 pub(super) type Room = [u64; 32];
 
@@ -27,6 +27,8 @@ pub(super) struct ControlMessages {
     pub overflows: Option<u32>,
     /// `IP_TOS` or `IPV6_TCLASS`: the ECN field it arrived with.
     pub ecn: Option<EcnField>,
+    /// `IP_TTL` or `IPV6_HOPLIMIT`: the hop limit it arrived with.
+    pub hop_limit: Option<u8>,
     /// From the error queue: the number of the sent packet that the timestamp is of.
     pub departure_id: Option<u32>,
     /// As above, but the timestamp was taken at the packet scheduler.
@@ -89,6 +91,10 @@ impl ControlMessages {
                 (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
                     let class: Option<i32> = get(data, len);
                     self.ecn = class.map(|class| EcnField::of(class as u8));
+                }
+                (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
+                    let limit: Option<i32> = get(data, len);
+                    self.hop_limit = limit.and_then(|limit| u8::try_from(limit).ok());
                 }
                 (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
                     let error: Option<libc::sock_extended_err> = get(data, len);

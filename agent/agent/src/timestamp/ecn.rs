@@ -72,6 +72,31 @@ mod tests {
     }
 
     #[test]
+    fn event_sockets_get_the_hop_limit_in_both_families() {
+        for (from, to) in [
+            ("127.0.0.1:0", "127.0.0.1:0"),
+            ("[::1]:0", "[::1]:0"),
+            ("[::]:0", "[::]:0"),
+        ] {
+            let bind =
+                |at: &str| Socket::bind(at.parse().unwrap(), Stamps::SentAndReceived).unwrap();
+            let (sender, receiver) = (bind(from), bind(to));
+            let ip = match receiver.local().ip() {
+                // By IPv4 to a socket of both families.
+                ip if ip.is_unspecified() => "127.0.0.1".parse().unwrap(),
+                ip => ip,
+            };
+            let at = SocketAddr::new(ip, receiver.local().port());
+            assert!(sender.send(&[packet(at, EcnField::NOT_ECT)], |_, left| left.unwrap()));
+            assert!(wait([&receiver].into_iter(), Duration::from_secs(60)).unwrap()[0].packets);
+            let mut inbox = Inbox::new();
+            let count = receiver.receive(&mut inbox).unwrap();
+            let limits: Vec<_> = inbox.datagrams(count).map(|one| one.hop_limit).collect();
+            assert_eq!(limits, [Some(64)], "{from} to {to}");
+        }
+    }
+
+    #[test]
     fn the_field_is_not_read_unless_asked() {
         assert_eq!(fields("127.0.0.1:0", "127.0.0.1:0", false), [None; 3]);
     }

@@ -25,6 +25,8 @@ pub struct Datagram<'a> {
     pub bytes: &'a [u8],
     /// Its ECN field, if the socket asks for it.
     pub ecn: Option<EcnField>,
+    /// Its hop limit, if the socket asks for it.
+    pub hop_limit: Option<u8>,
     /// Timestamps of its arrival.
     pub stamps: PacketStamps,
     /// Packets that the socket had dropped before this one because they were not read in time, since it was opened and
@@ -68,6 +70,7 @@ impl Inbox {
                 to: slot.messages.to,
                 bytes: &slot.bytes[..slot.len],
                 ecn: slot.messages.ecn,
+                hop_limit: slot.messages.hop_limit,
                 stamps: slot.messages.stamps,
                 overflows: slot.messages.overflows.unwrap_or(0),
             })

@@ -52,6 +52,13 @@ impl Socket {
                 SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
             };
         }
+        if stamps == Stamps::SentAndReceived {
+            // A socket of both families asks for both.
+            let _ = set(fd, libc::IPPROTO_IP, libc::IP_RECVTTL, 1);
+            if local.is_ipv6() {
+                let _ = set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVHOPLIMIT, 1);
+            }
+        }
         if local.is_ipv4() {
             // Packets are far below any link's MTU. Without fragmentation the kernel need not number them (RFC 6864, 4.1).
             let _ = set(

@@ -16,6 +16,7 @@ import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
 import { incidentSpans, usePathIncidents } from './pathIncidents'
 import styles from './paths.module.css'
+import { useReroutes } from './reroutes'
 
 interface Props {
   meshId: string
@@ -34,7 +35,9 @@ export function History({ meshId, source, target, path, time, statistic, clock }
   const earlier = useEarlierSeries(meshId, source, target, time, statistic)
   const outbound = useQuery(deviationQuery(meshId, 'vm', source, target)).data
   const inbound = useQuery(deviationQuery(meshId, 'vm', target, source)).data
-  const marks = useAnnotationMarks(meshId, pathRange(time))
+  const annotations = useAnnotationMarks(meshId, pathRange(time))
+  const reroutes = useReroutes(source, target)
+  const marks = useMemo(() => annotations && [...annotations, ...reroutes], [annotations, reroutes])
   const incidents = usePathIncidents(meshId, source, target).data
   const spans = useMemo(() => incidentSpans(incidents ?? [], serverNow()), [incidents])
   const usual = useMemo(() => ({ outbound, inbound }), [outbound, inbound])

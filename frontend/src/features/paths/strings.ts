@@ -49,6 +49,7 @@ export const strings = {
     least === most ? `${least} throughout${gaps}` : `from ${least} to ${most}${gaps}`,
   earlierOf: (line: string) => `${line}, earlier`,
   loadingHistory: 'Loading the history…',
+  rerouted: (message: string) => `Route changed: ${message}`,
   noMeasurements: 'No measurements in this range.',
   newest: 'Newest: ',
   onePointAMinute: 'one point per minute',

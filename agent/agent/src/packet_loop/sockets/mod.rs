@@ -306,6 +306,7 @@ impl Sockets {
                         by,
                         after_overflow: before != datagram.overflows,
                         arrival,
+                        hop_limit: datagram.hop_limit,
                         message: Message::read(datagram.bytes),
                     });
                 }

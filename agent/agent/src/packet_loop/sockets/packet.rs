@@ -50,6 +50,8 @@ pub(crate) struct ReceivedMessage {
     pub to: Option<IpAddr>,
     pub by: Port,
     pub arrival: Arrival,
+    /// The hop limit that it arrived with, if known.
+    pub hop_limit: Option<u8>,
     /// True if packets were dropped before it because they were not read in time.
     pub after_overflow: bool,
     pub message: Result<Message, Malformed>,
