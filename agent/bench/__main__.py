@@ -25,6 +25,7 @@ GROUPS = (
     "amplification",
     "egress_guard",
     "static",
+    "host",
 )
 
 
