@@ -252,7 +252,7 @@ class ApplicationSensitivity(Read):
 
 
 class PathApplication(Read):
-    """Application with links over one path. `cost`: the part of its predicted loss of performance they cause.
+    """Application with links over one path. `cost`: the performance lost on them, predicted.
 
     The costs of all paths of an application add up to 1 - `performance`; null while unknown.
     """
@@ -275,7 +275,7 @@ class PathApplications(Read):
 
 
 class ApplicationCost(Read):
-    """Application with the part of its predicted loss of performance that some paths cause; null while unknown."""
+    """Application with the predicted performance lost on some paths; null while unknown."""
 
     id: UUID
     name: str

@@ -36,7 +36,7 @@ export const matrixRange = (when: When): TimeRange => rangeOf(when, MATRIX_SPAN)
 export interface Shown {
   by: Granularity
   metric: MatrixMetric
-  /** The application of a predicted loss. */
+  /** The application whose lost performance is shown. */
   app: string | undefined
   statistic: Statistic
   /** Only the slowest flow of each path. */

@@ -37,6 +37,11 @@ export function formatShare(share: number | null | undefined): string {
   return share == null || !Number.isFinite(share) ? NO_VALUE : `${(share * 100).toFixed(1)} %`
 }
 
+/** Format lost performance, a share of the best, in points: 0.361 → "36.1 points". */
+export function formatPoints(share: number | null | undefined): string {
+  return share == null || !Number.isFinite(share) ? NO_VALUE : `${(share * 100).toFixed(1)} points`
+}
+
 /** Format a probability in whole per cent, never as certain: 0.934 → "93 %", 0.995 → "> 99 %", 0.005 → "< 1 %". */
 export function formatProbability(probability: number | null | undefined): string {
   if (probability == null || !Number.isFinite(probability)) return NO_VALUE

@@ -102,7 +102,7 @@ export const strings = {
   previousDay: 'previous day',
   lastWeek: 'last week',
   costs: (list: string) => `Costs ${list}.`,
-  costOf: (name: string, share: string) => `${name} ${share}`,
+  costOf: (name: string, points: string) => `${name} ${points}`,
   applicationCount: (count: number) => (count === 1 ? '1 application' : `${count} applications`),
   otherApplications: (count: number) => (count === 1 ? '1 other application' : `${count} other applications`),
   affects: (list: string) => `Affects ${list}.`,

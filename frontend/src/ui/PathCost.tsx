@@ -1,4 +1,4 @@
-import { formatRatio } from '~/lib/units'
+import { formatPoints } from '~/lib/performance'
 import { TextLink } from './links'
 import { strings } from './strings'
 
@@ -10,22 +10,22 @@ interface Props {
   cost: { id: string; name: string; cost: number | null } | null | undefined
   /** The cost is of the paths of a pair of zones. */
   ofPair?: boolean
-  /** Shown when no application loses. */
+  /** Shown when no application loses performance. */
   none?: string
 }
 
-/** The application that loses most on a path, with its loss; `none` when none loses. */
+/** The application that loses most performance on a path; `none` when none loses any. */
 export function PathCost({ cost, ofPair = false, none }: Props) {
   if (cost?.cost == null || cost.cost < LEAST) return none
-  const share = formatRatio(cost.cost)
+  const points = formatPoints(cost.cost)
   return (
     <TextLink
       fz="inherit"
-      title={(ofPair ? strings.costOfPair : strings.costOfPath)(cost.name, share)}
+      title={(ofPair ? strings.costOfPair : strings.costOfPath)(cost.name, points)}
       to="/applications/$applicationId"
       params={{ applicationId: cost.id }}
     >
-      {strings.applicationLoses(cost.name, share)}
+      {strings.applicationLoses(cost.name, points)}
     </TextLink>
   )
 }

@@ -137,9 +137,9 @@ export const strings = {
   noSuchVm: 'No VM or zone of this name can be added.',
   vmInZone: (vm: string, zone: string) => `${vm}, ${zone}`,
   costOfPath: (application: string, cost: string) =>
-    `The path costs ${application} ${cost} of its best performance, predicted by its curve at the p50 of round trips in the newest window.`,
+    `The path costs ${application} ${cost} of performance, predicted by its curve at the p50 of round trips in the newest window.`,
   costOfPair: (application: string, cost: string) =>
-    `The paths of this pair cost ${application} ${cost} of its best performance, predicted by its curve at the p50 of round trips in the newest window of each.`,
+    `The paths of this pair cost ${application} ${cost} of performance, predicted by its curve at the p50 of round trips in the newest window of each.`,
   progressOf: (subject: string) => `Progress of ${subject}`,
   computeMix: 'Compute mix',
   fairness: 'Fairness',

@@ -50,20 +50,24 @@ def statistic_of(condition: Condition) -> Statistic:
 
 def impact_of(cells: Ints, condition: Condition, state: EvaluationState, window: EvaluationWindow) -> Impact:
     """Return the values of affected paths against their usual values and limits."""
+    values, usual = compared(condition, state, window)
+    limits = np.broadcast_to(limit(condition, window.values, state.history(condition, window)), values.shape)
+    values, usual, limits = (one.reshape(-1)[cells] for one in (values, usual, limits))
+    change = np.where(np.isfinite(usual), values - usual, values)
+    order = np.argsort(-np.nan_to_num(change, nan=-np.inf), kind="stable")
+    return Impact(cells[order], values[order], usual[order], limits[order])
+
+
+def compared(condition: Condition, state: EvaluationState, window: EvaluationWindow) -> tuple[Floats, Floats]:
+    """Return the values that a condition compares and the usual ones, by path; NaN where unknown."""
     history = state.history(condition, window)
     baseline = state.baselines.get((condition.metric, condition.statistic))
     values = magnitude(condition.metric, statistic_of(condition), window.values)
     if condition.kind is Kind.LOSS and history.counts is not None:
         values = history.counts.ratio()
     if condition.kind is Kind.SPIKE:
-        usual = window.values(condition.metric, Statistic.P50)
-    else:
-        usual = np.full(values.shape, np.nan, np.float32) if baseline is None else _levels(baseline)
-    limits = np.broadcast_to(limit(condition, window.values, history), values.shape)
-    values, usual, limits = (one.reshape(-1)[cells] for one in (values, usual, limits))
-    change = np.where(np.isfinite(usual), values - usual, values)
-    order = np.argsort(-np.nan_to_num(change, nan=-np.inf), kind="stable")
-    return Impact(cells[order], values[order], usual[order], limits[order])
+        return values, window.values(condition.metric, Statistic.P50)
+    return values, np.full(values.shape, np.nan, np.float32) if baseline is None else _levels(baseline)
 
 
 def shift_of(cells: Ints, state: EvaluationState, window: EvaluationWindow) -> Shift | None:

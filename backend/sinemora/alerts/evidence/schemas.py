@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sinemora.alerts.evaluation.rule import Severity
-from sinemora.alerts.incidents.verdict import ReasonCode, VerdictKind
+from sinemora.alerts.verdict import ReasonCode, VerdictKind
 from sinemora.kit.schemas import Read
 from sinemora.measurements.schemas import AsymmetrySource, BasisName
 
@@ -46,8 +46,25 @@ class EvidenceVerdict(Read):
     reasons: list[ReasonCode]
 
 
+class EvidenceWorst(Read):
+    """Worst window of the incident: medians over its affected `paths`, of `of_paths` paths of the suspect with data.
+
+    `metric`: of the rule that fired on most paths. `unit`: ns, or ppm of packets or of the best performance.
+    """
+
+    window_ended_at: datetime
+    metric: str | None
+    statistic: str | None
+    unit: Literal["ns", "ppm"]
+    value: int | None
+    usual: int | None
+    limit: int | None
+    paths: int
+    of_paths: int | None
+
+
 class EvidenceIncident(Read):
-    """The incident. `ended_at` is null while it continues."""
+    """The incident. `ended_at` is null while it continues. `worst`: null where no figures of paths are known."""
 
     id: UUID
     title: str
@@ -58,6 +75,7 @@ class EvidenceIncident(Read):
     detected_at: datetime
     ended_at: datetime | None
     verdict: EvidenceVerdict
+    worst: EvidenceWorst | None
 
 
 class EvidenceZone(Read):

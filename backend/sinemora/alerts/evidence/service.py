@@ -22,12 +22,15 @@ from sinemora.alerts.evidence.schemas import (
     EvidenceSignature,
     EvidenceVerdict,
     EvidenceVm,
+    EvidenceWorst,
     EvidenceZone,
     SignedEvidence,
 )
-from sinemora.alerts.incidents.service import get_incident, verdict
+from sinemora.alerts.figures import IncidentFigures
+from sinemora.alerts.incidents.service import get_incident
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
+from sinemora.alerts.summary import figures_of, verdict_on
 from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
@@ -36,6 +39,7 @@ from sinemora.kit.config import settings
 
 _BEFORE = timedelta(hours=1)
 _PATHS_MAX = 50
+_MILLION = 1_000_000
 KEYS_PATH = "/v1/evidence-keys"
 
 _METHOD = EvidenceMethod(
@@ -139,7 +143,7 @@ def evidence_keys() -> EvidenceKeys:
 
 
 def _incident(session: Session, row: Incident) -> EvidenceIncident:
-    found = verdict(session, row)
+    found = verdict_on(session, row)
     return EvidenceIncident(
         id=row.id,
         title=row.title,
@@ -150,6 +154,28 @@ def _incident(session: Session, row: Incident) -> EvidenceIncident:
         detected_at=row.opened_at,
         ended_at=row.ended_at,
         verdict=EvidenceVerdict(kind=found.kind, reasons=[reason.code for reason in found.reasons]),
+        worst=_worst(figures_of(session, row, found)),
+    )
+
+
+def _worst(figures: IncidentFigures) -> EvidenceWorst | None:
+    """Return the figures of the worst window in whole numbers; None of incidents without figures of paths."""
+    if figures.unit not in ("ns", "ratio"):
+        return None
+    scale = _MILLION if figures.unit == "ratio" else 1
+    value, usual, limit = (
+        None if one is None else round(scale * one) for one in (figures.value, figures.usual, figures.limit)
+    )
+    return EvidenceWorst(
+        window_ended_at=figures.at,
+        metric=figures.metric,
+        statistic=figures.statistic,
+        unit="ppm" if figures.unit == "ratio" else "ns",
+        value=value,
+        usual=usual,
+        limit=limit,
+        paths=figures.paths,
+        of_paths=figures.of_paths,
     )
 
 

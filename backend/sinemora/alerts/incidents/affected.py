@@ -8,7 +8,6 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.tracking import Track
-from sinemora.alerts.models import Incident
 from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
@@ -45,8 +44,8 @@ def vms_of(mesh: MeshState, track: Track) -> set[UUID]:
 def affected(session: Session, mesh: MeshState, track: Track, predict: Predict) -> list[dict[str, Any]]:
     """Return the applications with a link on the paths of an incident.
 
-    `performance` is the predicted share of the best; `cost` is the part of its loss that links on these paths cause,
-    so that two incidents do not both count the same loss. An incident about an application itself costs the whole loss.
+    `performance` is the predicted share of the best; `cost` is the part of 1 − `performance` that links on these paths
+    cause, so that two incidents do not both count it. An incident about an application itself costs all of it.
     """
     size = len(mesh.members)
     on_paths = np.zeros((size, size), np.bool_)
@@ -74,7 +73,8 @@ def affected(session: Session, mesh: MeshState, track: Track, predict: Predict) 
 
 
 def followed(before: Sequence[Mapping[str, Any]], now: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return `affected` applications of now, with the largest cost each has had as `worst_cost`.
+    """Return `affected` applications of now, with the largest cost each has had as `worst_cost`, and the performance
+    at that time as `worst_performance`.
 
     A cost that is not known now stays the last known one.
     """
@@ -83,20 +83,11 @@ def followed(before: Sequence[Mapping[str, Any]], now: Sequence[dict[str, Any]])
     for one in now:
         then = earlier.get(one["id"], {})
         cost = then.get("cost") if one["cost"] is None else one["cost"]
-        known = [value for value in (cost, then.get("worst_cost"), then.get("cost")) if value is not None]
-        rows.append(one | {"cost": cost, "worst_cost": max(known, default=None)})
+        worst, reached = then.get("worst_cost", then.get("cost")), then.get("worst_performance")
+        if cost is not None and (worst is None or cost >= worst):
+            worst, reached = cost, one["performance"]
+        rows.append(one | {"cost": cost, "worst_cost": worst, "worst_performance": reached})
     return rows
-
-
-def costs(row: Incident) -> list[dict[str, Any]]:
-    """Return the affected applications of an incident: with the cost of now while it lasts, then with the largest."""
-    applications = row.applications
-    return applications if row.ended_at is None else [one | {"cost": _worst(one)} for one in applications]
-
-
-def _worst(one: Mapping[str, Any]) -> float | None:
-    cost: float | None = one.get("worst_cost", one.get("cost"))  # incidents of earlier versions have one cost
-    return cost
 
 
 def _over(application: Application, links: Links, places: dict[UUID, int], either_way: Flags) -> Flags:

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.alerts.evaluation.rule import Severity
-from sinemora.alerts.evidence_lines import evidence_lines
 from sinemora.alerts.models import IncidentState
 from sinemora.kit.commands import Terminal, api_command
 from sinemora.kit.percent import percent
@@ -50,20 +49,10 @@ def _print_incident(client: Terminal, incident: Any) -> None:
         f"{incident['title']} ({incident['severity']}, {incident['state']}), since {incident['onset_at'][:19]}"
     )
     client.print_line(f"{incident['paths']} paths; rules: {', '.join(incident['rules'])}")
+    for line in incident["figures"]["sentences"]:
+        client.print_line(line)
+    client.print_line(f"heatmap at the onset: {incident['figures']['links']['heatmap']}")
     client.print_line(f"verdict: {incident['verdict']['kind']} ({_reasons(incident['verdict'])})")
-    for other in incident["verdict"]["others"]:
-        cost = percent(other["cost"])
-        client.print_line(f"  incident {other['id']}: {other['title']}; costs {other['application']} {cost}")
-    for suspect in incident["evidence"]["hypotheses"]:
-        paths = f"{suspect['bad']} of {suspect['known']} paths bad"
-        explained = suspect["explained"]
-        of_all = "" if explained is None else f", explains {explained} of {incident['paths']} affected paths"
-        client.print_line(f"  {suspect['words']}: {paths}{of_all}")
-    for line in evidence_lines(incident["evidence"]):
-        client.print_line(f"  {line}")
-    for affected in incident["applications"]:
-        loss, share = percent(affected["cost"]), percent(affected["performance"])
-        client.print_line(f"  application {affected['name']}: loses {loss} on these paths, performance {share}")
     for runbook in incident["runbooks"]:
         client.print_line(f"  runbook of {runbook['rule']}: {runbook['url']}")
     rows = [(entry["at"][:19], entry["kind"], entry["actor"], entry["text"]) for entry in incident["timeline"]]

@@ -16,6 +16,7 @@ from sinemora.alerts.evaluation.root_cause import OF_ZONES, WITHOUT_PLACE, Culpr
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Condition, Kind, Rule, Symptom
 from sinemora.alerts.evaluation.tracking import Track
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
+from sinemora.alerts.incidents.picture import picture_json
 from sinemora.alerts.incidents.subjects import bucket_json, fairness_json, hosts_json
 from sinemora.alerts.models import Incident
 from sinemora.alerts.paths import cells_of
@@ -29,6 +30,7 @@ _PATHS_SHOWN = 12
 _ALL_LOST = 0.9
 # Of the values of the small matrix, by unit: deviations, shares, nanoseconds.
 _DIGITS = {"deviations": 2, "loss": 6, "spikes": 0, "delay": 0}
+_MEASURE = ("kind", "metric", "statistic")
 _DELAYS = (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP, Metric.JITTER)
 _SYMPTOMS = {
     Metric.ONE_WAY_DELAY: "delay increased",
@@ -160,6 +162,7 @@ def evidence_of(
     impact = _impact_json(cells, rule, mesh, state, window)
     shift = shift_of(cells, state, window)
     return {
+        "at_s": window.ended_at_s,
         "hypotheses": [hypothesis_json(one, mesh, cells, window.zone_of) for one in detection.cause.hypotheses],
         "heatmap": {
             "ids": [str(mesh.members[at].id) for at in chosen.tolist()],
@@ -168,6 +171,7 @@ def evidence_of(
             "values": [[_number(one, _DIGITS[unit]) for one in row] for row in values[around]],
             "changes_ns": None if changes is None else [[_number(one, 0) for one in row] for row in changes[around]],
         },
+        "picture": picture_json(cells, rule, mesh, state, window),
         "paths": int(cells.size),
         "rise_ns": _rise_ns(cells, state, window),
         "impact": impact,
@@ -177,10 +181,13 @@ def evidence_of(
         "token_bucket": bucket_json(track.culprit, window),
         "fairness": fairness_json(cells, rule, mesh, window),
         "hosts": hosts_json(detection, mesh, window),
-        "spikes": track.spikes,
-        "sharp": track.sharp,
-        "symptoms": sorted(track.symptoms),
+        **track_json(track),
     }
+
+
+def track_json(track: Track) -> dict[str, Any]:
+    """Return what evidence keeps of a track, which `track_of` reads."""
+    return {"spikes": track.spikes, "sharp": track.sharp, "symptoms": sorted(track.symptoms)}
 
 
 def _impact_json(
@@ -199,8 +206,40 @@ def _impact_json(
         "statistic": statistic_of(condition).value,
         "value": _median(impact.values, digits),
         "usual": _median(impact.usual, digits),
+        "limit": _median(impact.limits, digits),
+        "total": round(float(np.nansum(np.maximum(_rises(impact), 0.0))), digits),
+        "over_s": condition.over_s if condition.kind is Kind.LOSS else 0,
         "worst": [_path_json(impact, at, mesh, digits) for at in range(min(cells.size, _PATHS_SHOWN))],
     }
+
+
+def _rises(impact: Impact) -> Floats:
+    """Return the change of each path from its usual value; its value where none is known."""
+    rises: Floats = np.where(np.isfinite(impact.usual), impact.values - impact.usual, impact.values)
+    return rises
+
+
+def is_worse(found: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """Return whether evidence shows more than what is known of its incident.
+
+    That is a larger sum of changes over its paths by the same measure, more paths by another one, less even shares, or
+    more silent agents.
+    """
+    impact, before = found.get("impact"), known.get("impact")
+    if impact is not None and before is not None and all(impact[name] == before[name] for name in _MEASURE):
+        return bool(impact["total"] > before.get("total", 0.0))
+    shares, earlier = found.get("fairness"), known.get("fairness")
+    if shares is not None and earlier is not None:
+        return bool(shares["index"] < earlier["index"])
+    if found["paths"] or known.get("paths"):
+        return bool(found["paths"] > known.get("paths", 0))
+    return bool(found["hypotheses"][0]["bad"] > known["hypotheses"][0]["bad"])
+
+
+def now_json(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a window that an incident has beside its worst ones."""
+    impact = evidence["impact"]
+    return {"at_s": evidence["at_s"], "value": None if impact is None else impact["value"], "paths": evidence["paths"]}
 
 
 def _path_json(impact: Impact, at: int, mesh: MeshState, digits: int) -> dict[str, Any]:

@@ -6,9 +6,11 @@ from uuid import UUID
 
 from pydantic import Field
 
+from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Among, Kind, Severity
-from sinemora.alerts.incidents.verdict import ReasonCode, VerdictKind
+from sinemora.alerts.figures import Unit
 from sinemora.alerts.models import IncidentState
+from sinemora.alerts.verdict import ReasonCode, VerdictKind
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
@@ -58,7 +60,7 @@ class HeatmapRead(Read):
 
 
 class ImpactPath(Read):
-    """An affected path: its value when the incident last grew, the usual one, and the limit of the rule."""
+    """An affected path in the worst window: its value, the usual one, and the limit of the rule."""
 
     source: CulpritPlace
     target: CulpritPlace
@@ -70,8 +72,8 @@ class ImpactPath(Read):
 class ImpactRead(Read):
     """Affected paths by the metric of the rule that fires on most of them, in ns or as ratios.
 
-    `value` and `usual` are medians over the paths; `worst`: those with the largest change, at most 12. Of a spike,
-    `usual` is the median of the window.
+    `value` and `usual` are medians over the paths in the worst window; `worst`: those with the largest change, at most
+    12. Of a spike, `usual` is the median of the window.
     """
 
     rule: str
@@ -102,7 +104,7 @@ class ShareEvidence(Read):
 
 
 class FairnessEvidence(Read):
-    """Jain's index when the incident opened, its limit, and the members with the least shares, at most 12 of `count`.
+    """Jain's index in the worst window, its limit, and the members with the least shares, at most 12 of `count`.
 
     `path`: VMs of the path whose flows are members, of several the least even one; null of VMs and applications.
     """
@@ -167,7 +169,7 @@ class ReasonRead(Read):
 
 
 class OtherIncidentRead(Read):
-    """An incident of the network at the same time, and what an application loses on its paths (a share of its best)."""
+    """An incident of the network at the same time; `cost`: share of its best that an application loses on its paths."""
 
     id: UUID
     title: str
@@ -184,6 +186,112 @@ class VerdictRead(Read):
     kind: VerdictKind
     reasons: list[ReasonRead]
     others: list[OtherIncidentRead]
+
+
+class FiguresPlace(Read):
+    """A VM or a zone, by the name it had when it was recorded."""
+
+    kind: Literal["vm", "zone"]
+    id: UUID
+    name: str
+
+
+class FiguresPath(Read):
+    """An affected path; its values in the unit of the figures."""
+
+    source: FiguresPlace
+    target: FiguresPlace
+    value: float | None
+    usual: float | None
+    limit: float | None
+
+
+class FiguresSuspect(Read):
+    """A suspect: it explains `explained` of the affected paths; `bad` of its `known` paths are bad."""
+
+    suspect: str
+    words: str
+    explained: int | None
+    bad: int
+    known: int
+
+
+class FiguresCost(Read):
+    """Performance that an application loses on the affected paths, in `points`: hundredths of its best. Predicted.
+
+    `performance` and `objective` in percent of its best; null where unknown or not set.
+    """
+
+    id: UUID
+    name: str
+    points: float | None
+    performance: float | None
+    objective: float | None
+
+
+class FiguresPicture(Read):
+    """Small matrix [source][target] of the change, by zone, or by VM in a mesh of one zone; null where unknown.
+
+    `is_change`: differences from usual values; else values, since no usual ones are known. A cell is the median of its
+    affected paths, or of all its paths if none is affected. `of`: number of all zones or VMs, of which 12 are shown.
+    """
+
+    by: Literal["zone", "vm"]
+    ids: list[UUID]
+    names: list[str]
+    of: int
+    unit: Literal["ns", "ratio"]
+    is_change: bool
+    values: list[list[float | None]]
+
+
+class FiguresLinks(Read):
+    """Pages: the incident, the heatmap at the onset with the culprit marked, moves of the affected applications."""
+
+    incident: str
+    heatmap: str
+    moves: list[str]
+
+
+class FiguresRead(Read):
+    """Figures of an incident in its worst window, which ended `at`. Notices carry the same object.
+
+    `metric`: of the rule that fires on most paths; or `performance`, `token_use`, `fairness_index`, `host_waits`,
+    `silent_agents`.
+    `value`, `usual`, `limit`, `change` and `value_now` (null after the end) are medians over the affected paths in
+    `unit`; null where unknown. `of_paths`: paths of the culprit with data. `source`, `target`: ends of the affected
+    paths, null: all VMs. `over_s`: time over which packets were counted, 0 for one window. `worst_paths`: those with
+    the largest change, at most 12. `notes`: VMs and zones that were renamed or deleted since. `sentences`: all of it
+    in words, most important first.
+    """
+
+    kind: Kind | None
+    rule: str | None
+    metric: str | None
+    statistic: Statistic | None
+    unit: Unit | None
+    value: float | None
+    usual: float | None
+    limit: float | None
+    change: float | None
+    value_now: float | None
+    over_s: int
+    at: datetime
+    suspect: Suspect
+    culprit: str
+    source: FiguresPlace | None
+    target: FiguresPlace | None
+    both_ways: bool
+    paths: int
+    of_paths: int | None
+    worst_paths: list[FiguresPath]
+    suspects: list[FiguresSuspect]
+    verdict: VerdictKind
+    costs: list[FiguresCost]
+    picture: FiguresPicture | None
+    links: FiguresLinks
+    notes: list[str]
+    sentences: list[str]
 
 
 class Runbook(Read):
@@ -269,6 +377,7 @@ class EpisodeRead(Read):
 class IncidentRead(IncidentSummary):
     """An incident with its evidence, affected applications, timeline and similar incidents."""
 
+    figures: FiguresRead
     evidence: EvidenceRead
     verdict: VerdictRead
     runbooks: list[Runbook]

@@ -10,16 +10,13 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.alerts.evaluation.impact import Shift
-from sinemora.alerts.evaluation.root_cause import Suspect
-from sinemora.alerts.evaluation.rule import Symptom
 from sinemora.alerts.incidents import queries, store
-from sinemora.alerts.incidents.affected import costs
 from sinemora.alerts.incidents.schemas import (
     AffectedRead,
     CulpritRead,
     EpisodeRead,
     EvidenceRead,
+    FiguresRead,
     IncidentRead,
     IncidentSummary,
     MeshName,
@@ -28,14 +25,6 @@ from sinemora.alerts.incidents.schemas import (
     SilencePreview,
     TimelineEntry,
     VerdictRead,
-)
-from sinemora.alerts.incidents.verdict import (
-    AffectedApplication,
-    IncidentFacts,
-    IncidentVerdict,
-    OtherIncident,
-    costs_performance,
-    verdict_of,
 )
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
@@ -51,11 +40,11 @@ from sinemora.alerts.paths import share_of_paths
 from sinemora.alerts.recurrence import recurrence_of
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.alerts.silences.service import silence_of
+from sinemora.alerts.summary import costs, figures_of, verdict_on
 from sinemora.fleet.meshes.service import before_deletion, mesh_state
 from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
-from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.query.ranges import utc
 
 LONG = timedelta(hours=1)
@@ -140,46 +129,18 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     timeline = session.scalars(
         select(IncidentEvent).where(IncidentEvent.incident_id == row.id).order_by(IncidentEvent.at, IncidentEvent.id)
     )
+    verdict = verdict_on(session, row)
     return IncidentRead(
         **_summary(row),
+        figures=FiguresRead.model_validate(figures_of(session, row, verdict)),
         evidence=EvidenceRead.model_validate(row.evidence),
-        verdict=VerdictRead.model_validate(verdict(session, row)),
+        verdict=VerdictRead.model_validate(verdict),
         runbooks=_runbooks(session, row),
         applications=[AffectedRead.model_validate(one) for one in costs(row)],
         episodes=[_episode(*one) for one in row.episodes],
         timeline=[TimelineEntry.model_validate(one) for one in timeline],
         similar=[summary(one) for one in _similar(session, row)],
     )
-
-
-def verdict(session: Session, row: Incident) -> IncidentVerdict:
-    """Return the verdict on an incident."""
-    evidence = row.evidence
-    shift, impact = evidence.get("shift"), evidence.get("impact")
-    facts = IncidentFacts(
-        suspect=Suspect(row.suspect),
-        paths=int(evidence.get("paths", 0)),
-        shift=None if shift is None else Shift(**shift),
-        loss=evidence.get("loss"),
-        spikes=bool(evidence.get("spikes")),
-        clock_error=impact is not None and impact["metric"] == Metric.CLOCK_ERROR,
-        silent=evidence.get("symptoms") == [Symptom.SILENCE],
-        applications=[AffectedApplication(one["name"], one.get("cost")) for one in costs(row)],
-        others=_others(session, row) if row.suspect == Suspect.APPLICATION else (),
-    )
-    return verdict_of(facts)
-
-
-def _others(session: Session, row: Incident) -> list[OtherIncident]:
-    """Return the incidents about paths, at the time of this one, on which its applications lose performance."""
-    names = {one["name"] for one in row.applications}
-    return [
-        OtherIncident(other.id, other.title, one["name"], one["cost"])
-        for other in queries.ongoing(session, row.mesh_id, row.onset_at, row.ended_at)
-        if other.suspect != Suspect.APPLICATION
-        for one in costs(other)
-        if one["name"] in names and costs_performance(one.get("cost"))
-    ]
 
 
 def _runbooks(session: Session, row: Incident) -> list[Runbook]:

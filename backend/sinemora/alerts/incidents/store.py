@@ -34,6 +34,8 @@ from sinemora.measurements.schemas import Resolution
 
 # Later times of a recurring incident are in its list of episodes, not in its timeline.
 _OCCURRENCES_TOLD = 20
+# The worst of these windows is kept, later the worst of one a minute.
+_YOUNG_WINDOWS = 6
 _ONSET_WINDOWS = 40
 _ONSET_PATHS = 3
 _ONSET_TOLERANCE = 10
@@ -195,12 +197,22 @@ def columns_of_change(
     if culprit != row.culprit:
         title = presentation.title_of(culprit, detection, rules_by_id, mesh)
         columns |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
-    if len(paths) != len(row.paths) or culprit != row.culprit or _is_return(row, change, window):
-        evidence = presentation.evidence_of(detection, track, rules_by_id, mesh, state, window)
-        columns |= {"paths": paths, "evidence": evidence}
-    elif (symptoms := sorted(track.symptoms)) != row.evidence.get("symptoms"):
-        columns |= {"evidence": row.evidence | {"symptoms": symptoms}}
+    begins = culprit != row.culprit or _is_return(row, change, window)
+    grew = begins or len(paths) != len(row.paths)
+    if grew:
+        columns["paths"] = paths
+    if grew or _is_young(row, mesh, window) or _begins_minute(window, mesh):
+        found = presentation.evidence_of(detection, track, rules_by_id, mesh, state, window)
+        keeps = not begins and not presentation.is_worse(found, row.evidence)
+        columns["evidence"] = (row.evidence if keeps else found) | {"now": presentation.now_json(found)}
+    if "evidence" in columns or sorted(track.symptoms) != row.evidence.get("symptoms"):
+        columns["evidence"] = columns.get("evidence", row.evidence) | presentation.track_json(track)
     return columns
+
+
+def _is_young(row: Incident, mesh: MeshState, window: EvaluationWindow) -> bool:
+    """Return whether an incident opened so lately that each of its windows may be its worst."""
+    return window.ended_at_s - row.opened_at.timestamp() <= _YOUNG_WINDOWS * mesh.window_s
 
 
 def _is_return(row: Incident, change: IncidentChange, window: EvaluationWindow) -> bool:

@@ -9,12 +9,12 @@ from uuid import UUID
 import structlog
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.evidence_lines import evidence_lines
 from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
 from sinemora.alerts.notifications import answers, groups, messages, queries
 from sinemora.alerts.notifications.answers import PermanentError, RetryableError
 from sinemora.alerts.notifications.messages import Notification, digest
 from sinemora.alerts.recurrence import recurrence_of
+from sinemora.alerts.summary import figures_of
 from sinemora.kit import egress_policy, encryption, mail
 from sinemora.kit.celery import NOTICES, ROUTES, celery
 from sinemora.kit.config import settings
@@ -184,21 +184,19 @@ def notification(session: Session, row: Delivery) -> Notification:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     if incident is None:
         return Notification(
-            str(row.id),
-            None,
-            "test",
-            "Test notification",
-            "info",
-            "Sinemora",
-            "path",
-            (),
-            0,
-            now,
-            now,
-            None,
-            (),
-            (),
-            public,
+            id=str(row.id),
+            incident_id=None,
+            about="test",
+            title="Test notification",
+            severity="info",
+            mesh="Sinemora",
+            suspect="path",
+            rules=(),
+            onset_at=now,
+            opened_at=now,
+            ended_at=None,
+            runbooks=(),
+            url=public,
         )
     ids = [UUID(one["id"]) for one in incident.rules]
     runbooks = [rule.runbook_url for id in ids if (rule := session.get(AlertRule, id)) and rule.runbook_url]
@@ -209,25 +207,18 @@ def notification(session: Session, row: Delivery) -> Notification:
         title=incident.title,
         severity=str(incident.severity),
         mesh=incident.mesh.name,
+        mesh_id=str(incident.mesh_id),
         suspect=incident.suspect,
         rules=tuple(one["name"] for one in incident.rules),
-        paths=int(incident.evidence.get("paths", 0)),
         onset_at=incident.onset_at.isoformat(timespec="seconds"),
         opened_at=incident.opened_at.isoformat(timespec="seconds"),
         ended_at=None if incident.ended_at is None else incident.ended_at.isoformat(timespec="seconds"),
-        applications=tuple(_affected(one) for one in incident.applications),
         runbooks=tuple(dict.fromkeys(runbooks)),
         url=f"{public}/incidents/{incident.id}",
-        heatmap=tuple(tuple(line) for line in incident.evidence.get("heatmap", {}).get("values", ())),
         recurrence=None if (recurrence := recurrence_of(incident)) is None else recurrence.words(),
-        evidence=evidence_lines(incident.evidence),
+        figures=figures_of(session, incident),
         others=queries.found_late_with(session, incident) if row.about == "late" else 0,
     )
-
-
-def _affected(one: dict[str, Any]) -> str:
-    cost = one.get("cost")
-    return str(one["name"]) if cost is None else f"{one['name']}: predicted loss {100 * cost:.1f} % on these paths"
 
 
 def post(url: str, body: bytes, headers: dict[str, str] | None = None) -> HttpResponse:

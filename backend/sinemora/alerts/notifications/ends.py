@@ -1,6 +1,5 @@
 """Tell receivers that an incident ended: each that was told that it began, whatever happened in between."""
 
-from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
@@ -8,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.models import Incident, Receiver, ReceiverKind
-from sinemora.alerts.notifications import delivery, dispatch, queries
+from sinemora.alerts.notifications import delivery, dispatch, messages, queries
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
 from sinemora.alerts.receivers.routing import Destination
@@ -61,7 +60,7 @@ def tell_of_mesh(session: Session, mesh: MeshState, at: datetime) -> list[UUID]:
         row.ended_at = row.ended_at or at
         tell(session, row, mesh, at)
         for notice in queries.waiting_ends(session, row.id):
-            notice.content = asdict(delivery.notification(session, notice))
+            notice.content = messages.stored(delivery.notification(session, notice))
             notice.incident_id = None
             kept.append(notice.id)
         session.flush()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sinemora.alerts.detection import host_evidence
-from sinemora.alerts.evidence_lines import evidence_lines
+from sinemora.alerts.figures import host_sentences
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
@@ -46,7 +46,7 @@ def test_slow_paths_are_the_hosts_if_its_processors_were_stolen(
     assert host["throttled"] is None
     stolen = " (stolen by the hypervisor 30.0 %)" if steal_ms else ""
     said = f"In a minute c-1 waited for a processor 5.0 % of the time{stolen}, and once 400 ms."
-    assert evidence_lines(whole["evidence"]) == (said,)
+    assert said in whole["figures"]["sentences"]
 
 
 def test_without_waits_reported_nothing_is_said_of_hosts(watched: Watched):
@@ -78,10 +78,10 @@ def test_spikes_are_matched_with_the_moments_in_which_either_end_waited(watched:
     host = found[agents[peer].vm_key]
     assert (host.spikes, host.spikes_waiting) == (2, 1)
     told = {"name": "a-2", "stolen": None, "throttled": 0.5, "stalled": 0.1, "longest_ns": 4e7}
-    assert evidence_lines({"hosts": [{**told, "spikes": 5, "spikes_waiting": 4}]}) == (
+    assert host_sentences({**told, "spikes": 5, "spikes_waiting": 4}) == [
         "4 of 5 spikes fall into moments in which a-2 waited for a processor.",
         "In a minute a-2 waited for a processor 10.0 % of the time (held back by a quota 50.0 %), and once 40 ms.",
-    )
+    ]
 
 
 def test_a_rule_about_hosts_needs_no_slow_path(watched: Watched):

@@ -53,6 +53,43 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     assert ended["seen_at"] < ended["ended_at"] or ended["seen_at"] == ended["ended_at"]
 
 
+def test_an_incident_keeps_the_figures_of_its_worst_minutes(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+    def figures() -> dict[str, Any]:
+        (incident,) = watched.incidents()
+        whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
+        assert whole["evidence"]["impact"]["value"] == whole["figures"]["value"]
+        return whole["figures"]
+
+    watched.slow = dict.fromkeys(egress(watched, 2), 2_000_000)
+    watched.windows(2)
+    opened = figures()
+    assert (opened["unit"], opened["usual"], opened["limit"], opened["change"]) == ("ns", None, 1_000_000, None)
+    assert (opened["paths"], opened["of_paths"], opened["source"]["name"], opened["target"]) == (5, 5, "c-1", None)
+    assert opened["value"] == pytest.approx(2_000_000, rel=0.02)
+    assert opened["picture"]["by"] == "zone"
+    a, c = (opened["picture"]["names"].index(zone) for zone in ("a", "c"))
+    assert opened["picture"]["values"][c][a] == pytest.approx(2_000_000, rel=0.02)
+    assert opened["picture"]["values"][a][c] == pytest.approx(200_000, rel=0.02)
+    watched.slow = egress(watched, 2)
+    watched.windows(7)
+    worst = figures()
+    assert worst["value"] == pytest.approx(SLOW_NS, rel=0.02)
+    watched.slow = dict.fromkeys(egress(watched, 2), 1_500_000)
+    watched.windows(7)
+    eased = figures()
+    assert (eased["value"], eased["at"]) == (worst["value"], worst["at"])
+    assert eased["value_now"] == pytest.approx(1_500_000, rel=0.02)
+    assert " Now 1.5" in eased["sentences"][0]
+    watched.slow = {}
+    watched.windows(30)
+    ended = figures()
+    assert (ended["value"], ended["value_now"], ended["paths"]) == (worst["value"], None, 5)
+    monkeypatch.setattr(settings(), "secret_key", SecretStr("of the tests"))
+    (incident,) = watched.incidents()
+    signed = watched.owner.get(f"/v1/incidents/{incident['id']}/evidence").json()["report"]["incident"]["worst"]
+    assert (signed["value"], signed["limit"], signed["unit"], signed["paths"]) == (worst["value"], 1_000_000, "ns", 5)
+
+
 def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watched: Watched):
     def incident(slow: dict[tuple[int, int], int]) -> str:
         watched.slow = slow

@@ -6,7 +6,7 @@ import pytest
 
 from sinemora.alerts.evaluation.impact import Shift
 from sinemora.alerts.evaluation.root_cause import Suspect
-from sinemora.alerts.incidents.verdict import AffectedApplication, IncidentFacts, OtherIncident, verdict_of
+from sinemora.alerts.verdict import AffectedApplication, IncidentFacts, OtherIncident, verdict_of
 
 UP = Shift(compared=5, slower=5, change_ns=300_000, reverse_change_ns=0, round_trip_change_ns=300_000)
 BOTH_UP = Shift(compared=5, slower=5, change_ns=300_000, reverse_change_ns=280_000, round_trip_change_ns=580_000)

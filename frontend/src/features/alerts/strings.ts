@@ -1,6 +1,6 @@
 /** Texts of alert rules, incidents, receivers, routes and silences. */
 
-import { NO_USUAL, NO_USUAL_YET } from '~/lib/usual'
+import { NO_USUAL_YET } from '~/lib/usual'
 import { words } from '~/lib/words'
 
 export const strings = {
@@ -333,6 +333,15 @@ export const strings = {
   median: 'Median',
   fromUsual: (change: string) => `${change} from usual`,
   summary: 'Summary',
+  figuresOf: (moment: string) => `The figures are those of its worst window, ${moment}.`,
+  whereCaption: (by: 'zone' | 'vm', shown: number, of: number) => {
+    const nouns = by === 'zone' ? 'zones' : 'VMs'
+    return `From ${nouns} (rows) to ${nouns} (columns)${shown < of ? `, ${shown} of ${of}` : ''}`
+  },
+  whereSummary: (caption: string, names: string, worst: string) => `${caption}: ${names}; largest ${worst}`,
+  heatmapAtOnset: 'Heatmap at the onset',
+  movesFor: (application: string) => `Moves for ${application}`,
+  runbookOf: (rule: string) => `Runbook: ${rule}`,
   findingsLower: 'the findings',
   advisorFindings: 'Findings of the advisors',
   timesSeen: 'Times seen',
@@ -348,16 +357,6 @@ export const strings = {
   lasted: 'Lasted',
   since: (time: string, age: string) => `Since ${time} (${age}).`,
   lastedFromTo: (age: string, from: string, to: string) => `Lasted ${age}, from ${from} to ${to}.`,
-  runbookLead: 'Runbook:',
-  largestDelay: 'Largest delay of a window',
-  onOnePath: '1 path',
-  onPaths: (count: string) => `${count} paths`,
-  affects: (paths: string) => `Affects ${paths}.`,
-  usualToNow: (quantity: string, usual: string, now: string, change: string, paths: string) =>
-    `${quantity}: ${usual} → ${now} (${change}) on ${paths}.`,
-  valueAboveMedian: (quantity: string, now: string, change: string, median: string, paths: string) =>
-    `${quantity}: ${now}, ${change.replace(/^\+/, '')} above the median of ${median}, on ${paths}.`,
-  valueWithoutUsual: (quantity: string, now: string, paths: string) => `${quantity}: ${now} on ${paths}. ${NO_USUAL}.`,
   valueOverTime: 'Value over time',
   worstPath: 'Path with the largest change:',
   noStoredValues: 'No measurements of that time are stored.',
@@ -380,7 +379,7 @@ export const strings = {
   verdictShaping: 'Shaping of the VM, not a change of the network.',
   verdictFairness: 'Members share the network unevenly.',
   verdictOtherIncident: 'Another incident explains why the objective is missed.',
-  costsApplication: (name: string, share: string) => `costs ${name} ${share} of its performance.`,
+  costsApplication: (name: string, points: string) => `costs ${name} ${points} of performance.`,
   verdictUndecided: 'Not decided.',
   pathCount: (paths: number, count: string) => (paths === 1 ? '1 path' : `${count} paths`),
   oneWayUp: (paths: string, compared: string, change: string) =>
@@ -400,7 +399,7 @@ export const strings = {
   bucketEmpties:
     'The VM uses more than the rate of its token bucket. Without tokens its traffic is held to the rate, or dropped.',
   sharesUneven: 'The fairness index of their shares is below the limit of the rule.',
-  shares: 'Shares when the incident opened',
+  shares: 'Shares at the worst time',
   sharesOf: (members: string, index: string, below: string) =>
     `Fairness index of ${members}: ${index}, limit ${below}. 1 means equal shares.`,
   membersOf: {
@@ -429,8 +428,8 @@ export const strings = {
     isOver
       ? 'The performance is that of the last evaluation; both are predicted at the p50 of round trips in the newest window of each path at that time.'
       : 'Predicted at the p50 of round trips in the newest window of each path.',
-  lossOnThesePaths: 'Loss on these paths',
-  largestLoss: 'Largest loss on these paths',
+  lostOnThesePaths: 'Performance lost on these paths',
+  mostLost: 'Most performance lost on these paths',
   providerEvidence: 'Evidence for the provider',
   providerEvidenceLead:
     'A signed report with method, clocks, affected paths before and during the incident, and raw exchanges of spikes.',
@@ -458,6 +457,9 @@ export const strings = {
   measuredBy: 'Measured by',
   incidentId: 'Incident id',
   affectedPaths: 'Affected paths',
+  worstWindow: 'Worst window',
+  worstOf: (value: string, usual: string, limit: string, end: string) =>
+    `${value}, usual ${usual}, limit ${limit} (medians over the paths), until ${end}`,
   noAffectedPaths: 'No affected paths are recorded for this incident.',
   firstPaths: (count: string, total: string) => `Listed: ${count} of ${total}, the largest change first.`,
   exchanges: 'exchanges',

@@ -37,7 +37,7 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
   const onSearch = useCallback(async (patch: MatrixSearch) => {
     setSearch((old) => ({ ...old, ...matrixSearch({ ...old, ...patch }) }))
   }, [])
-  // A predicted loss needs an application, which a link to a mesh does not show.
+  // Lost performance needs an application, which a link to a mesh does not show.
   const { metric, ...others } = search
   const values = shownOf(metric === 'predicted_loss' ? others : search)
   const { data: deviations } = useQuery(deviationsQuery(mesh.id, values.by, UNUSUAL_ROWS))

@@ -43,7 +43,7 @@ export function Period({ mesh, shown, picture, onSearch }: Props) {
           onChange={({ currentTarget: { checked } }) => onSearch({ percent: checked, scale: '' })}
         />
       )}
-      {/* A predicted loss is computed here from round trips: no file of the API has it. */}
+      {/* Lost performance is computed here from round trips: no file of the API has it. */}
       <DownloadMenu file={file} isPictureOnly={shown.metric === 'predicted_loss'}>
         {picture ? (close) => <PictureItems near={bar} title={picture} onSaved={close} /> : undefined}
       </DownloadMenu>

@@ -17,7 +17,7 @@ export interface MatrixSearch {
   by?: Granularity
   /** Changes from usual when absent, or one-way delays of a range. */
   metric?: MatrixMetric
-  /** The application whose predicted loss is shown: an id. */
+  /** The application whose lost performance is shown: an id. */
   app?: string
   statistic?: Statistic
   /** The slowest flow of each path instead of all of them together. */

@@ -99,7 +99,7 @@ test('an incident is named with its age and cost, and leads to its paths', async
   const router = await showPage(<OverviewPage />)
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('Degraded').parentElement?.textContent).toMatch(
-    /^Degraded since \d\d:\d\d UTC.* \(17 min\): delay increased from eu-1a to eu-1b\. Costs checkout 18\.0 %\. 2 other open incidents\./,
+    /^Degraded since \d\d:\d\d UTC.* \(17 min\): delay increased from eu-1a to eu-1b\. Costs checkout 18\.0 points\. 2 other open incidents\./,
   )
   expect(mesh.getByRole('link', { name: 'See 2 proposed moves' })).toBeTruthy()
   await userEvent.click(mesh.getByRole('link', { name: 'See the paths' }))

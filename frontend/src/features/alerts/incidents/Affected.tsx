@@ -1,12 +1,12 @@
 import type { Incident } from '~/api/incidents'
-import { formatShare } from '~/lib/performance'
+import { formatPoints, formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
 import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
 
-/** The applications on the paths of an incident, with the loss on these paths that their curves predict: now, or the largest. */
+/** The applications on the paths of an incident, with the performance lost on these paths that their curves predict: now, or the most. */
 export function Affected({ applications, ended_at }: Pick<Incident, 'applications' | 'ended_at'>) {
   return (
     <Panel title={strings.affectedApplications}>
@@ -29,9 +29,9 @@ export function Affected({ applications, ended_at }: Pick<Incident, 'application
                 as: 'head',
               },
               {
-                title: ended_at === null ? strings.lossOnThesePaths : strings.largestLoss,
+                title: ended_at === null ? strings.lostOnThesePaths : strings.mostLost,
                 term: 'performance lost',
-                cell: ({ cost }) => (cost === null ? NO_VALUE : formatShare(cost)),
+                cell: ({ cost }) => formatPoints(cost),
                 as: 'number',
               },
               {

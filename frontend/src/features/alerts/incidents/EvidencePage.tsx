@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { evidenceQuery, type SignedEvidence } from '~/api/incidents'
 import { formatMoment } from '~/lib/time'
-import { formatCount, formatDelay } from '~/lib/units'
+import { formatCount, formatDelay, formatRatio, NO_VALUE } from '~/lib/units'
 import { CopyButton } from '~/ui/CopyButton'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -77,6 +77,14 @@ export function EvidencePage({ incidentId }: { incidentId: string }) {
   )
 }
 
+/** Return the figures of the worst window: medians over the affected paths. */
+function worstWords(worst: Report['incident']['worst']): string {
+  if (!worst) return NO_VALUE
+  const words = (value: number | null) =>
+    worst.unit === 'ppm' ? formatRatio(value === null ? null : value / 1e6) : formatDelay(value)
+  return strings.worstOf(words(worst.value), words(worst.usual), words(worst.limit), utc(worst.window_ended_at))
+}
+
 function Summary({
   report: { incident, mesh, during, before, affected_paths: affected, product },
 }: {
@@ -88,6 +96,7 @@ function Summary({
     [strings.severity, SEVERITIES[incident.severity].word],
     [strings.started, utc(incident.onset_at)],
     [strings.ended, incident.ended_at ? utc(incident.ended_at) : strings.ongoing],
+    [strings.worstWindow, worstWords(incident.worst)],
     [strings.paths, formatCount(affected)],
     [strings.rulesShort, incident.rules.join(', ')],
     [strings.mesh, strings.meshFacts(mesh.name, mesh.vms, mesh.rate_hz, mesh.window_s)],

@@ -51,9 +51,14 @@ async function showIncident(changes: Partial<Incident> = {}, deliveries: object[
 test('the headline says what, where, how much over usual, since when, and who suffers', async () => {
   await showIncident()
   const headline = screen.getByRole('region', { name: 'Summary' })
-  expect(headline.textContent).toMatch(/^One-way delay, p50: 21\.0 µs → 412 µs \(\+391 µs\) on 5 paths\.Since /)
-  expect(headline.textContent).toContain('Costs checkout 18.0 %.')
-  const runbook = within(headline).getByRole('link', { name: 'Delay above its baseline' })
+  expect(headline.textContent).toMatch(
+    /^One-way delay, p50: 21\.0 µs → 412 µs \(\+391 µs, limit 36\.0 µs\) on 5 of 5 paths from a-1\.Since /,
+  )
+  expect(headline.textContent).toContain('checkout: 18.0 points of performance lost')
+  const href = (name: string) => within(headline).getByRole('link', { name }).getAttribute('href')
+  expect(href('Heatmap at the onset')).toBe('/meshes/m?from=2026-11-23T10%3A32%3A00Z&select=v1')
+  expect(href('Moves for checkout')).toBe('/applications/a')
+  const runbook = within(headline).getByRole('link', { name: 'Runbook: Delay above its baseline' })
   expect(runbook.getAttribute('href')).toBe('https://runbooks.example/slow')
 })
 
@@ -119,7 +124,10 @@ test.each([
 test('the verdict has its reasons', async () => {
   await showIncident()
   expect(screen.getByText('The network changed.')).toBeTruthy()
-  const reasons = screen.getAllByRole('listitem').map(({ textContent }) => textContent)
+  const panel = screen.getByText('The network changed.').closest('section') as HTMLElement
+  const reasons = within(panel)
+    .getAllByRole('listitem')
+    .map(({ textContent }) => textContent)
   expect(reasons).toEqual([
     '5 of 5 affected paths are slower than usual, by +391 µs in the median.',
     'The reverse direction is as usual (+200 ns): only one direction is affected.',
@@ -156,7 +164,7 @@ test('another incident that explains a missed objective is linked with what it c
   })
   const link = screen.getByRole('link', { name: 'Zone eu-west-1a: delay increased' })
   expect(link.getAttribute('href')).toBe('/incidents/j')
-  expect(link.parentElement?.textContent).toMatch(/costs checkout 84.0 % of its performance\.$/)
+  expect(link.parentElement?.textContent).toMatch(/costs checkout 84.0 points of performance\.$/)
   expect(screen.getByText('Another incident explains why the objective is missed.')).toBeTruthy()
 })
 
@@ -180,7 +188,7 @@ test('notifications are listed with their result', async () => {
 })
 
 test('an incident without paths, applications, notifications and similar ones says so', async () => {
-  const { evidence } = incident()
+  const { evidence, figures } = incident()
   await showIncident({
     title: 'VM a-1 or its agent is down',
     paths: 0,
@@ -195,9 +203,10 @@ test('an incident without paths, applications, notifications and similar ones sa
     verdict: { kind: 'agent', others: [], reasons: [] },
     ended_at: '2026-11-23T10:54:00Z',
     state: 'resolved',
+    figures: { ...figures, sentences: [], costs: [], links: { ...figures.links, moves: [] } },
   })
   expect(screen.getByRole('region', { name: 'Summary' }).textContent).toMatch(
-    /^Lasted 12 min, from .* to .*\. No application is affected\.$/,
+    /^Lasted 12 min, from .* to .*\. The figures are those of its worst window, .*\.No application is affected\.Heatmap at the onset$/,
   )
   expect(screen.queryByRole('heading', { name: 'Value over time' })).toBeNull()
   expect(screen.getByText('No application communicates over the affected paths.')).toBeTruthy()

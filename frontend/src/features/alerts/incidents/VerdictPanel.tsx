@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Incident } from '~/api/incidents'
-import { formatShare } from '~/lib/performance'
+import { formatPoints } from '~/lib/performance'
 import { sentenceCase } from '~/lib/text'
 import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
@@ -26,7 +26,7 @@ export function VerdictPanel({ incident, verdict: { kind, reasons, others } }: P
               <Link to="/incidents/$incidentId" params={{ incidentId: id }}>
                 {sentenceCase(title)}
               </Link>{' '}
-              {strings.costsApplication(application, formatShare(cost))}
+              {strings.costsApplication(application, formatPoints(cost))}
             </li>
           ))}
           {reasons.map((reason) => (

@@ -1,11 +1,9 @@
-/** Texts of the affected paths of an incident: how much over usual, and what the chart shows. */
+/** Texts of the affected paths of an incident, and what the chart shows. */
 
 import type { Impact, Incident } from '~/api/incidents'
 import type { Series } from '~/api/types'
-import { title } from '~/lib/metrics'
 import { NOW, type TimeSearch } from '~/lib/spans'
-import { formatCount, formatDelay, formatRatio, formatSignedDelay, formatSignedRatio, NO_VALUE } from '~/lib/units'
-import { strings } from '../strings'
+import { formatDelay, formatRatio, formatSignedDelay, formatSignedRatio, NO_VALUE } from '~/lib/units'
 
 /** Paths that do not vary by this much are as usual, ns. */
 export const UNUSUAL_NS = 5_000
@@ -18,21 +16,6 @@ export const valueWords = (metric: Impact['metric'], value: number | null | unde
 export function changeWords(metric: Impact['metric'], value: number | null, usual: number | null): string {
   if (value === null || usual === null) return NO_VALUE
   return (metric === 'loss' ? formatSignedRatio : formatSignedDelay)(value - usual)
-}
-
-/** Return how much an incident is over usual, and where: "One-way delay, p50: 21.0 µs → 412 µs (+391 µs) on 5 paths". */
-export function impactSentence({ evidence }: Incident): string | null {
-  const { impact, paths } = evidence
-  const places = paths === 1 ? strings.onOnePath : strings.onPaths(formatCount(paths))
-  if (!impact) return paths > 0 ? strings.affects(places) : null
-  const { metric, statistic, kind, value, usual } = impact
-  const quantity = kind === 'spike' ? strings.largestDelay : title(metric, statistic)
-  const now = valueWords(metric, value)
-  if (usual === null) return strings.valueWithoutUsual(quantity, now, places)
-  const change = changeWords(metric, value, usual)
-  return kind === 'spike'
-    ? strings.valueAboveMedian(quantity, now, change, valueWords(metric, usual), places)
-    : strings.usualToNow(quantity, valueWords(metric, usual), now, change, places)
 }
 
 /** Return the values of a path that an incident is about; null for a metric that has no series. */

@@ -15,7 +15,7 @@ from sinemora.alerts.evaluation.root_cause import OF_SHARES, Suspect
 # Timestamps of most machines vary by microseconds, and a round trip is the sum of two medians.
 _UNCHANGED_NS = 5_000
 _UNCHANGED_SHARE = 0.25
-# A smaller loss is no finding; a smaller loss of performance is written as 0.0 %.
+# A smaller loss is no finding; less performance lost is written as 0.0 points.
 _LOSS_MIN = 0.01
 _COST_MIN = 0.0005
 # Suspects on no single path, so on those of no application: a bucket before it is empty, shares of a whole mesh.
