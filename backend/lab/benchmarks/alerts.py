@@ -4,6 +4,8 @@ eval        999,000 paths x 20 rules, one evaluation, on one core
 scenarios   labelled scenarios against the default rules: recall, precision, culprit, delay, notifications
 traces      weeks of the 18 published traces with their own events: recall, false incidents (DAYS=2 of each)
 storm       a zone of 1,000 VMs fails: incidents, seconds of the evaluation
+late        reports always late, and spikes in gaps of reporting: missed, windows later than in time (TRIALS=3 of each)
+evaluators  meshes that one core evaluates (MESHES=100), and deadlocks with changes and deletions (PAIRS=2000)
 webhook     a whole product watches 100 VMs: seconds from the end of a window to the webhook (WINDOWS=30 of them)
 outage      a whole product watches 1,000 VMs, and a zone fails: seconds to the single notification
 ends        random sequences of what happens to incidents and notices: last messages of receivers (SEQUENCES=10000)
@@ -16,13 +18,15 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
+import httpx2
 import numpy as np
 
-from lab.benchmarks.alerting import ends, sql
+from lab.benchmarks.alerting import ends, late, sql
+from lab.benchmarks.alerting.locks import Contention
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
 from lab.benchmarks.figures import comment, finish, report, selected
-from lab.benchmarks.storing.product import running
+from lab.benchmarks.storing.product import key_of, running
 from lab.incidents.command import mixed
 from lab.incidents.events import HARMLESS, Event
 from lab.incidents.traces import TRACES
@@ -39,6 +43,9 @@ PER_EVENT = int(os.environ.get("PER_EVENT") or 20)
 DAYS = float(os.environ.get("DAYS") or 7)
 VMS, ZONES = int(os.environ.get("VMS") or 1000), 3
 SEQUENCES = int(os.environ.get("SEQUENCES") or 10_000)
+TRIALS, MESHES, PAIRS = (
+    int(os.environ.get(name) or usual) for name, usual in (("TRIALS", 3), ("MESHES", 100), ("PAIRS", 2000))
+)
 STACK_VMS, WINDOWS = int(os.environ.get("STACK_VMS") or 100), int(os.environ.get("WINDOWS") or 30)
 # Weekend dips take as long as all others together.
 FEWER = {Event.WEEKEND_DIP: 4}
@@ -246,7 +253,52 @@ def told_of_ends() -> None:
     report("alerts_open_without_subject", seen.counts["open without subject"], **more)
 
 
+def lateness() -> None:
+    found = {
+        (late_s, window_s): [late.extra_windows(late_s, window_s, SEED + number) for number in range(TRIALS)]
+        for late_s in (0, 5, 15, 30, 60)
+        for window_s in (5, 10, 60)
+    }
+    trials = [one for each in found.values() for one in each]
+    for (late_s, window_s), each in found.items():
+        comment(
+            f"{late_s:2} s late, windows of {window_s:2} s: {[None if one is None else round(one, 2) for one in each]}"
+        )
+    extra = [one for one in trials if one is not None]
+    more = {"trials": len(trials), "seed": SEED}
+    report("alerts_late_missed", len(trials) - len(extra), **more)
+    report(
+        "alerts_late_extra_windows_p90", round(float(np.percentile(extra, 90)), 2), worst=round(max(extra), 2), **more
+    )
+    with running() as stack:
+        gaps = [(gap_s, whole) for gap_s in (10, 30, 60, 100, 160, 200, 300, 600) for whole in (True, False)]
+        missed = [gap for gap in gaps if late.gap_spike_missed(stack, gap[0], SEED, whole=gap[1])]
+    for gap_s, whole in missed:
+        comment(f"missed: a spike in a gap of {gap_s} s of {'the mesh' if whole else 'one agent'}")
+    report("alerts_gap_spikes_missed", len(missed), gaps=len(gaps), seed=SEED)
+
+
+def evaluators() -> None:
+    with running() as stack:
+        meshes, database = late.meshes_per_core(stack, MESHES, 6)
+        more = {"meshes": MESHES, "vms": 10, "database_share": round(database, 2)}
+        report("alerts_meshes_per_core_window", round(meshes), **more)
+        secret = key_of(stack.tenant_id, "write")
+
+        def send(method: str, path: str, body: object) -> int:
+            headers = {"Authorization": f"Bearer {secret}", "If-Match": "*"}
+            return httpx2.request(method, stack.url(path), json=body, headers=headers, timeout=60).status_code
+
+        worlds = [stack.world(f"locks-{number}", 3).mesh_id for number in range(40)]
+        contention = Contention(send, stack.tenant_id, worlds, SEED)
+        deadlocks = contention.run(PAIRS)
+        statuses = {str(status): count for status, count in sorted(contention.statuses.items())}
+        report("alerts_deadlocks", deadlocks, pairs=PAIRS, statuses=statuses, seed=SEED)
+
+
 GROUPS = {
+    "late": lateness,
+    "evaluators": evaluators,
     "ends": told_of_ends,
     "webhook": webhook,
     "outage": outage,

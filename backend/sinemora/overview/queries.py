@@ -52,6 +52,7 @@ class Evaluation:
     settled_s: int = 0
     unlearnt_paths: int = 0
     learnt_s: int = 0
+    lateness_s: float = 0.0
 
 
 def agents(session: Session) -> list[AgentRow]:
@@ -143,10 +144,13 @@ def evaluations(session: Session) -> dict[UUID, Evaluation]:
         AlertState.settled_s,
         AlertState.unlearnt_paths,
         AlertState.learnt_s,
+        AlertState.lateness_s,
     )
     return {
-        mesh_id: Evaluation(since, until, settling_paths, settled_s, unlearnt_paths, learnt_s)
-        for mesh_id, since, until, settling_paths, settled_s, unlearnt_paths, learnt_s in session.execute(statement)
+        mesh_id: Evaluation(since, until, settling_paths, settled_s, unlearnt_paths, learnt_s, lateness_s)
+        for mesh_id, since, until, settling_paths, settled_s, unlearnt_paths, learnt_s, lateness_s in session.execute(
+            statement
+        )
     }
 
 

@@ -125,6 +125,9 @@ class MeshHealth(Read):
     alert_rules: Annotated[int, Field(description="Number of enabled alert rules")]
     evaluated_since: Annotated[datetime | None, Field(description="Start of uninterrupted evaluation of alert rules")]
     evaluated_until: datetime | None
+    lateness_s: Annotated[
+        float, Field(description="How late reports arrive after the end of their window, s: alert rules wait for them")
+    ]
     learning: LearningRead
     proposed: ProposedMoves | None
 

@@ -157,6 +157,7 @@ class _MeshReader:
             alert_rules=self.alert_rules.get(mesh_id, 0),
             evaluated_since=evaluation.since,
             evaluated_until=evaluation.until,
+            lateness_s=round(evaluation.lateness_s, 1),
             learning=_learning(mesh, evaluation, int(windows.cells.planned.sum())),
             proposed=_proposed(self.proposed.get(mesh_id)),
         )

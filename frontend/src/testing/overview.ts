@@ -25,6 +25,7 @@ export const meshHealth = (changes: Partial<MeshHealth> = {}): MeshHealth => ({
   alert_rules: 4,
   evaluated_since: '2026-11-20T00:00:00Z',
   evaluated_until: '2026-11-23T10:58:40Z',
+  lateness_s: 1.4,
   learning: {
     settling_paths: 0,
     settled_s: 0,

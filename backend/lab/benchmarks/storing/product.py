@@ -95,7 +95,7 @@ class Product:
 
     def wait(self) -> None:
         """Return when the API is ready; exit with its log if it does not start."""
-        until_s = time.monotonic() + 60
+        until_s = time.monotonic() + 240
         while time.monotonic() < until_s:
             try:
                 self.get("/readyz", "application/json")
