@@ -1,10 +1,11 @@
 """Samples of zone pairs: the metrics, and their values now or in a time range.
 
 Every value is that of the zone matrix (`GET /v1/meshes/{id}/matrix?by=zone`), in seconds or as a ratio. A cell without
-a value has no sample.
+a value has no sample, and neither has one whose agents have stopped to report: its last value is not that of now.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -15,16 +16,17 @@ import numpy.typing as npt
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.fleet.inventory.models import Zone
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate import matrix
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.aggregate.matrix import CellState, Metric, Statistic
 from sinemora.measurements.prometheus.promql import NAME, Labels, Selector, Vector
 from sinemora.measurements.query.matrix.compute import read_matrix
 from sinemora.measurements.query.matrix.zone_steps import Steps, ZoneSteps, read_zone_steps
 from sinemora.measurements.query.requests import MatrixRequest
-from sinemora.measurements.schemas import By
+from sinemora.measurements.schemas import Axis, By
 
 Floats = npt.NDArray[np.float64]
 
@@ -117,10 +119,11 @@ def values(session: Session, query: SampleQuery, start: datetime | None, end: da
         MatrixRequest(by=By.ZONE, metric=query.family.metric, statistic=statistic, from_=start, to=end),
     )
     samples: Vector = {}
-    found, names = result.matrix, [axis.name for axis in result.axis]
+    found, names = result.matrix, zone_names(session, result.axis)
+    current = found.valued & (found.states != CellState.STALE)
     for row, source in enumerate(names):
         for column, target in enumerate(names):
-            if found.valued[row, column]:
+            if current[row, column]:
                 samples[labels(query, source, target)] = float(found.values[row, column]) * query.family.scale
     return samples
 
@@ -167,9 +170,18 @@ class StepSamples:
         statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
         measured = matrix.measure(found.cells, query.family.metric, statistic)
         values = np.where(measured.valued, measured.values * query.family.scale, np.nan)
-        names = [axis.name for axis in found.axis]
+        names = zone_names(self._session, found.axis)
         pairs = [labels(query, source, target) for source in names for target in names]
         return values.reshape(values.shape[0], -1), list(enumerate(pairs))
+
+
+def zone_names(session: Session, axis: Sequence[Axis]) -> list[str]:
+    """Return the names of the zones of a mesh, with provider and region where two of its zones have one name."""
+    count = Counter(one.name for one in axis)
+    ids = [one.id for one in axis if count[one.name] > 1]
+    found = session.scalars(select(Zone).where(Zone.id.in_(ids))) if ids else ()
+    full = {zone.id: f"{zone.provider}/{zone.region}/{zone.name}" for zone in found}
+    return [full.get(one.id, one.name) for one in axis]
 
 
 def labels(query: SampleQuery, source: str, target: str) -> Labels:

@@ -86,6 +86,29 @@ def test_a_scrape_is_the_newest_zone_matrix(owner, mesh, key):
 
 
 @pytest.mark.whole_store
+def test_agents_that_stopped_have_no_samples(owner, make_mesh, key):
+    mesh = make_mesh(owner, 3)
+    sent(mesh.agents[0], report_of(mesh.key, peers(mesh, 50_000), window_start(5, 60)))
+    assert matrix(owner, mesh, "loss")  # stale, as its cells say
+    assert 'mesh="demo"' not in key.get("/v1/prometheus/metrics").text
+    assert asked(key, "query", query="sinemora_zone_loss_ratio")["result"] == []
+
+
+@pytest.mark.whole_store
+def test_two_zones_of_one_name_are_two(owner, mesh, key):
+    (here,) = [one for one in owner.get("/v1/zones").json()["items"] if one["name"] == "a"]
+    there = owner.created("/v1/zones", {"provider": here["provider"], "region": "elsewhere", "name": "a"})
+    (moved,) = [one["id"] for one in owner.get("/v1/vms").json()["items"] if one["name"] == "b-1"]
+    changed = owner.patch(f"/v1/vms/{moved}", json={"zone_id": there["id"]}, headers={"If-Match": "*"})
+    assert changed.status_code == 200, changed.text
+    found = asked(key, "query", query='sinemora_zone_delay_seconds{quantile="0.5"}')["result"]
+    pairs = [(one["metric"]["source_zone"], one["metric"]["target_zone"]) for one in found]
+    assert len(pairs) == len(set(pairs)) > 3
+    one, other = (f"{zone['provider']}/{zone['region']}/a" for zone in (here, there))
+    assert {(one, other), (other, one), (one, "c")} <= set(pairs)
+
+
+@pytest.mark.whole_store
 def test_a_tenant_sees_its_own_meshes_alone(mesh, other_owner, client):
     assert "sinemora_zone_delay_seconds{" not in other_owner.get("/v1/prometheus/metrics").text
     assert asked(other_owner, "query", query="sinemora_zone_delay_seconds")["result"] == []
