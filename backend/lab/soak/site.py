@@ -101,7 +101,7 @@ def running(vms: int, agents: int) -> Iterator[Site]:
         product = stack.enter_context(embedded_product.running("soak", agents, **more))
         product.until_up()
         stack.callback(dispose)
-        _use_settings(product)
+        use_settings(product)
         worlds = _worlds(vms)
         entrance = gateway.Gateway(product.address, "queued", place / "gateway" / "queue", free_port())
         entrance.folder.parent.mkdir()
@@ -122,7 +122,7 @@ def running(vms: int, agents: int) -> Iterator[Site]:
                 reader.stop()
 
 
-def _use_settings(product: EmbeddedProduct) -> None:
+def use_settings(product: EmbeddedProduct) -> None:
     """Give this process the product's settings, so that meshes are created in its database."""
     for name in [name for name in os.environ if name.startswith(("SINEMORA_", "PG"))]:
         del os.environ[name]
