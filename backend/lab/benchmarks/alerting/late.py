@@ -18,10 +18,11 @@ from lab.benchmarks.storing.worlds import frame_of, frame_rows, peers, window
 from sinemora.alerts.detection import due, evaluator, late_data, rounds
 from sinemora.alerts.detection.due import BlockReports, MeshReports
 from sinemora.alerts.evaluation.engine import step
-from sinemora.alerts.evaluation.rule import Symptom, defaults
+from sinemora.alerts.evaluation.rule import Condition, Kind, Severity, Symptom, defaults
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.alerts.models import Incident
+from sinemora.alerts.models import AlertRule, Incident
 from sinemora.alerts.rules import service as rules
+from sinemora.alerts.rules.load import condition_json
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.store import inserts
@@ -109,6 +110,21 @@ class StoredMesh:
         self.start_s = int(time.time() - 5400) // 10 * 10
         with tenant_session(self.tenant_id) as session:
             rules.create_default_rules(session, self.world.mesh_id)
+            session.add(
+                AlertRule(
+                    mesh_id=self.world.mesh_id,
+                    name="Above a millisecond",
+                    enabled=True,
+                    severity=Severity.WARNING,
+                    condition=condition_json(Condition(Kind.THRESHOLD, Metric.ONE_WAY_DELAY, above=1e6)),
+                    scope={},
+                    windows_x=1,
+                    windows_y=1,
+                    sources_min=1,
+                    hold_s=0,
+                    keep_firing_s=0,
+                )
+            )
         keys = self.world.vm_keys
         self._quiet = [window(np.random.default_rng(at), key, peers(keys, at)) for at, key in enumerate(keys)]
 
