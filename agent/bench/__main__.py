@@ -26,6 +26,7 @@ GROUPS = (
     "egress_guard",
     "static",
     "host",
+    "field",
 )
 
 

@@ -212,6 +212,7 @@ impl StandardClient {
             Body::Announce { utc_offset_s, .. } => {
                 if peer.unicast.receive_announce(utc_offset_s) {
                     // Of an exchange under way, one time would be read by each of the two offsets.
+                    peer.scale_since = arrival.at;
                     session.end(arrival.at, &mut table.aggregators, |_| true);
                     session.clock.restart(arrival.at);
                     return SessionUpdate {
@@ -288,7 +289,8 @@ impl StandardClient {
             .into_iter()
             .partition(|(_, message, _)| matches!(message.body, Body::Sync { .. }));
         for (address, sync, arrival) in syncs {
-            if let Some(peer) = self.peers.get_mut(&address) {
+            let peer = self.peers.get_mut(&address);
+            if let Some(peer) = peer.filter(|peer| arrival.at > peer.scale_since) {
                 turn.start(address, peer, Some((sync, arrival)), &mut allowed);
             }
         }
@@ -409,7 +411,7 @@ impl Turn<'_> {
             },
         }));
         if let Some((sync, arrival)) = sync {
-            let early = peer.started(sync.sequence_id, exchange);
+            let early = peer.started(sync.sequence_id, exchange, arrival.at);
             self.add(address, peer, exchange, &sync, arrival);
             if let Some((follow_up, arrival)) = early {
                 self.add(address, peer, exchange, &follow_up, arrival);

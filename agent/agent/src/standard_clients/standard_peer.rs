@@ -35,6 +35,8 @@ pub(crate) struct StandardPeer {
     pub responder: PortIdentity,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
+    /// Arrival of the Announce that changed its offset from UTC. Syncs that arrived before it are not read by the new one.
+    pub scale_since: RawTime,
     /// Set for a server that is measured by SPTP, without grants.
     pub(super) sptp: Option<SptpSession>,
     rate_hz: u32,
@@ -72,6 +74,7 @@ impl StandardPeer {
             responder: PortIdentity::ANY,
             deadline_ns: 0,
             unicast: UnicastSession::new(interval_of(rate_hz), now),
+            scale_since: RawTime(i64::MIN),
             domain,
             other_domain: None,
             authenticates: false,
@@ -187,12 +190,16 @@ impl StandardPeer {
         }
     }
 
-    /// Record the exchange that a Sync started. Return the Follow_Up if it arrived before its Sync.
-    pub fn started(&mut self, sync: u16, exchange: u16) -> Option<(Message, Arrival)> {
+    /// Record the exchange that a Sync started, which arrived at `at`. Return the Follow_Up if it arrived before its Sync.
+    pub fn started(&mut self, sync: u16, exchange: u16, at: RawTime) -> Option<(Message, Arrival)> {
         if self.exchanges.len() == REMEMBERED {
             self.exchanges.pop_front();
         }
         self.exchanges.push_back((sync, exchange));
+        // One that has waited longer is of an earlier count of Syncs.
+        let interval_ns = self.unicast.interval_ns();
+        self.early
+            .retain(|(_, arrival)| at.since(arrival.at) < interval_ns);
         let mut early = self.early.iter();
         let place = early.position(|(message, _)| message.sequence_id == sync)?;
         Some(self.early.swap_remove(place))
