@@ -45,3 +45,19 @@ test('an empty field is no time', () => {
   expect(fieldOf(null, 'utc')).toBe('')
   expect(momentOf('', 'utc')).toBeUndefined()
 })
+
+test('a time of the hour that a clock repeats is typed with its offset, and read back as it was', () => {
+  const zone = process.env.TZ
+  process.env.TZ = 'Europe/Berlin'
+  try {
+    const typed = ['2026-10-25T00:10:00Z', '2026-10-25T01:10:00Z', '2026-10-25T02:10:00Z'].map((at) => {
+      const text = typedMoment(Date.parse(at), 'local')
+      expect(parseMoment(text, 'local')).toBe(Date.parse(at))
+      return text
+    })
+    expect(typed).toEqual(['2026-10-25 02:10:00', '2026-10-25T02:10:00+01:00', '2026-10-25 03:10:00'])
+  } finally {
+    if (zone === undefined) delete process.env.TZ
+    else process.env.TZ = zone
+  }
+})

@@ -29,15 +29,25 @@ export function parseMoment(text: string, clock: Clock, now = Date.now()): numbe
   )
 }
 
-/** Format a time (Unix ms) as it is typed: "2026-11-20 23:10:20". */
+/** Format a time (Unix ms) as it is typed: "2026-11-20 23:10:20"; with its offset in the hour that a clock repeats. */
 export function typedMoment(at: number, clock: Clock): string {
+  const text = plainMoment(at, clock)
+  if (parseMoment(text, clock) === Math.floor(at / 1_000) * 1_000) return text
+  const minutes = -new Date(at).getTimezoneOffset()
+  const [hour, minute] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60].map((part) =>
+    `${part}`.padStart(2, '0'),
+  )
+  return `${text.replace(' ', 'T')}${minutes < 0 ? '-' : '+'}${hour}:${minute}`
+}
+
+function plainMoment(at: number, clock: Clock): string {
   const shifted = clock === 'utc' ? at : at - new Date(at).getTimezoneOffset() * 60_000
   return new Date(shifted).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /** Format a time as the browser's field takes it, in the reader's zone or UTC: "2026-11-20T23:10:20"; empty for none. */
 export const fieldOf = (at: string | null | undefined, clock: Clock) =>
-  at ? typedMoment(Date.parse(at), clock).replace(' ', 'T') : ''
+  at ? plainMoment(Date.parse(at), clock).replace(' ', 'T') : ''
 
 /** Return the time of a browser's field, RFC 3339; undefined for an empty one. */
 export function momentOf(field: string, clock: Clock): string | undefined {
