@@ -1,12 +1,21 @@
-"""Rows of CSV text as spreadsheets write it: with a header, cells separated by commas, semicolons or tabs."""
+"""CSV text: rows as spreadsheets write them, and the one writer of everything that leaves as CSV.
+
+Cells are separated by commas, semicolons or tabs, under a header.
+"""
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 _DELIMITERS = (",", ";", "\t")
+# Spreadsheets take a text that begins so for a formula (OWASP, "CSV injection"); the last four are those of East Asian
+# keyboards. A plain number is none.
+_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
 class CsvError(ValueError):
@@ -50,6 +59,20 @@ class CsvTable:
 
     columns: tuple[str, ...]
     rows: Iterator[CsvRow]
+
+
+def csv_text(rows: Iterable[Sequence[Any]], line_end: str = "\n") -> str:
+    """Return rows as CSV text (RFC 4180). A text that a spreadsheet would run begins with an apostrophe."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator=line_end).writerows([_inert(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _inert(cell: Any) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r\n", "\n").replace("\r", "\n")  # the writer leaves a single carriage return unquoted
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def csv_table(text: str, known: Sequence[str], rows_max: int) -> CsvTable:

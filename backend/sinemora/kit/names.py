@@ -6,9 +6,10 @@ Indic languages, and of emoji: they are allowed after a character beyond ASCII.
 """
 
 import re
+import unicodedata
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 NAME_MAX = 100
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
@@ -26,7 +27,13 @@ ONE_LINE_OR_EMPTY = ONE_LINE.removesuffix("+$") + "*$"
 _ALLOWED_START = re.compile(ONE_LINE.removeprefix("^").removesuffix("$"))
 _CONTROL = re.compile(f"[{_CONTROLS}]")
 
-Name = Annotated[str, Field(min_length=1, max_length=NAME_MAX, pattern=ONE_LINE)]
+
+def composed(text: str) -> str:
+    """Return a text in Unicode's form NFC: `é` typed as one character or as two is one name (UAX 15)."""
+    return unicodedata.normalize("NFC", text)
+
+
+Name = Annotated[str, Field(min_length=1, max_length=NAME_MAX, pattern=ONE_LINE), AfterValidator(composed)]
 
 
 def refusal(text: str) -> str | None:
@@ -42,7 +49,7 @@ def refusal(text: str) -> str | None:
 
 def checked_name(text: str) -> str:
     """Return a name that is no field of a schema, without spaces around it. ValueError that says what is wrong."""
-    name = text.strip()
+    name = composed(text.strip())
     if not name:
         raise ValueError("a name must not be empty")
     if len(name) > NAME_MAX:

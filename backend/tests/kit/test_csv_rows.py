@@ -1,10 +1,16 @@
 """CSV text as spreadsheets write it: separators, decimal signs, line ends, and what is refused."""
 
+import csv
+import io
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinemora.kit.csv_rows import CsvError, csv_table
+import sinemora
+from sinemora.kit.csv_rows import CsvError, csv_table, csv_text
 
 KNOWN = ("name", "price")
 
@@ -61,3 +67,22 @@ def test_any_text_is_read_or_refused(text: str):
     except CsvError:
         return
     assert len(found) <= 10
+
+
+FORMULAS = ["=2+5+cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "\uff1d1+1", "-", "=HYPERLINK(1)"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_text_that_a_spreadsheet_would_run_is_made_inert(text: str):
+    (written,) = csv.reader(io.StringIO(csv_text([[text, "a", -5, "-5.5", "+1e-3", None]]), newline=""))
+    assert written == ["'" + text.replace("\r", "\n"), "a", "-5", "-5.5", "+1e-3", ""]
+
+
+def test_everything_that_leaves_as_csv_is_written_by_the_one_guarded_writer():
+    package = Path(sinemora.__file__).parent
+    users = [
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"csv\.(writer|DictWriter)|import (writer|DictWriter)", path.read_text("utf-8"))
+    ]
+    assert users == ["kit/csv_rows.py"]

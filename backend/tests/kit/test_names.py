@@ -37,6 +37,10 @@ DECEPTIVE = [
 ]
 
 
+def test_a_letter_typed_in_two_ways_is_one_name():
+    assert NAMES.validate_python("cafe\u0301") == checked_name(" cafe\u0301 ") == "caf\u00e9"
+
+
 @pytest.mark.parametrize("name", READABLE)
 def test_names_in_any_language_are_allowed(name: str):
     assert NAMES.validate_python(name) == checked_name(name) == name

@@ -1,6 +1,5 @@
 """The audit log as a file: CSV for spreadsheets, JSON lines for log stores."""
 
-import csv
 import io
 import json
 from collections.abc import Iterator
@@ -12,10 +11,9 @@ from sinemora.access.tenants import queries
 from sinemora.access.tenants.models import AuditEntry
 from sinemora.access.tenants.queries import AuditFilter
 from sinemora.access.tenants.schemas import AuditEntryRead
+from sinemora.kit.csv_rows import csv_text
 
 ROWS_MAX = 100_000
-# Spreadsheets take cells that begin so for formulas (OWASP, "CSV injection").
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export(session: Session, wanted: AuditFilter, format: Literal["csv", "ndjson"]) -> tuple[bytes, bool]:
@@ -37,15 +35,13 @@ def _write_lines(text: io.StringIO, entries: Iterator[dict[str, Any]]) -> int:
 
 
 def _write_csv(text: io.StringIO, entries: Iterator[dict[str, Any]]) -> int:
-    writer = csv.writer(text)
-    writer.writerow(AuditEntryRead.model_fields)
+    text.write(csv_text([[*AuditEntryRead.model_fields]], "\r\n"))
     count = 0
     for count, entry in enumerate(entries, 1):
         if count <= ROWS_MAX:
-            writer.writerow(_cell(entry[name]) for name in AuditEntryRead.model_fields)
+            text.write(csv_text([[_cell(entry[name]) for name in AuditEntryRead.model_fields]], "\r\n"))
     return count
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

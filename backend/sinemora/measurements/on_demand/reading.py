@@ -1,7 +1,5 @@
 """Measurements on demand as readers see them: JSON of their rows, and every exchange as CSV."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
@@ -12,6 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.models import OnDemandMeasurement
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
+from sinemora.kit.csv_rows import csv_text
 from sinemora.measurements.on_demand import queries
 from sinemora.measurements.on_demand.models import OnDemandWindow
 from sinemora.measurements.on_demand.path_probes import EcnFields, count_probes
@@ -124,7 +123,7 @@ def csv_of(row: OnDemandMeasurement, windows: Sequence[OnDemandWindow]) -> Itera
     """Return every exchange of these seconds as CSV, the header first."""
     yield ",".join(_CSV_HEADER) + "\n"
     for window in windows:
-        exchanges, text = exchanges_of(row, window), io.StringIO()
+        exchanges = exchanges_of(row, window)
         base_ns = round(window.started_at.timestamp()) * 1_000_000_000
         error_ns = window.exchanges["clock_error_ns"]
         columns = zip(
@@ -142,11 +141,10 @@ def csv_of(row: OnDemandMeasurement, windows: Sequence[OnDemandWindow]) -> Itera
             exchanges.inbound_reversed,
             strict=True,
         )
-        writer = csv.writer(text, lineterminator="\n")
-        for at_ns, flow, *rest in columns:
-            values = ["" if value is None else int(value) for value in rest]
-            writer.writerow([base_ns + at_ns, window.ports[flow], *values])
-        yield text.getvalue()
+        yield csv_text(
+            [base_ns + at_ns, window.ports[flow], *("" if value is None else int(value) for value in rest)]
+            for at_ns, flow, *rest in columns
+        )
 
 
 def joined(parts: Sequence[Exchanges]) -> Exchanges:

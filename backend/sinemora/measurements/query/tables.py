@@ -4,7 +4,6 @@ A missing value is empty in CSV and null elsewhere, never zero. Times are RFC 33
 milliseconds) in Arrow and Parquet.
 """
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
+
+from sinemora.kit.csv_rows import csv_text
 
 
 class Format(StrEnum):
@@ -76,9 +77,7 @@ def _csv(table: ResultTable) -> Iterator[bytes]:
 
 
 def _csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()
+    return csv_text(rows).encode()
 
 
 def _ndjson(table: ResultTable) -> Iterator[bytes]:

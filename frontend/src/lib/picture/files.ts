@@ -28,7 +28,10 @@ export async function rasterised(picture: { text: string; width: number; height:
   }
 }
 
-/** Return a table as CSV (RFC 4180); a missing value is an empty field. */
+/** What spreadsheets take for a formula, unless it is a number: the guard of `kit/csv_rows.py` (OWASP, "CSV injection"). */
+const FORMULA = /^(?![+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$)[=+\-@\t\r\n＝＋－＠]/i
+
+/** Return a table as CSV (RFC 4180); a missing value is an empty field, and a formula begins with an apostrophe. */
 export const csv = ({ columns, rows }: Table): string =>
   [columns, ...rows]
     .map((row) => row.map(field).join(','))
@@ -36,7 +39,9 @@ export const csv = ({ columns, rows }: Table): string =>
     .concat('\r\n')
 
 const field = (value: string | number | null) =>
-  typeof value === 'string' && /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : (value ?? '')
+  typeof value === 'string' ? quoted(FORMULA.test(value) ? `'${value}` : value) : (value ?? '')
+
+const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** Return a file name: "One-way delay, p50" → "one-way-delay-p50". */
 export const fileName = (title: string) =>

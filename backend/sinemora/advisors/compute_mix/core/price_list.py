@@ -1,12 +1,10 @@
 """Price lists of providers: entries of VM types and of serverless offers, read from CSV or JSON text."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from sinemora.kit.csv_rows import CsvError, CsvRow, csv_table
+from sinemora.kit.csv_rows import CsvError, CsvRow, csv_table, csv_text
 from sinemora.kit.http import strict_json
 
 COLUMNS = (
@@ -56,11 +54,7 @@ def entries_of_json(text: str) -> list[dict[str, Any]]:
 
 def csv_of(entries: list[dict[str, Any]]) -> str:
     """Return entries as CSV text that `entries_of_csv` reads."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: value for name, value in entry.items() if value is not None} for entry in entries)
-    return text.getvalue()
+    return csv_text([[*COLUMNS], *([entry.get(name) for name in COLUMNS] for entry in entries)])
 
 
 def _cells(row: CsvRow) -> Iterator[tuple[str, Any]]:
