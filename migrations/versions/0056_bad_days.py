@@ -2,6 +2,7 @@
 
 Evaluation of alerts: when the newest window of a block was received; for each mesh the newest reported window, the
 lateness of its reports, the ranges of late windows that still have to be evaluated, and windows left out.
+Agents: when they stopped in order, and when they last started; meshes: after how long a VM that is gone is removed.
 Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
 Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh;
 receivers of heartbeats, with the newest one and its result.
@@ -48,6 +49,11 @@ def upgrade() -> None:
     op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz, ADD COLUMN content jsonb")
     op.execute("ALTER TABLE receivers ADD COLUMN heartbeat_at timestamptz, ADD COLUMN heartbeat_answer varchar")
     _allow_kinds(f"{_KINDS}, 'heartbeat'")
+    op.execute("ALTER TABLE agents ADD COLUMN stopped_at timestamptz, ADD COLUMN started_at timestamptz")
+    op.execute(
+        "ALTER TABLE meshes ADD COLUMN remove_gone_after_s integer"
+        " CONSTRAINT ck_meshes_remove_gone_after_s CHECK (remove_gone_after_s BETWEEN 300 AND 2592000)"
+    )
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} DROP NOT NULL' for name in _TRAFFIC)}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ADD COLUMN {name} {kind}' for name, kind in _WAITS)}")
 
@@ -60,6 +66,8 @@ def downgrade() -> None:
     op.execute("ALTER TABLE vm_traffic FORCE ROW LEVEL SECURITY")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'DROP COLUMN {name}' for name, _ in reversed(_WAITS))}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} SET NOT NULL' for name in _TRAFFIC)}")
+    op.execute("ALTER TABLE meshes DROP COLUMN remove_gone_after_s")
+    op.execute("ALTER TABLE agents DROP COLUMN stopped_at, DROP COLUMN started_at")
     op.execute("ALTER TABLE deliveries DROP COLUMN tried_until, DROP COLUMN content")
     op.execute("ALTER TABLE receivers NO FORCE ROW LEVEL SECURITY")
     op.execute("DELETE FROM receivers WHERE kind = 'heartbeat'")

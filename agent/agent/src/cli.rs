@@ -16,6 +16,8 @@ pub enum Task {
     Run,
     /// Enrol with the backend, then end. `force`: replace an existing identity.
     Enrol { force: bool },
+    /// Take this VM out of its meshes and forget its identity.
+    Retire,
     /// Report whether this machine is ready to run.
     Check,
     /// Report the clocks and timestamps of this machine.
@@ -67,6 +69,11 @@ pub fn command() -> Command {
                 .after_help(EXIT_CODES),
         ))
         .subcommand(with_settings(
+            Command::new("retire")
+                .about("Take this VM out of its meshes for good and delete its identity, before the VM is removed")
+                .after_help("Exit codes: 0 the VM is in no mesh any more, 1 failed, 2 a setting is wrong"),
+        ))
+        .subcommand(with_settings(
             Command::new("check")
                 .about("Show the settings in force and test the backend, the ports and the state folder")
                 .after_help("Exit codes: 0 ready, 1 not ready, 2 a setting is wrong"),
@@ -91,13 +98,14 @@ pub fn task_and_settings(
     let Some((name, matches)) = matches.subcommand() else {
         return Err(ConfigError::new(
             "the command",
-            "must be run, enrol, check, clocks or set",
+            "must be run, enrol, retire, check, clocks or set",
         ));
     };
     let task = match name {
         "enrol" => Task::Enrol {
             force: matches.get_flag("force"),
         },
+        "retire" => Task::Retire,
         "check" => Task::Check,
         "clocks" => Task::Clocks,
         "set" => Task::Set,

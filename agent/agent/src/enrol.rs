@@ -214,6 +214,16 @@ pub fn refresh(client: &Client, about: &SelfDescription) -> Result<Answer, Enrol
     Ok(client.send(&Method::PATCH, "/v1/agents/self", Body::Json(&body), LIMIT)?)
 }
 
+/// Leave all meshes and revoke the credential of `client`. A credential that is unknown or revoked already is no error.
+pub fn retire(client: &Client) -> Result<(), EnrolError> {
+    let answer = client.send(&Method::DELETE, "/v1/agents/self", Body::None, LIMIT)?;
+    let gone = ["agent_credential_unknown", "agent_revoked"];
+    if answer.status < 300 || gone.contains(&answer.problem().code.as_str()) {
+        return Ok(());
+    }
+    Err(refusal(&answer))
+}
+
 fn to_json(value: &impl Serialize) -> Result<Vec<u8>, EnrolError> {
     serde_json::to_vec(value).map_err(|e| EnrolError::Refused {
         why: e.to_string(),

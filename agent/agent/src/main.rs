@@ -8,7 +8,7 @@ use sinemora_agent::cli::{self, Task};
 use sinemora_agent::clocks_command::clocks;
 use sinemora_agent::config::{Config, host_name, write_settings};
 use sinemora_agent::program::{self, start_again, start_logging, stop_on_signals};
-use sinemora_agent::run::{Ended, RunError, enrol_only, run};
+use sinemora_agent::run::{Ended, RunError, enrol_only, retire, run};
 use sinemora_agent::stop::Stop;
 
 const NAME: &str = "sinemora-agent";
@@ -59,6 +59,15 @@ fn main() -> ExitCode {
                 config.name,
                 identity.agent_id
             );
+        }),
+        Task::Retire => retire(&config).map(|was_enrolled| {
+            let line = if was_enrolled {
+                "This VM has left its meshes. Stop the agent now; a new token enrols it again."
+            } else {
+                "Nothing to do: this VM is not enrolled."
+            };
+            // Ignore a closed standard output.
+            let _ = writeln!(std::io::stdout(), "{line}");
         }),
         Task::Run => {
             let transfers = ["artifacts", "bulk_sender"];

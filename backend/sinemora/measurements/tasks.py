@@ -8,11 +8,13 @@ from sqlalchemy.exc import OperationalError
 
 from sinemora.access.tenants.models import TenantQuota
 from sinemora.access.tenants.quotas import effective
+from sinemora.fleet.meshes import departure
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import corrections as clock_corrections
+from sinemora.measurements.ingest import presence
 from sinemora.measurements.store import connections, corrections, invalidation, traffic
 from sinemora.measurements.store import partitions as partition_queries
 from sinemora.measurements.store import roll_up as roll_up_service
@@ -93,6 +95,13 @@ def partitions() -> None:
         # A roster is written at least once a day while it is in use.
         partition_queries.drop_rosters(session, min(kept_from.values()) - timedelta(days=2))
         corrections.delete_before(session, min(kept_from.values()))
+
+
+@celery.task(name="measurements.remove_gone")
+def remove_gone() -> None:
+    """Remove VMs that are gone from meshes whose VMs are short-lived. It needs to know whether agents could report."""
+    if removed := departure.remove_gone(datetime.now(UTC), presence.present_since()):
+        log.info("VMs removed that were gone", vms=removed)
 
 
 @celery.task(name="measurements.age")

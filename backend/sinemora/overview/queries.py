@@ -13,6 +13,7 @@ from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Severity
 from sinemora.alerts.models import AlertRule, AlertState, Incident, IncidentState
 from sinemora.fleet.inventory.models import Agent, Vm
+from sinemora.fleet.inventory.status import stopped_since
 from sinemora.measurements.query.ranges import utc
 from sinemora.recommendations.models import Recommendation, RecommendationState
 
@@ -29,6 +30,7 @@ class AgentRow:
     agent_version: str
     last_report_at: datetime | None
     report_every_s: int
+    stopped_since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,21 @@ class Evaluation:
 def agents(session: Session) -> list[AgentRow]:
     """Return the tenant's unrevoked agents by name of their VM."""
     statement = (
-        select(Vm.id, Vm.name, Agent.agent_version, Agent.last_report_at, Agent.report_every_s)
+        select(
+            Vm.id,
+            Vm.name,
+            Agent.agent_version,
+            Agent.last_report_at,
+            Agent.report_every_s,
+            Agent.stopped_at,
+            Agent.started_at,
+        )
         .select_from(Agent)
         .join(Vm, and_(Vm.tenant_id == Agent.tenant_id, Vm.id == Agent.vm_id))
         .where(Agent.revoked_at.is_(None))
         .order_by(Vm.name)
     )
-    return [AgentRow(*row) for row in session.execute(statement)]
+    return [AgentRow(*row[:5], stopped_since(*row[5:])) for row in session.execute(statement)]
 
 
 def open_incidents(session: Session) -> dict[UUID, int]:

@@ -56,6 +56,7 @@ class AgentCounts(Read):
 
     reporting: int
     silent: int
+    stopped: int
     enrolled: int
 
 

@@ -69,7 +69,10 @@ class _Statuses:
     def __init__(self, rows: Sequence[AgentRow], now: datetime) -> None:
         stale = settings().stale_windows
         self.rows = rows
-        self.of_vm = {row.vm_id: status_of(None, row.last_report_at, row.report_every_s, now, stale) for row in rows}
+        self.of_vm = {
+            row.vm_id: status_of(None, row.last_report_at, row.report_every_s, now, stale, row.stopped_since)
+            for row in rows
+        }
 
     def counts(self, mesh: MeshState) -> AgentCounts:
         """Return the number of agents of a mesh by status."""
@@ -77,6 +80,7 @@ class _Statuses:
         return AgentCounts(
             reporting=found[AgentStatus.reporting],
             silent=found[AgentStatus.silent],
+            stopped=found[AgentStatus.stopped],
             enrolled=found[AgentStatus.enrolled],
         )
 

@@ -17,7 +17,7 @@ export const meshHealth = (changes: Partial<MeshHealth> = {}): MeshHealth => ({
   ended_at: '2026-11-23T10:58:50Z',
   paths: { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0, no_service: 0 },
   loss: 0,
-  agents: { reporting: 6, silent: 0, enrolled: 0 },
+  agents: { reporting: 6, silent: 0, stopped: 0, enrolled: 0 },
   open_incidents: 0,
   worst_incidents: [],
   recent_incidents: [],

@@ -6,21 +6,33 @@ use serde_json::json;
 use ureq::http::Method;
 
 use crate::backend::{Body, CallError, Client, Verdict};
-use crate::calendar::rfc3339;
+use crate::calendar::{self, rfc3339};
 use crate::counters::Event;
 
 /// Largest number of events that the backend accepts in one request.
 pub const MOST_AT_ONCE: usize = 100;
 const LIMIT: Duration = Duration::from_secs(15);
+/// A machine that shuts down does not wait for long.
+const STOPPING_LIMIT: Duration = Duration::from_secs(2);
+const PATH: &str = "/v1/agents/self/events";
 
 /// Send events (`POST /v1/agents/self/events`).
 pub fn send(client: &Client, events: &[Event]) -> Result<Verdict, CallError> {
     let body = json!({ "events": events.iter().map(as_json).collect::<Vec<_>>() }).to_string();
+    let answer = client.send(&Method::POST, PATH, Body::Json(body.as_bytes()), LIMIT)?;
+    Ok(answer.verdict())
+}
+
+/// Tell the backend that this agent is being stopped, so that it does not count as silent. Nothing is sent twice: the
+/// process ends.
+pub fn send_stopping(client: &Client) -> Result<Verdict, CallError> {
+    let at = rfc3339(i64::try_from(calendar::now_s()).unwrap_or(0) * 1_000_000_000);
+    let body = json!({ "events": [{ "kind": "stopping", "at": at, "detail": {} }] }).to_string();
     let answer = client.send(
         &Method::POST,
-        "/v1/agents/self/events",
+        PATH,
         Body::Json(body.as_bytes()),
-        LIMIT,
+        STOPPING_LIMIT,
     )?;
     Ok(answer.verdict())
 }

@@ -1,7 +1,7 @@
 //! Reports of windows to the backend: batching, spooling on disk, upload with backoff.
 
 mod batch;
-mod events;
+pub mod events;
 mod on_demand;
 mod refused;
 mod sequence;

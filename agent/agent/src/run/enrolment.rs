@@ -9,8 +9,8 @@ use crate::backend::Client;
 use crate::backoff::{Backoff, random};
 use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError};
-use crate::enrol::{EnrolError, SelfDescription, enrol};
-use crate::identity::Identity;
+use crate::enrol::{self, EnrolError, SelfDescription, enrol};
+use crate::identity::{IDENTITY_FILE, Identity};
 use crate::network::Listen;
 use crate::packet_loop::LoopError;
 use crate::state_dir::{StateDir, write_atomically};
@@ -35,6 +35,26 @@ pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
     }
     let (backend, token) = invitation(config)?;
     try_enrol(config, &state, backend, token)
+}
+
+/// Take this VM out of its meshes, revoke its identity and delete it. Return whether it had one.
+///
+/// The agent may run meanwhile: it measures nothing any more and can be stopped.
+pub fn retire(config: &Config) -> Result<bool, RunError> {
+    let Some(identity) = Identity::load(&config.state_dir)? else {
+        return Ok(false);
+    };
+    let backend = super::backend_of(config, &identity)?;
+    let client = Client::new(backend, &config.trust)?.with_credential(&identity.credential);
+    enrol::retire(&client)?;
+    let path = config.state_dir.join(IDENTITY_FILE);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RunError::Io {
+            at: path.display().to_string(),
+            why: error.to_string(),
+        }),
+        _ => Ok(true),
+    }
 }
 
 /// Return the identity on disk, or enrol with the token and retry while the backend is unreachable.

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use address_watch::await_loss;
-pub use enrolment::enrol_only;
+pub use enrolment::{enrol_only, retire};
 pub use error::RunError;
 
 use crate::backend::{Answer, Client, Verdict};
@@ -32,7 +32,7 @@ use crate::network::Listen;
 use crate::packet_loop::{self, Options};
 use crate::plan::{BackendClock, PeerAddresses, PlanCache, PlanTag, PollPace, Poller, TimeKeeper};
 use crate::report::{
-    Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader, WindowQueue,
+    Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader, WindowQueue, events,
 };
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
@@ -184,6 +184,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             }
         })?;
     }
+    let farewell = client.clone();
     let (describe_stop, describe_config) = (stop.clone(), config.clone());
     spawn("describe", move || {
         // The measurement does not wait for the cloud's metadata service.
@@ -212,6 +213,9 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         counters,
         stop,
     )?;
+    if measured.is_ok() && !address_lost.load(Relaxed) {
+        say_stopping(&farewell);
+    }
     // The packet loop held the last sender of windows, so the batcher ends now.
     if batching.join().is_err() {
         tracing::error!("the last windows could not be spooled");
@@ -222,6 +226,18 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     } else {
         Ended::Stopped
     })
+}
+
+/// Tell the backend that this agent is being stopped. Without an answer the agent counts as silent soon.
+fn say_stopping(client: &Client) {
+    let why = match events::send_stopping(client) {
+        Ok(Verdict::Accepted) => return,
+        Ok(Verdict::Refused { why } | Verdict::Later { why, .. } | Verdict::Locked { why, .. }) => {
+            why
+        }
+        Err(error) => error.to_string(),
+    };
+    tracing::warn!("the backend was not told of this stop: {why}");
 }
 
 /// Run the packet loop in a separate thread until it ends or `stop` is set.

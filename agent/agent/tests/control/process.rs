@@ -173,6 +173,61 @@ fn enrols_at_its_first_start_and_remembers_it() {
 }
 
 #[test]
+fn a_stop_is_told_to_the_backend_and_a_retired_agent_forgets_its_identity() {
+    let backend = FakeBackend::start(kind);
+    let folder = tempfile::tempdir().unwrap();
+    let token = [
+        ("backend", backend.url.as_str()),
+        ("token", "sme_0123456789"),
+    ];
+    let nothing = ends(&mut agent("retire", folder.path(), &token));
+    assert_eq!(nothing.0, Some(0));
+    assert!(nothing.1.contains("not enrolled"), "{}", nothing.1);
+
+    let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
+    wait_for(&lines, "new plan");
+    process.signal("-TERM");
+    assert_eq!(process.exit_code(), Some(0));
+    let told = backend.next_to("POST", "/v1/agents/self/events");
+    let body: Value = serde_json::from_slice(&told.body).unwrap();
+    assert_eq!(body["events"][0]["kind"], "stopping");
+
+    // Beside a running agent, as a hook before the end of a VM does.
+    let (process, lines) = Running::start(&mut agent("run", folder.path(), &[]));
+    wait_for(&lines, "the plan of the last run");
+    let retired = ends(&mut agent("retire", folder.path(), &[]));
+    assert_eq!(retired.0, Some(0), "{}", retired.1);
+    let asked = backend.next_to("DELETE", "/v1/agents/self");
+    assert_eq!(asked.headers["authorization"], "Bearer sma_secret");
+    assert!(!folder.path().join("identity.json").exists());
+    process.signal("-TERM");
+    assert_eq!(process.exit_code(), Some(0));
+}
+
+#[test]
+fn a_stop_does_not_wait_for_a_backend_that_is_away() {
+    let backend = FakeBackend::start(|request| match request.path.as_str() {
+        "/v1/agents/self/events" => {
+            std::thread::sleep(PATIENCE);
+            reply(204)
+        }
+        _ => kind(request),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let token = [
+        ("backend", backend.url.as_str()),
+        ("token", "sme_0123456789"),
+    ];
+    let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
+    wait_for(&lines, "new plan");
+    let began = std::time::Instant::now();
+    process.signal("-TERM");
+    wait_for(&lines, "was not told of this stop");
+    assert_eq!(process.exit_code(), Some(0));
+    assert!(began.elapsed() < PATIENCE);
+}
+
+#[test]
 fn a_token_of_the_command_line_is_not_seen_while_the_agent_runs() {
     let backend = FakeBackend::start(kind);
     let folder = tempfile::tempdir().unwrap();

@@ -45,6 +45,8 @@ __all__ = [
 ]
 
 CREDENTIAL_PREFIX = "sma_"
+STOPPING = "stopping"
+"""Kind of the event of an agent that is being stopped."""
 # Longest time another process may still accept a revoked credential, s.
 CACHED_S = 5.0
 _CACHE_SIZE = 20_000
@@ -245,7 +247,7 @@ def enrol_agent(
     return agent, credential
 
 
-def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
+def revoke(session: Session, actor: Actor | None, agent_id: UUID) -> Agent:
     """Revoke an agent's credential; repeating is no error. ProductError `agent_unknown`.
 
     Effective at once here and within `CACHED_S` seconds in other processes.
@@ -278,10 +280,15 @@ def describe(session: Session, identity: AgentIdentity, body: AgentDescription) 
     offered = fields.get("transfer", agent.description.get("transfer"))
     description = fields.get("description") or agent.description
     agent.description = description | ({} if offered is None else {"transfer": offered})
+    if "description" in fields:  # the agent sends it at each start, `sinemora-transfer` never
+        agent.started_at = datetime.now(UTC)
     session.flush()
     return agent
 
 
 def store_events(session: Session, identity: AgentIdentity, events: Sequence[AgentEventCreate]) -> None:
-    """Store events of an agent."""
+    """Store events of an agent. From `stopping` on it counts as stopped, by the backend's clock."""
+    if any(event.kind == STOPPING for event in events):
+        agent = get_agent(session, identity.agent_id)
+        agent.stopped_at = datetime.now(UTC)
     queries.add_events(session, identity.agent_id, [event.model_dump() for event in events])

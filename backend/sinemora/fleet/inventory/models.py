@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from sinemora.fleet.inventory.status import stopped_since
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.errors import taken_as
 from sinemora.kit.http.etag import Versioned
@@ -93,7 +94,10 @@ class Vm(Identified, Versioned, TenantOwned, Base):
 
 
 class Agent(Identified, TenantOwned, Base):
-    """Agent on a VM, identified by its credential. A VM has at most one that is not revoked."""
+    """Agent on a VM, identified by its credential. A VM has at most one that is not revoked.
+
+    `stopped_at`: when it reported its last orderly stop; `started_at`: when it last described itself after a start.
+    """
 
     __tablename__ = "agents"
     __table_args__ = (
@@ -114,9 +118,16 @@ class Agent(Identified, TenantOwned, Base):
     description: Mapped[dict[str, Any]]
     last_report_at: Mapped[datetime | None]
     report_every_s: Mapped[int] = mapped_column(server_default=text("10"))
+    stopped_at: Mapped[datetime | None]
+    started_at: Mapped[datetime | None]
     health: Mapped[dict[str, Any] | None]
 
     vm: Mapped[Vm] = relationship(viewonly=True, lazy="joined", innerjoin=True)
+
+    @property
+    def stopped_since(self) -> datetime | None:
+        """Time of its orderly stop, unless it has started since."""
+        return stopped_since(self.stopped_at, self.started_at)
 
 
 class AgentEvent(TenantOwned, Base):

@@ -115,7 +115,7 @@ class VmUpdate(Write):
 
 
 class AgentSummary(Read):
-    """Summary of an agent."""
+    """Summary of an agent. `stopped_since`: time of its orderly stop, if it has not started since."""
 
     id: UUID
     agent_version: str
@@ -123,13 +123,19 @@ class AgentSummary(Read):
     revoked_at: datetime | None
     last_report_at: datetime | None
     report_every_s: int
+    stopped_since: datetime | None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def status(self) -> AgentStatus:
         """Return the current status of the agent."""
         return status_of(
-            self.revoked_at, self.last_report_at, self.report_every_s, datetime.now(UTC), settings().stale_windows
+            self.revoked_at,
+            self.last_report_at,
+            self.report_every_s,
+            datetime.now(UTC),
+            settings().stale_windows,
+            self.stopped_since,
         )
 
 
@@ -223,7 +229,7 @@ class AgentDescription(AgentWrite):
 
 
 class AgentEventCreate(AgentWrite):
-    """Event of an agent: `clock_step`, `route_change`, `rate_shed`, `no_service`, `reports_dropped` …"""
+    """Event of an agent: `stopping`, `clock_step`, `route_change`, `rate_shed`, `no_service`, `reports_dropped` …"""
 
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,39}$")]
     at: AwareDatetime

@@ -7,13 +7,26 @@ from enum import StrEnum
 _SLACK = timedelta(seconds=10)
 
 
+STOPPED_FOR = timedelta(minutes=30)
+"""Time for which an agent that was stopped may be away, for a restart or a reboot; then it counts as silent."""
+
+
 class AgentStatus(StrEnum):
-    """Status of an agent: `enrolled` (never reported), `reporting`, `silent` (no recent report), `revoked`."""
+    """Status of an agent: `enrolled` (never reported), `reporting`, `silent` (no recent report), `revoked`.
+
+    `stopped`: it was stopped in the last half hour, said so, and has not started since.
+    """
 
     enrolled = "enrolled"
     reporting = "reporting"
     silent = "silent"
+    stopped = "stopped"
     revoked = "revoked"
+
+
+def stopped_since(stopped_at: datetime | None, started_at: datetime | None) -> datetime | None:
+    """Return the time of the last orderly stop of an agent, unless it has started since."""
+    return stopped_at if stopped_at is not None and (started_at is None or started_at < stopped_at) else None
 
 
 def silent_after(report_every_s: int, stale_windows: int) -> timedelta:
@@ -27,10 +40,13 @@ def status_of(
     report_every_s: int,
     now: datetime,
     stale_windows: int,
+    stopped_at: datetime | None = None,
 ) -> AgentStatus:
     """Return the status at `now` of an agent that reports every `report_every_s` seconds."""
     if revoked_at is not None:
         return AgentStatus.revoked
+    if stopped_at is not None and now - stopped_at <= STOPPED_FOR:
+        return AgentStatus.stopped
     if last_report_at is None:
         return AgentStatus.enrolled
     recent = now - last_report_at <= silent_after(report_every_s, stale_windows)

@@ -50,6 +50,7 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
         CheckConstraint("strategy IN ('full', 'zones', 'sparse', 'event')", name="strategy"),
         CheckConstraint("period_windows BETWEEN 2 AND 60", name="period_windows"),
         CheckConstraint("representatives BETWEEN 1 AND 16", name="representatives"),
+        CheckConstraint("remove_gone_after_s BETWEEN 300 AND 2592000", name="remove_gone_after_s"),
     )
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
@@ -62,6 +63,7 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
     strategy: Mapped[str] = mapped_column(server_default=FULL.kind.value)
     period_windows: Mapped[int] = mapped_column(server_default=text(str(FULL.period_windows)))
     representatives: Mapped[int] = mapped_column(server_default=text(str(FULL.representatives)))
+    remove_gone_after_s: Mapped[int | None]
     revision: Mapped[int] = mapped_column(BigInteger, server_default=text("1"), server_onupdate=FetchedValue())
 
 

@@ -13,7 +13,7 @@ from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.fleet.inventory import copies
 from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn, authenticate
 from sinemora.fleet.inventory.schemas import AgentEnrol, AgentEnrolled
-from sinemora.fleet.meshes import adoption, enrolment, previews, service, usage
+from sinemora.fleet.meshes import adoption, departure, enrolment, previews, service, usage
 from sinemora.fleet.meshes.bulk_plan import bulk_part
 from sinemora.fleet.meshes.models import EnrolmentToken, Mesh
 from sinemora.fleet.meshes.plan import plan_for, plan_revision
@@ -166,6 +166,15 @@ def delete_enrolment_token(token_id: UUID, session: SessionDep, actor: Editor) -
 def enrol_agent(body: AgentEnrol) -> AgentEnrolled:
     """Enrol an agent: exchange an enrolment token for the agent's identity."""
     return enrolment.enrol(body)
+
+
+@agent_router.delete("", status_code=204)
+def retire_self(session: SessionDep, agent: AgentDep) -> None:
+    """Retire the agent: its VM leaves all meshes, and its credential is revoked.
+
+    The VM is deleted if the VMs of all its meshes are short-lived. An agent that is only stopped sends `stopping`.
+    """
+    departure.retire(session, agent)
 
 
 @agent_router.get(

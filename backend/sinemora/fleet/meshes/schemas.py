@@ -54,6 +54,15 @@ Representatives = Annotated[
     ),
 ]
 
+RemoveGoneAfter = Annotated[
+    int,
+    Field(
+        ge=300,
+        le=2_592_000,
+        description="VMs are short-lived: one whose agent has been stopped or silent for so long is removed, s",
+    ),
+]
+
 
 class MeshCreate(Write):
     """Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds.
@@ -72,6 +81,7 @@ class MeshCreate(Write):
     strategy: StrategyKind = FULL.kind
     period_windows: PeriodWindows = FULL.period_windows
     representatives: Representatives = FULL.representatives
+    remove_gone_after_s: RemoveGoneAfter | None = None
 
 
 class MeshUpdate(Write):
@@ -86,10 +96,14 @@ class MeshUpdate(Write):
     strategy: Omittable[StrategyKind] = None
     period_windows: Omittable[PeriodWindows] = None
     representatives: Omittable[Representatives] = None
+    remove_gone_after_s: RemoveGoneAfter | None = None
 
 
 class MeshRead(Read):
-    """Mesh: VMs that probe one another. `revision` rises with every change of roster or plan."""
+    """Mesh: VMs that probe one another. `revision` rises with every change of roster or plan.
+
+    `remove_gone_after_s`: time after which a VM that is gone is removed; null: VMs stay until somebody removes them.
+    """
 
     id: UUID
     key: int
@@ -102,6 +116,7 @@ class MeshRead(Read):
     strategy: StrategyKind
     period_windows: int
     representatives: int
+    remove_gone_after_s: int | None
     revision: int
     vm_count: int
     version: int

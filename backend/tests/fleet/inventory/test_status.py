@@ -26,3 +26,13 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 def test_status(revoked: bool, silent_for_s: int | None, every_s: int, status: str):
     last = None if silent_for_s is None else NOW - timedelta(seconds=silent_for_s)
     assert status_of(NOW if revoked else None, last, every_s, NOW, stale_windows=3) is AgentStatus(status)
+
+
+@pytest.mark.parametrize(
+    ("stopped_for_min", "reported", "status"),
+    [(0, True, "stopped"), (30, True, "stopped"), (31, True, "silent"), (5, False, "stopped"), (31, False, "enrolled")],
+)
+def test_a_stopped_agent_is_not_silent_for_half_an_hour(stopped_for_min: int, reported: bool, status: str):
+    stopped_at = NOW - timedelta(minutes=stopped_for_min)
+    last = stopped_at if reported else None
+    assert status_of(None, last, 10, NOW, 3, stopped_at) is AgentStatus(status)

@@ -28,7 +28,7 @@ def api(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 def folder_of(tmp_path: Path, api: subprocess.Popen[bytes]) -> DataFolder:
     (tmp_path / "run").mkdir()
     folder = DataFolder(tmp_path)
-    others = dict.fromkeys(replacing.WORKERS, {"pid": None, "state": ""})
+    others = {name: {"pid": None, "state": ""} for name in replacing.WORKERS}
     folder.write_state({"processes": {"api": {"pid": api.pid, "state": "up"}, **others}})
     return folder
 

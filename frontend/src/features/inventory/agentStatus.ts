@@ -6,6 +6,7 @@ import { strings } from './strings'
 export const AGENT_STATUS: Record<AgentStatus, { mark: Status; word: string }> = {
   reporting: { mark: 'good', word: strings.reporting },
   enrolled: { mark: 'waiting', word: strings.enrolled },
+  stopped: { mark: 'waiting', word: strings.stopped },
   silent: { mark: 'warn', word: strings.silent },
   revoked: { mark: 'ended', word: strings.revoked },
 }

@@ -151,6 +151,7 @@ export const strings = {
   reporting: 'Reporting',
   enrolled: 'Enrolled',
   silent: 'Silent',
+  stopped: 'Stopped',
   revoked: 'Revoked',
   hostName: 'Host name',
   system: 'Operating system',

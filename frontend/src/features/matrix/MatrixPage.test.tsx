@@ -122,7 +122,7 @@ test('the cells of a zone pair are the paths between its VMs', async () => {
   expect(within(path).getByText('zone b → zone c')).toBeTruthy()
 })
 
-const AGENTS = { reporting: 6, silent: 0, enrolled: 0 }
+const AGENTS = { reporting: 6, silent: 0, stopped: 0, enrolled: 0 }
 
 test.each([
   [0, AGENTS, /^No path is planned: none of these VMs has an agent\./],
@@ -161,7 +161,7 @@ test.each([
       (cell) => (cell % 7 === 0 ? 1 : state(cell)),
       Date.parse('2026-11-20T10:42:00Z'),
     )
-  const health = { paths: { planned: 30 }, agents: { reporting: 0, silent: 6, enrolled: 0 } }
+  const health = { paths: { planned: 30 }, agents: { reporting: 0, silent: 6, stopped: 0, enrolled: 0 } }
   const answers = { 'GET /v1/meshes/m/matrix': stale, 'GET /v1/overview/meshes/m': health }
   const grid = await open({ metric: 'one_way_delay', cell: '0,5' }, answers)
   const notice = (await screen.findByText(title)).parentElement

@@ -20,7 +20,9 @@ export function NeedsAttention({ attention, meshes }: { attention: Attention; me
   const clock = useClock()
   const { silent, copied, outdated, clocks } = attention
   if (silent.count + copied.count + outdated.count + clocks.count === 0) {
-    const hasAgents = meshes.some(({ agents }) => agents.reporting + agents.silent + agents.enrolled > 0)
+    const hasAgents = meshes.some(
+      ({ agents }) => agents.reporting + agents.silent + agents.stopped + agents.enrolled > 0,
+    )
     return <p className={pageStyles.lead}>{hasAgents ? strings.nothing : strings.noAgents}</p>
   }
   return (

@@ -23,8 +23,8 @@ const noUsual = (changes: readonly PairChange[]) =>
 /** The numbers of a mesh: paths, loss, change of the delay, agents. */
 export function Numbers({ mesh, deviations }: Props) {
   const { planned, measured } = mesh.paths
-  const { reporting, silent, enrolled } = mesh.agents
-  const agents = reporting + silent + enrolled
+  const { reporting, silent, stopped, enrolled } = mesh.agents
+  const agents = reporting + silent + stopped + enrolled
   const changes = deviations.data ? changesOf(deviations.data) : []
   const now = useNow(NOW_MS, serverNow)
   const comparable = changes.filter((change) => change.isUnusual || !isCovered(change, mesh, now))

@@ -45,7 +45,7 @@ test('a healthy mesh is one sentence, and the other parts are one quiet line', a
 })
 
 test('before anything is measured, no part of the overview reads as if all were fine', async () => {
-  const none = { reporting: 0, silent: 0, enrolled: 0 }
+  const none = { reporting: 0, silent: 0, stopped: 0, enrolled: 0 }
   mockApi(
     responses([meshHealth({ vms: 2, ended_at: null, agents: none, paths: { ...meshHealth().paths, planned: 0 } })]),
   )
@@ -157,7 +157,7 @@ test('zone pairs of many meshes are compared when they are opened', async () => 
 
 test('a new mesh names the next step and shows no strip', async () => {
   const paths = { planned: 0, measured: 0, lost: 0, stale: 0, no_data: 0, no_service: 0 }
-  const agents = { reporting: 0, silent: 0, enrolled: 0 }
+  const agents = { reporting: 0, silent: 0, stopped: 0, enrolled: 0 }
   mockApi(responses([meshHealth({ vms: 0, zones: [], paths, agents, ended_at: null })]))
   const router = await showPage(<OverviewPage />)
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))

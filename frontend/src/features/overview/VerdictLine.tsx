@@ -88,7 +88,7 @@ function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
       return (
         <>
           <strong>{strings.waiting}</strong>{' '}
-          {strings.waitingNext(agents.reporting, agents.reporting + agents.silent + agents.enrolled)}
+          {strings.waitingNext(agents.reporting, agents.reporting + agents.silent + agents.stopped + agents.enrolled)}
         </>
       )
     case 'learning':

@@ -23,7 +23,7 @@ describe('only a mesh that is measured and evaluated as a whole is healthy', () 
     ],
     ['one path lost', { paths: { ...PATHS, measured: 29, lost: 1 } }, 'partial', 'warn'],
     ['one path without data', { paths: { ...PATHS, measured: 29, no_data: 1 } }, 'partial', 'warn'],
-    ['a silent agent', { agents: { reporting: 5, silent: 1, enrolled: 0 } }, 'partial', 'warn'],
+    ['a silent agent', { agents: { reporting: 5, silent: 1, stopped: 0, enrolled: 0 } }, 'partial', 'warn'],
     ['no rules', { alert_rules: 0 }, 'noRules', 'warn'],
     ['rules never evaluated', { evaluated_until: null }, 'unevaluated', 'warn'],
     ['rules evaluated long ago', { evaluated_until: '2026-11-23T10:30:00Z' }, 'unevaluated', 'warn'],
@@ -36,7 +36,7 @@ describe('only a mesh that is measured and evaluated as a whole is healthy', () 
     ],
     [
       'young paths and a silent agent',
-      { learning: YOUNG, agents: { reporting: 5, silent: 1, enrolled: 0 } },
+      { learning: YOUNG, agents: { reporting: 5, silent: 1, stopped: 0, enrolled: 0 } },
       'partial',
       'warn',
     ],
