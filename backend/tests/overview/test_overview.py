@@ -56,7 +56,7 @@ def test_what_is_not_measured_is_counted_apart(owner: Member, make_mesh):
     mesh = mesh_of(owner)
     assert mesh["paths"] == {"planned": 6, "measured": 0, "lost": 0, "stale": 0, "no_data": 6, "no_service": 0}
     assert (mesh["vms"], mesh["loss"], mesh["ended_at"]) == (3, None, None)
-    assert mesh["agents"] == {"reporting": 0, "silent": 0, "enrolled": 3}
+    assert mesh["agents"] == {"reporting": 0, "silent": 0, "stopped": 0, "enrolled": 3}
     assert [(zone["name"], zone["first"], zone["count"]) for zone in mesh["zones"]] == [
         ("a", 0, 1),
         ("b", 1, 1),
@@ -71,7 +71,7 @@ def test_what_is_not_measured_is_counted_apart(owner: Member, make_mesh):
     assert mesh["paths"]["measured"] == 2
     assert mesh["paths"]["no_data"] == 2
     assert mesh["paths"]["lost"] + mesh["paths"]["stale"] == 2
-    assert mesh["agents"] == {"reporting": 1, "silent": 0, "enrolled": 2}
+    assert mesh["agents"] == {"reporting": 1, "silent": 0, "stopped": 0, "enrolled": 2}
     # Of 16 requests to one peer 8 were lost, of 8 responses none; the other peer got 8 and answered none.
     assert mesh["loss"] == pytest.approx(16 / 32)
 

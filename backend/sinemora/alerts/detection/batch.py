@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection import evaluation_input, queries
-from sinemora.alerts.detection.queries import LateBlock, MeshFacts
+from sinemora.alerts.detection.queries import AgentTimes, LateBlock, MeshFacts
 from sinemora.alerts.evaluation.breach import Seasons
 from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX
 from sinemora.alerts.evaluation.rule import Rule
@@ -45,8 +45,8 @@ class Wanted:
 class MeshInput:
     """What evaluation of some windows of a mesh reads.
 
-    `recent`: blocks of earlier windows received around the last look or later. `agents`: VM key, last report and
-    seconds between reports of each agent. `present_since`: since when agents could report, None if unknown.
+    `recent`: blocks of earlier windows received around the last look or later. `present_since`: since when agents could
+    report, None if unknown.
     """
 
     mesh: MeshState
@@ -54,7 +54,7 @@ class MeshInput:
     frames: MeshFrames
     corrections: list[Corrections]
     recent: list[LateBlock]
-    agents: list[tuple[int, datetime, int]]
+    agents: list[AgentTimes]
     facts: MeshFacts
     present_since: datetime | None
 
@@ -69,7 +69,8 @@ class MeshInput:
             one for one in self.corrections if one.started_at_s < ended_at_s and one.ended_at_s > start_s - HOLDS_S
         ]
         pairs, _ = merge.newest(blocks, corrections=shifts)
-        return evaluation_input.window_of(self.mesh, pairs, ended_at_s, self.mesh.window_s, seasons)
+        window = evaluation_input.window_of(self.mesh, pairs, ended_at_s, self.mesh.window_s, seasons)
+        return evaluation_input.without(window, evaluation_input.away(self.mesh, self.agents, start_s, ended_at_s))
 
 
 def late_reach_s(window_s: int) -> int:
@@ -101,7 +102,7 @@ def read(session: Session, wanted: Sequence[Wanted]) -> dict[UUID, MeshInput]:
     keys = [mesh.key for mesh in states.values()]
     shifts = corrections.of_meshes(session, session.info["tenant_key"], keys, first, max(span[2] for span in spans))
     rules = rules_of_meshes(session, list(states.values()))
-    agents = queries.last_reports(session, ids)
+    agents = queries.agent_times(session, ids)
     known = queries.facts(session, ids, utc(min(one.ends_s[0] for one in wanted) - REMEMBERED_S))
     present_since = presence.present_since()
     return {

@@ -1,18 +1,20 @@
 """Input of evaluation: windows from stored frames, silent agents, applications below their objective."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.detection.queries import AgentTimes
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.breach import Seasons, Values
 from sinemora.alerts.evaluation.window import BucketForecast, EvaluationWindow
 from sinemora.alerts.incidents.affected import newest
 from sinemora.applications import queries as applications
-from sinemora.fleet.inventory.status import AgentStatus, status_of
+from sinemora.fleet.inventory.status import STOPPED_FOR, AgentStatus, status_of, stopped_since
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import zone_runs
 from sinemora.kit.config import settings
@@ -23,6 +25,10 @@ from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import TierRange
 from sinemora.measurements.token_buckets import service as token_buckets
+
+# An agent ends its packet loop before it says that it stops, and answers others soon after it has described itself.
+_STOPS_WITHIN_S = 5.0
+_STARTS_WITHIN_S = 15.0
 
 
 def zone_of(mesh: MeshState) -> Ints:
@@ -92,17 +98,53 @@ def packets_of(cells: Cells) -> tuple[Floats, Floats]:
     return next(counts), next(counts)
 
 
-def silent_members(
-    mesh: MeshState, reports: Sequence[tuple[int, datetime, int]], since: datetime, at: datetime
-) -> Flags:
-    """Return the members whose agent is overdue, given the start of uninterrupted evaluation of the mesh.
+def away(mesh: MeshState, agents: Sequence[AgentTimes], start_s: float, end_s: float) -> Flags:
+    """Return the members whose agent was stopped in order during a part of a window, for the time that it may be."""
+    keys = set()
+    for agent in agents:
+        if agent.stopped_at is None:
+            continue
+        stopped_s = agent.stopped_at.timestamp()
+        until_s = stopped_s + STOPPED_FOR.total_seconds()
+        if agent.started_at is not None and agent.started_at > agent.stopped_at:
+            until_s = min(until_s, agent.started_at.timestamp())
+        if stopped_s - _STOPS_WITHIN_S < end_s and start_s < until_s + _STARTS_WITHIN_S:
+            keys.add(agent.vm_key)
+    return np.array([member.key in keys for member in mesh.members], np.bool_)
 
-    `reports`: VM key, last report and seconds between reports of each agent.
-    """
+
+def without(window: EvaluationWindow, members: Flags) -> EvaluationWindow:
+    """Return a window in which nothing is known of the paths from and to some members."""
+    if not members.any():
+        return window
+    paths = members[:, None] | members[None, :]
+    values, packets = window.values, window.packets
+
+    def known_values(metric: Metric, statistic: Statistic) -> Floats:
+        return np.where(paths, np.float32(np.nan), values(metric, statistic))
+
+    def known_packets() -> tuple[Floats, Floats]:
+        assert packets is not None
+        sent, lost = packets()
+        return np.where(paths, np.float32(np.nan), sent), np.where(paths, np.float32(np.nan), lost)
+
+    return replace(window, values=known_values, packets=None if packets is None else known_packets)
+
+
+def silent_members(mesh: MeshState, agents: Sequence[AgentTimes], since: datetime, at: datetime) -> Flags:
+    """Return the members whose agent is overdue, given the start of uninterrupted evaluation of the mesh."""
     silent_keys = {
-        key
-        for key, last_at, every_s in reports
-        if status_of(None, max(last_at, since), every_s, at, settings().stale_windows) is AgentStatus.silent
+        agent.vm_key
+        for agent in agents
+        if status_of(
+            None,
+            max(agent.last_report_at, since),
+            agent.report_every_s,
+            at,
+            settings().stale_windows,
+            stopped_since(agent.stopped_at, agent.started_at),
+        )
+        is AgentStatus.silent
     }
     return np.array([member.key in silent_keys for member in mesh.members], np.bool_)
 

@@ -290,20 +290,30 @@ def minutes_merged(
     return [(started_at, rolled_at) for started_at, rolled_at in rows]
 
 
-def last_reports(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, list[tuple[int, datetime, int]]]:
-    """VM key, last report and seconds between reports of every living agent of meshes that has reported, by mesh."""
+class AgentTimes(NamedTuple):
+    """Times of an agent: its VM, its last report, seconds between reports, its last orderly stop and its last start."""
+
+    vm_key: int
+    last_report_at: datetime
+    report_every_s: int
+    stopped_at: datetime | None
+    started_at: datetime | None
+
+
+def agent_times(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, list[AgentTimes]]:
+    """Return the times of every unrevoked agent of meshes that has reported, by mesh."""
     rows = session.execute(
         text(
-            "SELECT m.mesh_id, v.key, a.last_report_at, a.report_every_s FROM mesh_vms m"
+            "SELECT m.mesh_id, v.key, a.last_report_at, a.report_every_s, a.stopped_at, a.started_at FROM mesh_vms m"
             " JOIN vms v ON v.tenant_id = m.tenant_id AND v.id = m.vm_id"
             " JOIN agents a ON a.tenant_id = v.tenant_id AND a.vm_id = v.id AND a.revoked_at IS NULL"
             " WHERE m.tenant_id = :tenant_id AND m.mesh_id = ANY(:mesh_ids) AND a.last_report_at IS NOT NULL"
         ),
         {"tenant_id": session.info["tenant_id"], "mesh_ids": list(mesh_ids)},
     )
-    found: dict[UUID, list[tuple[int, datetime, int]]] = {mesh_id: [] for mesh_id in mesh_ids}
-    for mesh_id, key, at, every_s in rows:
-        found[mesh_id].append((key, at, every_s))
+    found: dict[UUID, list[AgentTimes]] = {mesh_id: [] for mesh_id in mesh_ids}
+    for mesh_id, *times in rows:
+        found[mesh_id].append(AgentTimes(*times))
     return found
 
 

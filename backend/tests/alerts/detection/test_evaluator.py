@@ -59,6 +59,32 @@ def test_no_agent_is_silent_before_it_could_report_again(watched: Watched, monke
         assert len(watched.incidents()) == incidents
 
 
+def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watched: Watched):
+    """Its peers lose their packets to it. It says that it stops; after half an hour it counts as before."""
+    (rule,) = watched.rules()
+    watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"windows_x": 1, "windows_y": 1})
+    watched.window()
+    watched.slow = egress(watched, 1)
+    ended_at_s = watched.report()
+    stopped = (
+        "UPDATE agents SET stopped_at = to_timestamp(:stopped_s), started_at = to_timestamp(:started_s) WHERE id = :id"
+    )
+
+    def evaluate_when(stopped_s: float, started_s: float | None) -> int:
+        with system_session() as session:
+            times = {"stopped_s": stopped_s, "started_s": started_s, "id": watched.world.agents[1].agent_id}
+            session.execute(text(stopped), times)
+        watched.evaluate(watched.report())
+        return len(watched.incidents())
+
+    assert evaluate_when(ended_at_s + 3, None) == 0  # in the middle of the window
+    assert evaluate_when(ended_at_s + 3, ended_at_s - 60) == 0  # the start was earlier
+    assert evaluate_when(ended_at_s + 3, ended_at_s + 22) == 0  # started again in this window
+    assert evaluate_when(ended_at_s - 3_600, None) == 1  # an hour ago
+    with system_session() as session:
+        session.execute(text("UPDATE agents SET stopped_at = NULL, started_at = NULL"))
+
+
 def test_missed_windows_are_evaluated(watched: Watched):
     watched.window()
     watched.slow = egress(watched, 1)
