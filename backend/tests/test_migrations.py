@@ -16,11 +16,14 @@ import psycopg
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, NullPool, create_engine, text
+from sqlalchemy import Connection, Engine, NullPool, create_engine, select, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from sinemora import migrate
+from sinemora.alerts.evaluation.rule import defaults
+from sinemora.alerts.models import AlertRule
+from sinemora.alerts.rules.load import condition_json
 from sinemora.fleet.meshes.models import BulkOrder
 from sinemora.jobs.models import Job
 from sinemora.kit import config
@@ -232,6 +235,8 @@ def test_stored_requests_and_results_are_read_by_their_present_names(schema: Sch
         ("jobs", job | {"id": row, "kind": "recommendations.recommend", "params": {"question": request}}),
         ("jobs", job | {"id": simulation, "kind": "simulation.simulate", "params": {"run": {}}}),
     ]
+    of_one_path = _default_rules("path", "path-drift", "recurring")
+    rows.append(("alert_rules", identity | of_mesh | of_one_path["path"]))
     migrate.upgrade("0054_pins_as_values")
     with schema.owner.begin() as connection:
         _act_for(connection, tenant)
@@ -251,8 +256,34 @@ def test_stored_requests_and_results_are_read_by_their_present_names(schema: Sch
         assert session.get_one(BulkOrder, row).request == {"bound_s": 2}
         assert session.get_one(Job, row).params == {"request": request}
         assert session.get_one(Job, simulation).params == {"run": {}}
+        for rule in session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh)):
+            expected = of_one_path.pop(rule.origin or "")
+            assert {name: getattr(rule, name) for name in expected} == expected
+        assert not of_one_path
     schema.downgrade("0054_pins_as_values")
     migrate.upgrade()
+
+
+def _default_rules(*ids: str) -> dict[str, dict[str, Any]]:
+    """Return the columns of default rules by their id."""
+    return {
+        rule.id: {
+            "name": rule.name,
+            "enabled": True,
+            "severity": str(rule.severity),
+            "condition": condition_json(rule.condition),
+            "scope": {},
+            "windows_x": rule.x,
+            "windows_y": rule.y,
+            "sources_min": rule.sources_min,
+            "hold_s": rule.hold_s,
+            "keep_firing_s": rule.keep_firing_s,
+            "origin": rule.id,
+            "version": 1,
+        }
+        for rule in defaults()
+        if rule.id in ids
+    }
 
 
 def _act_for(connection: Connection, tenant: UUID) -> None:

@@ -6,6 +6,7 @@ Agents: when they stopped in order, and when they last started; meshes: after ho
 Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
 Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh;
 receivers of heartbeats, with the newest one and its result.
+Rules: two more default rules about one path, for meshes that have the default rule about one path.
 """
 
 from collections.abc import Sequence
@@ -39,6 +40,33 @@ _WAITS = (
 )
 
 _KINDS = "'email', 'webhook', 'slack', 'pagerduty', 'teams'"
+_ONE_PATH = """
+    INSERT INTO alert_rules (id, tenant_id, mesh_id, version, name, enabled, severity, condition, scope,
+                             windows_x, windows_y, sources_min, hold_s, keep_firing_s, origin)
+    SELECT gen_random_uuid(), tenant_id, mesh_id, 1, {name}, true, {severity}, condition || {condition}, '{{}}',
+           {x}, {y}, 1, 0, {keep_firing_s}, {origin}
+    FROM alert_rules WHERE origin = 'path' ON CONFLICT DO NOTHING
+"""
+_RULES = (
+    {
+        "name": "'One path above its long-term baseline'",
+        "severity": "'warning'",
+        "condition": """'{"timescale": "long", "deviations": 5.0, "rise_ns": 15000}'::jsonb""",
+        "x": 12,
+        "y": 16,
+        "keep_firing_s": 60,
+        "origin": "'path-drift'",
+    },
+    {
+        "name": "'One path above its baseline again and again'",
+        "severity": "'info'",
+        "condition": """'{"timescale": "short", "deviations": 6.0, "rise_ns": 20000, "over_s": 3600}'::jsonb""",
+        "x": 1,
+        "y": 1,
+        "keep_firing_s": 0,
+        "origin": "'recurring'",
+    },
+)
 
 
 def upgrade() -> None:
@@ -56,11 +84,19 @@ def upgrade() -> None:
     )
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} DROP NOT NULL' for name in _TRAFFIC)}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ADD COLUMN {name} {kind}' for name, kind in _WAITS)}")
+    # Row-level security hides the rows of all tenants from the owner of the table.
+    op.execute("ALTER TABLE alert_rules NO FORCE ROW LEVEL SECURITY")
+    for rule in _RULES:
+        op.execute(_ONE_PATH.format(**rule))
+    op.execute("ALTER TABLE alert_rules FORCE ROW LEVEL SECURITY")
 
 
 def downgrade() -> None:
     """Drop what was added, and windows of waits alone."""
     # Row-level security hides the rows of all tenants from the owner of the table.
+    op.execute("ALTER TABLE alert_rules NO FORCE ROW LEVEL SECURITY")
+    op.execute("DELETE FROM alert_rules WHERE origin IN ('path-drift', 'recurring')")
+    op.execute("ALTER TABLE alert_rules FORCE ROW LEVEL SECURITY")
     op.execute("ALTER TABLE vm_traffic NO FORCE ROW LEVEL SECURITY")
     op.execute("DELETE FROM vm_traffic WHERE interface IS NULL")
     op.execute("ALTER TABLE vm_traffic FORCE ROW LEVEL SECURITY")

@@ -2,6 +2,7 @@
 
 eval        999,000 paths x 20 rules, one evaluation, on one core
 scenarios   labelled scenarios against the default rules: recall, precision, culprit, delay, notifications
+hard        weak and early faults, causes with many paths, faults among spikes: recall, incidents, onset, first notice
 traces      weeks of the 18 published traces with their own events: recall, false incidents (DAYS=2 of each)
 storm       a zone of 1,000 VMs fails: incidents, seconds of the evaluation
 late        reports always late, and spikes in gaps of reporting: missed, windows later than in time (TRIALS=3 of each)
@@ -31,6 +32,7 @@ from lab.benchmarks.figures import comment, finish, report, selected
 from lab.benchmarks.storing.product import key_of, running
 from lab.incidents.command import mixed
 from lab.incidents.events import HARMLESS, Event
+from lab.incidents.hard import ONE_CAUSE, WEAK, Case, Hard, Verdict, judge_case, make_case
 from lab.incidents.traces import TRACES
 from lab.incidents.trial import Incident, judge, judge_week, run, run_together
 from lab.incidents.weeks import Week, make_week
@@ -157,6 +159,38 @@ def scenarios() -> None:
     report("alerts_detection_windows_p90", float(np.percentile(delays, 90)), **more)
     each = round(notified / max(shown, 1), 3)
     report("alerts_notifications_per_incident", each, **more)
+
+
+def hard() -> None:
+    """Put the hard cases to the rules, one process a processor."""
+    verdicts: dict[Hard, list[Verdict]] = {}
+    with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
+        for kind, of_kind in zip(Hard, pool.map(_hard, Hard), strict=True):
+            verdicts[kind] = of_kind
+            comment(f"{kind}: {of_kind}")
+    more = {"cases": PER_EVENT * len(Hard), "seed": SEED}
+    every = [one for of_kind in verdicts.values() for one in of_kind]
+    weak, one_cause = ([one for kind in kinds for one in verdicts[kind]] for kinds in (WEAK, ONE_CAUSE))
+    seen = {str(kind): sum(one.windows is not None for one in of_kind) for kind, of_kind in verdicts.items()}
+    report("alerts_weak_recall", round(float(np.mean([one.windows is not None for one in weak])), 4), seen=seen, **more)
+    early = [9999 if one.windows is None else one.windows for one in verdicts[Hard.EARLY]]
+    report("alerts_early_detection_windows_p90", float(np.percentile(early, 90)), **more)
+    number = [one.incidents for one in one_cause]
+    report("alerts_incidents_per_cause_p90", float(np.percentile(number, 90)), worst=max(number), **more)
+    errors = [one.onset_error for one in every if one.onset_error is not None]
+    report("alerts_onset_error_windows_p90", float(np.percentile(errors, 90)), worst=max(errors), **more)
+    told_s = [9999 if one.told_s is None else one.told_s for one in every if one.windows is not None]
+    report("alerts_true_incident_told_s_p99", float(np.percentile(told_s, 99)), worst=max(told_s), **more)
+
+
+def _hard(kind: Hard) -> list[Verdict]:
+    """Return the verdicts of all cases of a kind, a few at once: those of hours take much memory."""
+    verdicts: list[Verdict] = []
+    for first in range(0, PER_EVENT, 5):
+        cases: list[Case] = [make_case(kind, SEED + number) for number in range(first, min(first + 5, PER_EVENT))]
+        found = run_together([one.mesh for one in cases], [one.windows for one in cases], defaults())
+        verdicts += [judge_case(case, incidents) for case, (incidents, _) in zip(cases, found, strict=True)]
+    return verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +358,7 @@ GROUPS = {
     "eval": evaluation,
     "storm": storm,
     "scenarios": scenarios,
+    "hard": hard,
     "traces": own_events,
 }
 

@@ -5,14 +5,12 @@ incident are notices; those about the network are grouped unless they are critic
 wait, and a notice of its higher severity replaces the one that still waits.
 """
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.evaluation.tracking import Track, quiet_s
 from sinemora.alerts.notifications.grouping import (
-    LASTS_S,
     Sending,
     first_wait_s,
     group_key,
@@ -24,7 +22,7 @@ from sinemora.alerts.receivers.routing import HOLD_S
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice at a time (s) about an incident; `begins`: it began or returned then."""
+    """A notice at a time (s) about an incident; `begins`: it began or returned then, `new`: for the first time."""
 
     at_s: int
     id: str
@@ -32,21 +30,23 @@ class Notice:
     group: str
     severity: Severity
     begins: bool = False
+    new: bool = False
+    spikes: bool = False
 
 
 @dataclass(slots=True)
 class NoticeLog:
-    """Notices of a mesh in the order in which they arise, and when each incident was seen without a pause."""
+    """Notices of a mesh in the order in which they arise, and when incidents were known to last."""
 
     notices: list[Notice] = field(default_factory=list)
-    seen: dict[str, list[list[int]]] = field(default_factory=dict)
+    lasting: dict[str, list[int]] = field(default_factory=dict)
     _ends: dict[str, Notice] = field(default_factory=dict)
     _first: dict[str, Notice] = field(default_factory=dict)
 
-    def add(self, track: Track, severity: Severity, at_s: int, *, begins: bool) -> bool:
+    def add(self, track: Track, severity: Severity, at_s: int, *, begins: bool = True, new: bool = False) -> bool:
         """Add a notice of now. Return True when it replaces one that still waited."""
         replaces = self.withdraw(track.id, at_s)
-        notice = _notice(track, severity, at_s + (first_wait_s(severity) if begins else 0), begins=begins)
+        notice = _notice(track, severity, at_s + (first_wait_s(severity) if begins else 0), begins=begins, new=new)
         self.notices.append(notice)
         if begins:
             self._first[track.id] = notice
@@ -62,50 +62,55 @@ class NoticeLog:
 
     def begin(self, id: str, at_s: int) -> None:
         """Note that an incident is seen from now on; the notice of its end is withdrawn if it has not been sent."""
-        self.seen.setdefault(id, []).append([at_s, at_s])
         end = self._ends.pop(id, None)
         if end is not None and end.at_s < at_s:
             self.notices.append(end)
 
+    def last(self, id: str, at_s: int) -> None:
+        """Note that an incident is known to last at a time."""
+        self.lasting.setdefault(id, []).append(at_s)
+
     def end(self, track: Track, severity: Severity, *, told: bool) -> None:
         """Note that an incident has ended, with the notice of its end unless nobody is to hear of it."""
-        if self.seen.get(track.id):
-            self.seen[track.id][-1][1] = track.seen_at_s
         if told:
             at_s = (track.ended_at_s or track.seen_at_s) + quiet_s(track.returns, severity)
-            self._ends[track.id] = _notice(track, severity, at_s, begins=False)
+            self._ends[track.id] = _notice(track, severity, at_s, begins=False, ends=True)
 
     def sent(self, until_s: int) -> int:
         """Return the number of notifications until a time."""
+        return self.deliveries(until_s)[0]
+
+    def deliveries(self, until_s: int) -> tuple[int, dict[str, list[tuple[int, int]]]]:
+        """Return the number of notifications until a time, and when each incident's notices arose and were sent, s.
+
+        Notices of ends are counted, not listed.
+        """
         ends = [end for end in self._ends.values() if end.at_s <= until_s]
-        return count([*self.notices, *ends], self._lasts)
+        sent, groups, told = 0, dict[str, Sending](), dict[str, list[tuple[int, int]]]()
+        for notice in sorted([*self.notices, *ends], key=lambda one: one.at_s):
+            at_s = notice.at_s
+            if is_grouped(notice.suspect, notice.severity, new=notice.new, spikes=notice.spikes):
+                last = groups.get(notice.group)
+                sending = next_sending(last, notice.at_s, HOLD_S)
+                sent += sending is not last
+                groups[notice.group], at_s = sending, sending.at_s
+                released_s = self._released_s(notice, sending.at_s)
+                if released_s is not None:
+                    sent, at_s = sent + 1, released_s
+            else:
+                sent += 1
+            told.setdefault(notice.id, []).append((notice.at_s, at_s))
+        return sent, told
 
-    def _lasts(self, notice: Notice, due_s: int) -> bool:
-        """Return whether an incident that a held notice is about lasts so long that it is sent before it is due."""
-        spells = [spell for spell in self.seen.get(notice.id, ()) if spell[0] <= notice.at_s]
-        released_s = spells[-1][0] + LASTS_S if spells else due_s
-        return notice.begins and released_s <= min(due_s, spells[-1][1])
-
-
-def count(notices: Iterable[Notice], lasts: Callable[[Notice, int], bool]) -> int:
-    """Return the number of notifications of notices to a receiver with default settings.
-
-    `lasts`: whether the incident of a held notice lasts so long that it is sent before it is due.
-    """
-    sent, groups = 0, dict[str, Sending]()
-    for notice in sorted(notices, key=lambda one: one.at_s):
-        if not is_grouped(notice.suspect, notice.severity):
-            sent += 1
-            continue
-        last = groups.get(notice.group)
-        sending = next_sending(last, notice.at_s, HOLD_S)
-        if sending is not last:
-            sent += 1
-            groups[notice.group] = sending
-        sent += sending.at_s > notice.at_s and lasts(notice, sending.at_s)
-    return sent
+    def _released_s(self, notice: Notice, due_s: int) -> int | None:
+        """Return when a held notice is sent because its incident lasts, before it is due; None if not."""
+        known = [at_s for at_s in self.lasting.get(notice.id, ()) if notice.at_s <= at_s < due_s]
+        return min(known) if known and notice.begins else None
 
 
-def _notice(track: Track, severity: Severity, at_s: int, *, begins: bool) -> Notice:
+def _notice(
+    track: Track, severity: Severity, at_s: int, *, begins: bool, new: bool = False, ends: bool = False
+) -> Notice:
     suspect = track.culprit.suspect
-    return Notice(at_s, track.id, suspect, group_key("", track.symptoms, suspect), severity, begins)
+    group = group_key("", track.symptoms, suspect, spikes=track.spikes, ends=ends)
+    return Notice(at_s, track.id, suspect, group, severity, begins, new, track.spikes)

@@ -17,6 +17,7 @@ from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.evaluation.settling import SETTLING_S
 from sinemora.alerts.evaluation.tracking import IncidentChange, Track, Transition, advance, quiet_s, returned
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
+from sinemora.alerts.notifications.grouping import lasts
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 _LATE = 3
@@ -38,6 +39,8 @@ class Incident:
     rules: tuple[str, ...]
     notified: int
     cells: Ints
+    onset: int
+    told_s: int | None
 
 
 @dataclass(slots=True)
@@ -50,6 +53,7 @@ class _Spell:
     notified: int
     cells: Ints
     track: Track
+    onset_s: int
 
 
 @dataclass(slots=True)
@@ -58,11 +62,14 @@ class _Followed:
 
     spells: dict[str, list[_Spell]] = field(default_factory=dict)
     severities: dict[str, Severity] = field(default_factory=dict)
+    window_s: int = 10
     log: NoticeLog = field(default_factory=NoticeLog)
 
     def opened(self, track: Track, detection: Detection, ended_at_s: int, notified: int) -> None:
         """Add a spell."""
-        spell = _Spell(ended_at_s, track.culprit, tuple(detection.rules), notified, detection.cause.cells, track)
+        onset_s = ended_at_s - detection.windows_ago * self.window_s
+        cells = detection.cause.cells
+        spell = _Spell(ended_at_s, track.culprit, tuple(detection.rules), notified, cells, track, onset_s)
         self.spells.setdefault(track.id, []).append(spell)
 
     def follow(self, change: IncidentChange, before: Track | None, ended_at_s: int) -> None:
@@ -85,7 +92,7 @@ class _Followed:
             self.log.end(track, severity, told=True)
         if change.transition is Transition.OPENED and detection is not None:
             self.opened(track, detection, ended_at_s, 1)
-            self.log.add(track, severity, ended_at_s, begins=True)
+            self.log.add(track, severity, ended_at_s, new=True)
         elif change.transition is Transition.REOPENED and detection is not None:
             assert before is not None
             assert before.ended_at_s is not None
@@ -96,9 +103,14 @@ class _Followed:
                 self.opened(track, detection, ended_at_s, int(begins or raised))
             else:
                 self.spells[track.id][-1].notified += raised
+        elif before is not None and before.spikes and not track.spikes and detection is not None:
+            # Spikes become a symptom that lasts: it has its own onset and notice.
+            self.opened(track, detection, ended_at_s, int(not self.log.add(track, severity, ended_at_s, new=True)))
         elif raised:
-            self.spells[track.id][-1].notified += not self.log.add(track, severity, ended_at_s, begins=False)
+            self.spells[track.id][-1].notified += not self.log.add(track, severity, ended_at_s, new=True)
         spell = self.spells[track.id][-1]
+        if detection is not None and lasts(detection.lasts, self.window_s, ended_at_s - spell.onset_s):
+            self.log.last(track.id, ended_at_s)
         spell.track = track
         if detection is not None:
             spell.cells = np.union1d(spell.cells, detection.cause.cells)
@@ -155,6 +167,9 @@ class Course:
     tracks: dict[str, Track] = field(default_factory=dict)
     followed: _Followed = field(default_factory=_Followed)
 
+    def __post_init__(self) -> None:
+        self.followed.window_s = self.mesh.window_s
+
     @property
     def open(self) -> bool:
         """Return whether an incident has not ended."""
@@ -174,6 +189,7 @@ class Course:
     def result(self, until_s: int) -> tuple[list[Incident], int]:
         """Return the incidents, and the number of notifications until a time."""
         window_s = self.mesh.window_s
+        number, told = self.followed.log.deliveries(until_s)
         spells = [(id, spell) for id, of_one in self.followed.spells.items() for spell in of_one]
         incidents = [
             Incident(
@@ -185,10 +201,14 @@ class Course:
                 spell.rules,
                 spell.notified,
                 spell.cells,
+                spell.onset_s // window_s,
+                next(
+                    (sent_s - spell.opened_s for arose_s, sent_s in told.get(id, ()) if arose_s >= spell.opened_s), None
+                ),
             )
             for id, spell in sorted(spells, key=lambda one: one[1].opened_s)
         ]
-        return incidents, self.followed.log.sent(until_s)
+        return incidents, number
 
 
 def _window(mesh: Mesh, windows: Windows, at: int, planned: Flags) -> EvaluationWindow:

@@ -20,6 +20,7 @@ from sinemora.alerts.evaluation.breach import (
 )
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.m_of_n import RuleState
+from sinemora.alerts.evaluation.recurring import Recurring
 from sinemora.alerts.evaluation.rule import PER_PATH, Condition, Kind, Rule, Timescale
 from sinemora.alerts.rules.load import condition_of
 from sinemora.fleet.meshes.service import get_mesh
@@ -129,6 +130,7 @@ def evaluated(
     baseline = Baseline.new((1,)) if condition.kind is Kind.BASELINE else None
     rises = Baseline.new((1,)) if condition.kind is Kind.SPIKE else None
     counts = LossCounts.new(1, 1) if condition.kind is Kind.LOSS else None
+    recurring = Recurring.new((1,)) if condition.recurs else None
     rule_state, size = RuleState.new((1,)), next(iter(columns.values())).size
     shown, limits = np.full((2, size), np.nan, np.float32)
     firing = np.zeros(size, np.bool_)
@@ -146,8 +148,10 @@ def evaluated(
         shown[at] = magnitude(condition.metric, compared, values)[0] if counts is None else counts.ratio()[0, 0]
         limits[at] = limit(condition, values, history).flat[0]
         breaches = breaches_of(condition, values, history)
-        known = breaches.known.reshape(-1)
-        rule_state.step(breaches.breach.reshape(-1) & known, known, m_of_n)
+        known, breach = breaches.known.reshape(-1), breaches.breach.reshape(-1)
+        if recurring is not None:
+            breach, _ = recurring.step(breach, known, condition.over_s, window_s)
+        rule_state.step(breach & known, known, m_of_n)
         firing[at] = rule_state.firing[0]
         if rises is not None:
             rises.learn(rise_of(condition, values))

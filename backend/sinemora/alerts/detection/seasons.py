@@ -1,4 +1,8 @@
-"""Seasonal baselines: usual values at an hour of the week, from stored hours, for all paths of a mesh."""
+"""Seasonal baselines: usual values at an hour of the week, from stored hours, for all paths of a mesh.
+
+Four weeks are long to wait for: an hour that three of the last five days had as high is usual too. Two of five are days
+of a weekend, so that Monday is compared with working days.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,8 +26,8 @@ from sinemora.measurements.store import frames
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
 
 WEEKS, WEEKS_MIN = 4, 3
-_HOUR, _WEEK = timedelta(hours=1), timedelta(weeks=1)
-_WEEKS = range(1, WEEKS + 1)
+DAYS, DAYS_MIN = 5, 3
+_HOUR, _DAY, _WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
 _NEIGHBOUR_HOURS = (-_HOUR, timedelta(0), _HOUR)
 # Paths of all meshes whose seasons are kept; an hour of a path has four bytes for each series.
 _PATHS_KEPT = 4_000_000
@@ -80,13 +84,17 @@ def _usual(rules: Sequence[Rule]) -> list[Rule]:
     return [rule for rule in rules if rule.condition.kind is Kind.BASELINE]
 
 
-def _weeks_before(hour: datetime) -> list[list[datetime]]:
-    """Return the hours of earlier weeks that an hour is compared with, by neighbouring hour."""
-    return [[hour + shift - week * _WEEK for week in _WEEKS] for shift in _NEIGHBOUR_HOURS]
+def _earlier(hour: datetime) -> tuple[list[list[datetime]], list[list[datetime]]]:
+    """Return the hours of earlier weeks, and of earlier days, that an hour is compared with, by neighbouring hour."""
+    weeks, days = (
+        [[hour + shift - number * step for number in range(1, most + 1)] for shift in _NEIGHBOUR_HOURS]
+        for step, most in ((_WEEK, WEEKS), (_DAY, DAYS))
+    )
+    return weeks, days
 
 
 def _needed(hour: datetime) -> set[datetime]:
-    return {at for weeks in _weeks_before(hour) for at in weeks}
+    return {at for parts in _earlier(hour) for hours in parts for at in hours}
 
 
 def _read_hours(session: Session, mesh: MeshState, known: MeshSeasons, needed: set[datetime]) -> None:
@@ -104,22 +112,36 @@ def _learn(session: Session, mesh: MeshState, known: MeshSeasons, hour: datetime
     _read_hours(session, mesh, known, _needed(hour))
     known.hour, known.seasons = hour, {}
     for series in known.series:
-        levels = [_level([known.hours[at] for at in weeks], series) for weeks in _weeks_before(hour)]
-        own = levels[_NEIGHBOUR_HOURS.index(timedelta(0))]
-        if own is not None:
-            known_levels = [level for level in levels if level is not None]
-            known.seasons[series] = Season(own, np.fmax.reduce(known_levels))
+        hours = {at: of_hour[series] for at, of_hour in known.hours.items() if of_hour is not None}
+        season = season_of_hours(hours, hour)
+        if season is not None:
+            known.seasons[series] = season
+
+
+def season_of_hours(hours: Mapping[datetime, Floats], at: datetime) -> Season | None:
+    """Return the season of paths from their hours (NaN: unknown); None if too few are known.
+
+    `level` is that of the weeks. `highest` is also that of the days; neighbouring hours count where the hour itself is
+    known.
+    """
+    own, level, highest = _NEIGHBOUR_HOURS.index(timedelta(0)), None, list[Floats]()
+    for number, (parts, least) in enumerate(zip(_earlier(floor(at, 3600)), (WEEKS_MIN, DAYS_MIN), strict=True)):
+        levels = [_median([hours[one] for one in part if one in hours], least) for part in parts]
+        of_hour = levels[own]
+        if of_hour is None:
+            continue
+        level = of_hour if number == 0 else level
+        around = np.fmax.reduce([one for one in levels if one is not None])
+        highest.append(np.where(np.isfinite(of_hour), around, np.float32(np.nan)))
+    if not highest:
+        return None
+    return Season(np.full_like(highest[0], np.nan) if level is None else level, np.fmax.reduce(highest))
 
 
 def season_of_path(hours: Mapping[datetime, float], at: datetime) -> Season | None:
     """Return the season of one path, shape (1,), from its hours (NaN: unknown); None if too few are known."""
-    hour = floor(at, 3600)
-    levels = [
-        _median([np.full(1, hours.get(hour + shift - week * _WEEK, np.nan), np.float32) for week in _WEEKS])
-        for shift in _NEIGHBOUR_HOURS
-    ]
-    own = levels[_NEIGHBOUR_HOURS.index(timedelta(0))]
-    return None if np.isnan(own).all() else Season(own, np.fmax.reduce(levels))
+    known = {hour: np.full(1, value, np.float32) for hour, value in hours.items() if np.isfinite(value)}
+    return season_of_hours(known, at)
 
 
 def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: datetime) -> dict[Series, Floats] | None:
@@ -131,18 +153,15 @@ def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: dat
     return {key: magnitude(*key, values) for key in series}
 
 
-def _level(weeks: Sequence[dict[Series, Floats] | None], series: Series) -> Floats | None:
-    """Return the median of the weeks, NaN where too few are known."""
-    stored = [week[series] for week in weeks if week is not None]
-    return _median(stored) if len(stored) >= WEEKS_MIN else None
-
-
-def _median(weeks: Sequence[Floats]) -> Floats:
-    stack = np.stack(weeks)
+def _median(hours: Sequence[Floats], least: int) -> Floats | None:
+    """Return the median of the hours by path, NaN where fewer than `least` are known; None if there are fewer."""
+    if len(hours) < least:
+        return None
+    stack = np.stack(hours)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # paths without any known value
         level: Floats = np.nanmedian(stack, axis=0).astype(np.float32)
-    level[np.isfinite(stack).sum(axis=0) < WEEKS_MIN] = np.nan
+    level[np.isfinite(stack).sum(axis=0) < least] = np.nan
     return level
 
 

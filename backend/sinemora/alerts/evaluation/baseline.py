@@ -24,7 +24,9 @@ SHORT, LONG = 0, 1
 MEMORY = (180, 20_000)
 """Windows each level remembers."""
 LEARNT = 120
-"""Windows a baseline needs before it is used: twenty minutes of ten-second windows."""
+"""Windows after which a baseline counts as known: twenty minutes of ten-second windows."""
+# From this many windows on the short baseline is used. It shows gross rises only: its deviations count for an eighth.
+_ROUGH = 30
 LEARNT_LONG = 1440
 # A young baseline underestimates the spread: deviations are weighted by count / (count + this).
 _YOUNG = (200, 400)
@@ -142,7 +144,7 @@ def _trust(memory: int) -> Floats:
     """Return the weight of a deviation by the number of windows learnt from; NaN before it is learnt."""
     count = np.arange(_COUNT_MAX + 1)
     weights = count / (count + _YOUNG[memory])
-    weights[: LEARNT if memory == SHORT else LEARNT_LONG] = np.nan
+    weights[: _ROUGH if memory == SHORT else LEARNT_LONG] = np.nan
     return weights.astype(np.float32)
 
 

@@ -1,7 +1,7 @@
 """Breaches: compare a window of every path with a condition."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,7 +29,8 @@ class BreachHistory:
     """Earlier windows of the paths, as far as a condition needs them.
 
     `baseline` and `season` belong to the metric and statistic of a baseline condition, `rises` to the rises of spikes,
-    `counts` to loss over many windows; `zone_of` is the zone of each VM, ascending, None of a single path.
+    `counts` to loss over many windows; `zone_of` is the zone of each VM, ascending, None of a single path. `deviations`
+    of this window are computed once for all conditions with the same baseline, by name.
     """
 
     baseline: Baseline | None = None
@@ -37,6 +38,13 @@ class BreachHistory:
     rises: Baseline | None = None
     counts: LossCounts | None = None
     zone_of: Ints | None = None
+    deviations: dict[str, Floats] = field(default_factory=dict)
+
+    def deviations_of(self, name: str, compute: Callable[[], Floats]) -> Floats:
+        """Return the deviations of this window with a name."""
+        if name not in self.deviations:
+            self.deviations[name] = compute()
+        return self.deviations[name]
 
 
 NO_HISTORY = BreachHistory()
@@ -68,7 +76,7 @@ def breaches_of(condition: Condition, values: Values, history: BreachHistory = N
         if history.baseline is None:
             raise ValueError("a baseline condition needs a baseline")
         compared = magnitude(condition.metric, condition.statistic, values)
-        return _above_usual(condition, compared, history.baseline, history.season)
+        return _above_usual(condition, compared, history.baseline, history)
     if condition.kind is Kind.LOSS:
         if history.counts is None:
             raise ValueError("a loss condition needs counts")
@@ -157,18 +165,22 @@ def _level(condition: Condition, baseline: Baseline, season: Season | None, shap
     return np.full(shape, np.nan, np.float32) if season is None else season.level
 
 
-def _above_usual(condition: Condition, values: Floats, baseline: Baseline, season: Season | None) -> Breaches:
-    memory, floor = condition.memory, least_spread(condition.metric)
+def _above_usual(condition: Condition, values: Floats, baseline: Baseline, history: BreachHistory) -> Breaches:
+    memory, floor, season = condition.memory, least_spread(condition.metric), history.season
     level = _level(condition, baseline, season, values.shape)
-    z = baseline.deviations_from(level, values, memory, floor=floor)
+
+    def deviations(name: str, above: Floats, memory: int) -> Floats:
+        return history.deviations_of(name, lambda: baseline.deviations_from(above, values, memory, floor=floor))
+
+    z = deviations(condition.timescale, level, memory)
     rise = values - level
     usual = np.zeros(values.shape, np.bool_)
     if memory == SHORT:
         # Usual for the last days: a dip has ended, no event has begun.
-        usual |= baseline.deviations(values, LONG, floor=floor) < _USUAL
+        usual |= deviations(Timescale.LONG, baseline.level[LONG], LONG) < _USUAL
     if season is not None and condition.timescale is not Timescale.WEEKLY:
-        # Usual for this hour of the week.
-        usual |= baseline.deviations_from(season.highest, values, LONG, floor=floor) < _USUAL
+        # Usual for this hour of the week, or of the day.
+        usual |= deviations("season", season.highest, LONG) < _USUAL
     breach = (z > condition.deviations) & (rise > condition.rise_ns) & ~usual
     bad = (z > _HINT * condition.deviations) & (rise > _HINT * condition.rise_ns) & ~usual
     return Breaches(breach, np.isfinite(z), bad)

@@ -7,7 +7,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation import fairness, host, root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Flags, Floats, Ints
-from sinemora.alerts.evaluation.m_of_n import RuleState
+from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX, RuleState
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, PathEvidence, Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Among, Kind, Rule, Severity, Symptom, sources
 from sinemora.alerts.evaluation.settling import Learning
@@ -17,16 +17,17 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 # From this share of silent VMs, the suspect is their zone (or the mesh).
 _ZONE_SHARE = 0.6
 _LOST = 0.99
-_LOSS_LEAST = np.float32(0.1)
+_LOSS_LEAST, _LOST_LEAST = np.float32(0.1), np.float32(5)
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
     """A cause with its firing rules: rule ids with their number of paths, highest severity.
 
-    `windows_ago`: age of the first breach in windows, at most 16. `application`: the one below its objective, if the
-    rule is about performance. `spikes`: only rules about spikes fire. `sharp`: critical, or far worse than other paths.
-    `symptoms`: those of its rules. `current`: most of its paths have data in this window, or it needs none.
+    `windows_ago`: age of the first breach of the symptom that names it, in windows, at most 16. `application`: the one
+    below its objective, if the rule is about performance. `spikes`: only rules about spikes fire. `sharp`: critical, or
+    far worse than other paths. `symptoms`: those of its rules. `current`: most of its paths have data in this window,
+    or it needs none. `lasts`: windows since then if most of its paths are in breach now, else 0.
     """
 
     cause: Cause
@@ -38,6 +39,7 @@ class Detection:
     sharp: bool = False
     symptoms: frozenset[Symptom] = frozenset()
     current: bool = True
+    lasts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +166,12 @@ def _grouped(
             alone += cause.cells.size
             continue
         severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
-        ago = max(_seen_for(view.rule_state, cause.cells) for view in views if view.rule.id in rules)
+        ago, lasts = _named_for(views, rules, cause.cells)
         spikes = all(view.is_spike for view in views if view.rule.id in rules)
         sharp = cause.sharp or severity is Severity.CRITICAL
         symptoms = frozenset(view.rule.condition.symptom for view in views if view.rule.id in rules)
         current = window.active is not None or bool(data[cause.cells].mean() >= CURRENT_SHARE)
-        detections.append(
-            Detection(cause, rules, severity, ago, spikes=spikes, sharp=sharp, symptoms=symptoms, current=current)
-        )
+        detections.append(Detection(cause, rules, severity, ago, None, spikes, sharp, symptoms, current, lasts))
     return detections, alone
 
 
@@ -194,13 +194,21 @@ def _sharp(
     for view in views:
         if view.rule.severity is Severity.CRITICAL:
             critical |= view.firing & evidence.firing
-    # Paths with heavy loss stand out among slow ones; one lost packet of ten is chance.
-    strengths = [np.fmax(window.values(Metric.LOSS, Statistic.MEAN), _LOSS_LEAST)]
+    # Paths stand out by what a rule judges on each of them by itself: the delays of paths that lose packets differ by
+    # noise.
+    slow, heavy = (
+        np.logical_or.reduce([np.zeros(evidence.firing.shape, np.bool_), *(view.firing for view in views if of(view))])
+        for of in (lambda view: view.rule.condition.about_delay, _is_of_one_loss)
+    )
+    strengths = []
     for (metric, statistic), baseline in state.baselines.items():
         if metric is Metric.ONE_WAY_DELAY and statistic is Statistic.P50:
-            strengths.append(np.nan_to_num(window.values(metric, statistic) - baseline.level[SHORT]))
+            rise = window.values(metric, statistic) - baseline.level[SHORT]
+            strengths.append(np.where(slow, np.nan_to_num(rise), np.float32(0)))
     # Paths that have recovered and still fire differ by noise alone.
-    sharp = critical | root_cause.standing_out(evidence.firing & evidence.bad, strengths)
+    compared = evidence.firing & evidence.bad
+    sharp = critical | root_cause.standing_out(compared, strengths)
+    sharp |= heavy & root_cause.standing_out(compared, [_lost(state, window)])
     if not sharp.any() or not (evidence.firing & ~sharp).any():
         return []
     return root_cause.sharp_causes(evidence, sharp)
@@ -225,6 +233,24 @@ def _median(values: Floats, cells: Ints) -> float | None:
     return float(np.median(known)) if known.size else None
 
 
+def _lost(state: EvaluationState, window: EvaluationWindow) -> Floats:
+    """Return how much paths lose: packets of the longest time that rules count, else the share of the window.
+
+    Some lost packets more than on others are chance, as is one of ten in a window: these are the least values.
+    """
+    lost: Floats = np.fmax(window.values(Metric.LOSS, Statistic.MEAN), _LOSS_LEAST)
+    counts = state.loss_counts[max(state.loss_counts)] if state.loss_counts else None
+    if counts is not None and counts.sent.any():
+        lost = np.fmax(counts.lost.sum(axis=0, dtype=np.float32), _LOST_LEAST)
+    return lost
+
+
+def _is_of_one_loss(view: RuleView) -> bool:
+    """Return whether a rule judges the loss of a window on each path by itself."""
+    condition = view.rule.condition
+    return condition.kind is Kind.THRESHOLD and condition.metric is Metric.LOSS and view.rule.sources_min == 1
+
+
 def _of_clock(cause: Cause) -> Cause:
     """Return the cause with the clock as culprit, where the firing metric is the clock error of a VM."""
     best = cause.hypotheses[0]
@@ -246,11 +272,39 @@ def _firing_rules(views: Sequence[RuleView], cause: Cause) -> dict[str, int]:
     return counts
 
 
-def _seen_for(rule_state: RuleState, cells: Ints) -> int:
-    """Return the number of windows since most of these paths were first in breach."""
+def _named_for(views: Sequence[RuleView], rules: dict[str, int], cells: Ints) -> tuple[int, int]:
+    """Return the windows since the symptom began that names a cause, and the same if it is there now, else 0.
+
+    The rule that fires on most paths names it. A spike some minutes before packets are lost is another symptom, and
+    its time says nothing about the loss. Spikes do not last.
+    """
+    firing = [view for view in views if view.rule.id in rules]
+    main = max(firing, key=lambda view: (rules[view.rule.id], SEVERITIES.index(view.rule.severity)))
+    symptom = (main.is_spike, main.rule.condition.symptom)
+    ago, now = 1, False
+    for view in firing:
+        if (view.is_spike, view.rule.condition.symptom) == symptom:
+            of_rule = cells[view.firing.reshape(-1)[cells]]
+            ago = max(ago, _seen_for(view.rule_state, of_rule, view.rule.y))
+            now |= bool((view.rule_state.hits.reshape(-1)[of_rule] & 1).mean() >= CURRENT_SHARE)
+    return ago, ago if now and not main.is_spike else 0
+
+
+def _seen_for(rule_state: RuleState, cells: Ints, apart: int) -> int:
+    """Return the number of windows since most of these paths were first in breach, at most 16.
+
+    Breaches belong together that are less than `apart` windows from one another, the N of M of N: older ones did not
+    make the rule fire.
+    """
     hits = rule_state.hits.reshape(-1)[cells]
     hits = hits[hits > 0]
-    return int(np.median(np.ceil(np.log2(hits.astype(np.float64) + 1)))) if hits.size else 1
+    if not hits.size:
+        return 1
+    oldest = np.bitwise_count(hits ^ (hits - np.uint16(1))).astype(np.int64) - 1  # the newest breach
+    for age in range(WINDOWS_MAX):
+        belongs = (hits >> np.uint16(age) & 1).astype(np.bool_) & (age > oldest) & (age - oldest <= max(1, apart - 1))
+        oldest = np.where(belongs, age, oldest)
+    return int(np.median(oldest + 1))
 
 
 def _applications(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, gap: int) -> list[Detection]:
@@ -266,7 +320,7 @@ def _applications(state: EvaluationState, rules: Sequence[Rule], window: Evaluat
             if rule_state.firing[0]:
                 # Identified by name, not by its position in this window.
                 best = Hypothesis(Culprit(Suspect.APPLICATION, 0), 1.0, 1, 1)
-                ago = _seen_for(rule_state, np.zeros(1, np.int64))
+                ago = _seen_for(rule_state, np.zeros(1, np.int64), rule.y)
                 cause = Cause((best,), np.zeros(0, np.int64))
                 symptoms = frozenset((Symptom.PERFORMANCE,))
                 detections.append(Detection(cause, {rule.id: 1}, rule.severity, ago, name, symptoms=symptoms))
@@ -291,7 +345,7 @@ def _buckets(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWi
         if firing:
             cause = Cause((Hypothesis(Culprit(Suspect.BUCKET, at), 1.0, 1, 1),), np.zeros(0, np.int64))
             severity = max((rule.severity for rule in firing), key=SEVERITIES.index)
-            ago = max(_seen_for(rule_state, np.zeros(1, np.int64)) for rule_state in firing.values())
+            ago = max(_seen_for(one, np.zeros(1, np.int64), rule.y) for rule, one in firing.items())
             symptoms = frozenset((Symptom.TOKENS,))
             detections.append(Detection(cause, {rule.id: 1 for rule in firing}, severity, ago, symptoms=symptoms))
     return detections
@@ -320,7 +374,7 @@ def _add_hosts(
         if firing and at not in blamed:
             cause = Cause((Hypothesis(Culprit(Suspect.HOST, at), 1.0, 1, 1),), np.zeros(0, np.int64))
             severity = max((rule.severity for rule in firing), key=SEVERITIES.index)
-            ago = max(_seen_for(rule_state, np.zeros(1, np.int64)) for rule_state in firing.values())
+            ago = max(_seen_for(one, np.zeros(1, np.int64), rule.y) for rule, one in firing.items())
             counts = {rule.id: 1 for rule in firing}
             detections.append(Detection(cause, counts, severity, ago, symptoms=frozenset((Symptom.HOST,))))
 
@@ -349,7 +403,7 @@ def _uneven(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWin
         count = max(1, cells.size)
         cause = Cause((Hypothesis(Culprit(suspect, 0), float(count), count, count),), cells)
         severity = max((rule.severity for rule, *_ in found), key=SEVERITIES.index)
-        ago = max(_seen_for(one, np.flatnonzero(one.firing)) for _, one, _ in found)
+        ago = max(_seen_for(one, np.flatnonzero(one.firing), rule.y) for rule, one, _ in found)
         counts = {rule.id: max(1, of_rule.size) for rule, _, of_rule in found}
         detections.append(Detection(cause, counts, severity, ago, symptoms=frozenset((Symptom.FAIRNESS,))))
     return detections

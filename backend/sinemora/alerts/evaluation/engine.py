@@ -10,6 +10,7 @@ from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, 
 from sinemora.alerts.evaluation.breach import breaches_of, least_spread, magnitude, rise_of
 from sinemora.alerts.evaluation.detections import Evaluation, conclude, silent_agents
 from sinemora.alerts.evaluation.loss_counts import LossCounts
+from sinemora.alerts.evaluation.recurring import Recurring
 from sinemora.alerts.evaluation.rule import PER_PATH, Kind, Rule
 from sinemora.alerts.evaluation.settling import aged, learning, rested
 from sinemora.alerts.evaluation.window import CURRENT_SHARE, EvaluationState, EvaluationWindow, Observed, RuleView
@@ -33,12 +34,14 @@ def observe(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWin
     state.ended_at_s = window.ended_at_s
     ids = {rule.id for rule in rules}
     state.rule_states = {id: rule_state for id, rule_state in state.rule_states.items() if id.split("/")[0] in ids}
+    state.recurring = {id: one for id, one in state.recurring.items() if id in ids}
     on_paths = [rule for rule in rules if rule.condition.kind in PER_PATH]
     _prepare(state, on_paths, window)
     _rest(state, window, gap)
     counted = state.settled(window)
     _count(state, window)
-    views = [_paths(state, rule, window, gap, counted) for rule in on_paths]
+    shared: dict[tuple[Metric, Statistic], dict[str, Floats]] = {}
+    views = [_paths(state, rule, window, gap, counted, shared) for rule in on_paths]
     signed = _signed(state, window)
     _learn(state, on_paths, window)
     learnt = learning(window.planned, counted, state.ages, _short_baseline(state))
@@ -63,8 +66,8 @@ def amend(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindo
         condition, rule_state = rule.condition, state.rule_states.get(rule.id)
         if condition.kind not in PER_PATH or rule_state is None:
             continue
-        if condition.kind is Kind.LOSS:
-            continue  # judged from the counts, which the late window is added to
+        if condition.kind is Kind.LOSS or condition.recurs:
+            continue  # judged from counts, not from single windows
         history = state.history(condition, window)
         if condition.kind is Kind.BASELINE and history.baseline is None:
             continue
@@ -97,6 +100,7 @@ def _rearrange(state: EvaluationState, keys: Ints) -> None:
     }
     state.rises = {metric: one.rearranged(positions) for metric, one in state.rises.items()}
     state.loss_counts = {over_s: one.rearranged(positions) for over_s, one in state.loss_counts.items()}
+    state.recurring = {id: one.rearranged(positions) for id, one in state.recurring.items()}
     if state.ages.shape[0] == size:
         state.ages = rearranged(state.ages, positions)
     state.keys = keys.copy()
@@ -151,12 +155,21 @@ def _short_baseline(state: EvaluationState) -> Baseline | None:
     return next(known, None)
 
 
-def _paths(state: EvaluationState, rule: Rule, window: EvaluationWindow, gap: int, counted: Flags) -> RuleView:
+def _paths(
+    state: EvaluationState,
+    rule: Rule,
+    window: EvaluationWindow,
+    gap: int,
+    counted: Flags,
+    shared: dict[tuple[Metric, Statistic], dict[str, Floats]],
+) -> RuleView:
     condition = rule.condition
-    breaches = breaches_of(condition, window.values, state.history(condition, window))
+    breaches = breaches_of(condition, window.values, state.history(condition, window, shared))
     in_scope = window.planned if rule.scope is None else window.planned & rule.scope
     known = breaches.known & in_scope & counted
     breach, bad = breaches.breach & known, breaches.bad & known
+    if condition.recurs:
+        breach, bad = _recurring(state, rule, window, breach, known)
     rule_state = state.rule_state(rule.id, window.planned.shape)
     m_of_n = rule.m_of_n(window.window_s * window.period)
     if window.active is not None:  # a turn later is later than most times to keep firing
@@ -176,6 +189,17 @@ def _paths(state: EvaluationState, rule: Rule, window: EvaluationWindow, gap: in
         of_groups = state.rule_state(f"{rule.id}/{groups.SUFFIX}", (groups.size_of(window.zone_of),))
         firing |= groups.step(of_groups, rule, rule.m_of_n(window.window_s), breach, known, window.zone_of)
     return RuleView(rule, rule_state, firing, bad, known)
+
+
+def _recurring(
+    state: EvaluationState, rule: Rule, window: EvaluationWindow, breach: Flags, known: Flags
+) -> tuple[Flags, Flags]:
+    """Return the paths that are in breach too often, and those that soon may be."""
+    recurring = state.recurring.get(rule.id)
+    if recurring is None or recurring.score.shape != breach.shape:
+        recurring = state.recurring[rule.id] = Recurring.new(breach.shape)
+    often, hint = recurring.step(breach, known, rule.condition.over_s, window.window_s * window.period)
+    return often & known, hint & known
 
 
 def _late(known: Flags, expected: Flags) -> Flags:

@@ -100,7 +100,8 @@ class Condition:
     `above`: threshold in ns or as a ratio; for performance the distance below the objective; for asymmetry it applies
     to the magnitude. `deviations`: deviations above the baseline of `timescale`; of a spike, above the usual largest
     rise of the path and of its pair of zones. `rise_ns`: least rise above the baseline (of loss: a ratio); of a spike,
-    least rise above the median. `over_s`: time over which packets are counted, only of loss. `within_s`: time within
+    least rise above the median. `over_s`: of loss the time over which packets are counted, of a baseline the time in
+    which six breaches are too many (`recurring.py`); 0: M of N windows. `within_s`: time within
     which a token bucket will be empty at its present use, only of tokens. `among`, `below`: members, and Jain's index
     of their shares below which a window is a breach, only of fairness.
     """
@@ -132,6 +133,11 @@ class Condition:
         """Return whether the condition needs the predicted performance of applications."""
         shares = self.kind is Kind.FAIRNESS and self.among is Among.APPLICATIONS
         return shares or self.kind is Kind.PERFORMANCE
+
+    @property
+    def recurs(self) -> bool:
+        """Return whether the condition counts how often a path is in breach, instead of M of N windows."""
+        return self.kind is Kind.BASELINE and self.over_s > 0
 
     @property
     def symptom(self) -> Symptom:
@@ -197,6 +203,22 @@ def defaults(window_s: int = 10) -> list[Rule]:
             x=5,
             y=6,
             sources_min=2,
+        ),
+        Rule(
+            "path-drift",
+            "One path above its long-term baseline",
+            Condition(Kind.BASELINE, one_way, deviations=5.0, rise_ns=15_000, timescale=Timescale.LONG),
+            x=12,
+            y=16,
+        ),
+        Rule(
+            "recurring",
+            "One path above its baseline again and again",
+            Condition(Kind.BASELINE, one_way, deviations=6.0, rise_ns=20_000, over_s=3600),
+            severity=Severity.INFO,
+            x=1,
+            y=1,
+            keep_firing_s=0,
         ),
         Rule(
             "far",

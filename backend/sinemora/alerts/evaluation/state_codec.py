@@ -17,15 +17,17 @@ import zstandard
 from sinemora.alerts.evaluation.baseline import Baseline
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.m_of_n import RuleState
+from sinemora.alerts.evaluation.recurring import Recurring
 from sinemora.alerts.evaluation.window import EvaluationState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 _HEAD = struct.Struct("<4sI")
 _MAGIC = b"SNA1"
 _BASELINE, _RULE_STATE = ("level", "spread", "count"), ("hits", "seen", "run", "quiet", "firing")
-_COUNTS = ("sent", "lost", "clean", "part")
-# Parts of the baselines that are not of a metric and statistic: rises of spikes, packets by time in seconds.
-_RISES, _PACKETS = "rises", "packets"
+_COUNTS, _TESTS = ("sent", "lost", "clean", "part"), ("score", "bad", "signals", "rate")
+# Parts of the baselines that are not of a metric and statistic: rises of spikes, packets by time in seconds, tests of
+# breaches that recur by rule.
+_RISES, _PACKETS, _RECURRING = "rises", "packets", "recurring"
 _AGES, _COUNT = "ages", "count"
 # States of versions before ages were kept: their paths were counted.
 _OLD = 65_535
@@ -48,6 +50,9 @@ def encode(state: EvaluationState, *, baselines: bool) -> bytes:
         for over_s, counts in state.loss_counts.items():
             for field in _COUNTS:
                 parts.append(_part(f"{_PACKETS}/{over_s}", field, getattr(counts, field)))
+        for id, test in state.recurring.items():
+            for field in _TESTS:
+                parts.append(_part(f"{_RECURRING}/{id}", field, getattr(test, field)))
     else:
         parts.append(_part(_AGES, _COUNT, state.ages))
         for id, rule_state in state.rule_states.items():
@@ -80,6 +85,10 @@ def decode(rule_states: bytes | None, baselines: bytes | None) -> EvaluationStat
             if kind == _PACKETS:
                 counts = LossCounts(*(arrays[field] for field in _COUNTS))
                 state.loss_counts[int(of)] = counts if positions is None else counts.rearranged(positions)
+                continue
+            if kind == _RECURRING:
+                test = Recurring(*(arrays[field] for field in _TESTS))
+                state.recurring[of] = test if positions is None else test.rearranged(positions)
                 continue
             baseline = Baseline(*(arrays[field] for field in _BASELINE))
             baseline = baseline if positions is None else baseline.rearranged(positions)

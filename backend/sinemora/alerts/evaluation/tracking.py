@@ -8,7 +8,15 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
 from sinemora.alerts.evaluation.detections import Detection
-from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_SHARES, OF_VM, Culprit, Suspect, explains
+from sinemora.alerts.evaluation.root_cause import (
+    OF_PAIR,
+    OF_SHARES,
+    OF_VM,
+    OF_ZONES,
+    Culprit,
+    Suspect,
+    explains,
+)
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 
 SETTLED_S = 180
@@ -24,6 +32,8 @@ _PART = 0.5
 # Windows in which a new incident may change its culprit freely; later only on much better evidence.
 _YOUNG_WINDOWS = 6
 _MUCH_BETTER = 1.5
+# Time after a change of its culprit in which an incident keeps it: a title that changes in each window names nothing.
+_KEPT_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Track:
 
     `spikes`: only rules about spikes have fired. `sharp`: it was critical, or far worse than other paths.
     `symptoms`: those of the rules that have fired; empty where unknown. `returns`: how often it was seen once more
-    after it had been gone for longer than `REOPENED_S`.
+    after it had been gone for longer than `REOPENED_S`. `named_at_s`: when its culprit changed last, if it did.
     """
 
     id: str
@@ -47,6 +57,7 @@ class Track:
     sharp: bool = False
     symptoms: frozenset[Symptom] = frozenset()
     returns: int = 0
+    named_at_s: int | None = None
 
 
 class Transition(StrEnum):
@@ -89,7 +100,7 @@ def advance(
     inside = [explains(detection.cause.culprit, zone_of).reshape(-1) for detection in detections]
     silent = [area for detection, area in zip(detections, inside, strict=True) if _many_silent(detection)]
     changes: list[IncidentChange] = []
-    remainders: dict[str, list[Detection]] = {}
+    remainders: dict[str, tuple[Track, list[Detection]]] = {}
     for track in alive:
         likeness = [_likeness(detection, inside[at], track, ended_at_s) for at, detection in enumerate(detections)]
         best = int(np.argmax(likeness)) if likeness else -1
@@ -105,8 +116,8 @@ def advance(
             matched[at], key=lambda one: (one.ended_at_s is not None, -(one.ended_at_s or 0), one.opened_at_s)
         )
         if not matches:
-            if (parent := _parent_of(detection, alive)) is not None:
-                remainders.setdefault(parent.id, []).append(detection)
+            if (parent := _parent_of(detection, alive, zone_of, ended_at_s)) is not None:
+                remainders.setdefault(parent.id, (parent, []))[1].append(detection)
                 continue
             id = next(ids, None) or f"{ended_at_s}-{at}"
             track = Track(
@@ -162,33 +173,53 @@ def _confirmed(detections: Sequence[Detection], tracks: Sequence[Track]) -> tupl
     return left, confirmed
 
 
-def _parent_of(detection: Detection, tracks: Sequence[Track]) -> Track | None:
-    """Return the open incident that already had most of these paths: no new incident is opened for them."""
+def _parent_of(detection: Detection, tracks: Sequence[Track], zone_of: Ints, ended_at_s: int) -> Track | None:
+    """Return the incident that explains these paths: no new incident is opened for them, whichever rule fires.
+
+    It is open and had most of them, or they are paths of its culprit. An incident that ended a short time ago explains
+    paths of its culprit with its own symptom: they are the rest of it, or it has returned.
+    """
     cells = detection.cause.cells
-    for track in tracks:
-        same_kind = track.application == detection.application and track.spikes == detection.spikes
-        # A sharp cause among the paths of a weak one is a separate incident.
-        same_kind &= track.sharp or not detection.sharp
-        same_kind &= not _many_silent(detection)
+    if not cells.size or _many_silent(detection):
+        return None
+    for track in sorted(tracks, key=lambda one: one.ended_at_s is not None):
+        open_ = track.ended_at_s is None
+        same_symptom = not track.symptoms.isdisjoint(detection.symptoms)
+        if returned(track, ended_at_s) or not (open_ or same_symptom):
+            continue
+        same_kind = track.application == detection.application
         same_kind &= _both_shares_or_none(track.culprit, detection.cause.culprit)
-        if same_kind and track.ended_at_s is None and cells.size and np.isin(cells, track.cells).mean() >= _PART:
+        # A rise that lasts is no part of spikes, and a sharp cause among the paths of a weak one is another incident.
+        same_kind &= (detection.spikes or not track.spikes) and (track.sharp or not detection.sharp)
+        if not same_kind:
+            continue
+        if open_ and np.isin(cells, track.cells).mean() >= _PART:
+            return track
+        suspect = track.culprit.suspect
+        of_culprit = (suspect in OF_VM and suspect is not Suspect.CLOCK) or (suspect in OF_ZONES and same_symptom)
+        if of_culprit and explains(track.culprit, zone_of).reshape(-1)[cells].all():
             return track
     return None
 
 
 def _keep_alive(
-    changes: list[IncidentChange], remainders: dict[str, list[Detection]], ended_at_s: int
+    changes: list[IncidentChange], remainders: dict[str, tuple[Track, list[Detection]]], ended_at_s: int
 ) -> list[IncidentChange]:
-    """Return the changes; incidents of which only a remainder is seen do not end."""
+    """Return the changes; an incident of which only paths are seen, not its cause, is seen through them."""
     result = []
     for change in changes:
-        parts = remainders.pop(change.track.id, [])
-        if parts and change.transition is Transition.ENDED:
-            change = IncidentChange(
-                Transition.SEEN, replace(change.track, ended_at_s=None, seen_at_s=ended_at_s), parts[0]
-            )
-        result.append(change)
-    return result
+        parent, parts = remainders.pop(change.track.id, (change.track, []))
+        ends = parts and change.transition is Transition.ENDED
+        result.append(_through(parent, parts, ended_at_s) if ends else change)
+    return result + [_through(parent, parts, ended_at_s) for parent, parts in remainders.values()]
+
+
+def _through(track: Track, parts: Sequence[Detection], ended_at_s: int) -> IncidentChange:
+    """Return the incident seen through paths of its culprit; its culprit stays."""
+    transition = Transition.SEEN if track.ended_at_s is None else Transition.REOPENED
+    symptoms = track.symptoms.union(*(part.symptoms for part in parts))
+    seen = replace(track, symptoms=symptoms, seen_at_s=ended_at_s, ended_at_s=None)
+    return IncidentChange(transition, seen, parts[0])
 
 
 def same_cause(track: Track, others: Sequence[Track]) -> Track | None:
@@ -222,10 +253,11 @@ def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int)
     """Return the incident updated by this window."""
     if returned(track, ended_at_s):
         track = replace(track, opened_at_s=ended_at_s, returns=track.returns + 1)
-    score, culprit = track.score, track.culprit
-    young = ended_at_s - track.opened_at_s <= _YOUNG_WINDOWS * window_s
-    if young or _score(detection) > _MUCH_BETTER * score or detection.cause.culprit == culprit:
-        score, culprit = max(score, _score(detection)), detection.cause.culprit
+    score, culprit, named_at_s = track.score, track.culprit, track.named_at_s
+    if detection.cause.culprit == culprit:
+        score = max(score, _score(detection))
+    elif _may_rename(track, detection, ended_at_s, window_s):
+        score, culprit, named_at_s = max(score, _score(detection)), detection.cause.culprit, ended_at_s
     return replace(
         track,
         culprit=culprit,
@@ -236,7 +268,23 @@ def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int)
         spikes=track.spikes and detection.spikes,
         sharp=track.sharp or detection.sharp,
         symptoms=track.symptoms | detection.symptoms,
+        named_at_s=named_at_s,
     )
+
+
+def _may_rename(track: Track, detection: Detection, ended_at_s: int, window_s: int) -> bool:
+    """Return whether an incident takes another culprit: while it is young, or on much better evidence.
+
+    Never twice within a minute. A young incident that had to keep its culprit may take another one afterwards.
+    """
+    young_s = _YOUNG_WINDOWS * window_s
+    young = ended_at_s - track.opened_at_s <= young_s
+    if track.named_at_s is not None:
+        kept_s = ended_at_s - track.named_at_s
+        if kept_s < _KEPT_S:
+            return False
+        young |= track.named_at_s - track.opened_at_s <= young_s and kept_s <= _KEPT_S + young_s
+    return young or _score(detection) > _MUCH_BETTER * track.score
 
 
 def _same_vm(one: Culprit, other: Culprit) -> bool:

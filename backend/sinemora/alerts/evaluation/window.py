@@ -10,6 +10,7 @@ from sinemora.alerts.evaluation.breach import BreachHistory, Seasons, Values
 from sinemora.alerts.evaluation.host import HostEvidence
 from sinemora.alerts.evaluation.loss_counts import LossCounts
 from sinemora.alerts.evaluation.m_of_n import RuleState
+from sinemora.alerts.evaluation.recurring import Recurring
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
 from sinemora.alerts.evaluation.settling import Learning, settled
 from sinemora.measurements.aggregate.fairness import FlowShares
@@ -66,7 +67,8 @@ class EvaluationState:
     """State of a mesh between windows: the axis of VM keys, baselines, rule states.
 
     `rises`: baselines of the largest delay above the median, for spikes. `loss_counts`: packets by the time, in
-    seconds, over which rules count them. `ages`: windows with data of each path (`settling.py`).
+    seconds, over which rules count them. `ages`: windows with data of each path (`settling.py`). `recurring`: tests of
+    breaches that recur, by rule.
     """
 
     keys: Ints
@@ -76,6 +78,7 @@ class EvaluationState:
     rises: dict[Metric, Baseline] = field(default_factory=dict)
     loss_counts: dict[int, LossCounts] = field(default_factory=dict)
     ages: Counts = field(default_factory=lambda: np.zeros((0, 0), np.uint16))
+    recurring: dict[str, Recurring] = field(default_factory=dict)
 
     def settled(self, window: EvaluationWindow) -> Flags:
         """Return the mask of paths that rules count in a window."""
@@ -86,8 +89,13 @@ class EvaluationState:
         baselines = {series: one.of(at) for series, one in self.baselines.items()}
         return EvaluationState(self.keys, baselines=baselines, ages=self.ages[at])
 
-    def history(self, condition: Condition, window: EvaluationWindow) -> BreachHistory:
-        """Return the earlier windows that a condition compares this one with; of no path if none are known."""
+    def history(
+        self, condition: Condition, window: EvaluationWindow, shared: dict[Series, dict[str, Floats]] | None = None
+    ) -> BreachHistory:
+        """Return the earlier windows that a condition compares this one with; of no path if none are known.
+
+        `shared`: deviations of this window that other conditions have computed, by series.
+        """
         series = (condition.metric, condition.statistic)
         baseline = condition.kind is Kind.BASELINE
         return BreachHistory(
@@ -96,6 +104,7 @@ class EvaluationState:
             self.rises.get(condition.metric),
             self.loss_counts.get(condition.over_s),
             window.zone_of,
+            {} if shared is None else shared.setdefault(series, {}),
         )
 
     def rule_state(self, id: str, shape: tuple[int, ...]) -> RuleState:
@@ -118,8 +127,8 @@ class RuleView:
 
     @property
     def is_spike(self) -> bool:
-        """Return whether the rule is about spikes."""
-        return self.rule.condition.kind is Kind.SPIKE
+        """Return whether the rule is about spikes, or single windows that recur."""
+        return self.rule.condition.kind is Kind.SPIKE or self.rule.condition.recurs
 
     def of(self, at: int) -> "RuleView":
         """Return the view of one of several stacked meshes."""

@@ -139,6 +139,7 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
         bool(row.evidence.get("sharp")),
         frozenset(Symptom(one) for one in row.evidence.get("symptoms", ())),
         returns_of(row.episodes),
+        row.evidence.get("named_at_s"),
     )
 
 
@@ -187,7 +188,8 @@ def evidence_of(
 
 def track_json(track: Track) -> dict[str, Any]:
     """Return what evidence keeps of a track, which `track_of` reads."""
-    return {"spikes": track.spikes, "sharp": track.sharp, "symptoms": sorted(track.symptoms)}
+    named = {"spikes": track.spikes, "sharp": track.sharp, "named_at_s": track.named_at_s}
+    return named | {"symptoms": sorted(track.symptoms)}
 
 
 def _impact_json(

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.recurrence import ended, started
-from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
+from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.tracking import REOPENED_S, IncidentChange, Track, Transition, quiet_s
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.alerts.incidents import gone, presentation, queries
@@ -22,6 +22,7 @@ from sinemora.alerts.matchers import matches
 from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
 from sinemora.alerts.notifications import dispatch, ends
 from sinemora.alerts.notifications import queries as notification_queries
+from sinemora.alerts.notifications.grouping import lasts
 from sinemora.alerts.paths import path_bytes
 from sinemora.alerts.silences import queries as silence_queries
 from sinemora.alerts.silences.schedule import in_force
@@ -194,10 +195,13 @@ def columns_of_change(
     columns |= {"severity": severity, "rules": list(rules.values())}
     culprit = presentation.culprit_json(track.culprit, mesh, track.application)
     paths = path_bytes(track.cells, mesh)
-    if culprit != row.culprit:
+    becomes_lasting = _becomes_lasting(row, change)
+    if becomes_lasting:
+        columns["onset_at"] = utc(window.ended_at_s - detection.windows_ago * mesh.window_s)
+    if culprit != row.culprit or becomes_lasting:
         title = presentation.title_of(culprit, detection, rules_by_id, mesh)
         columns |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
-    begins = culprit != row.culprit or _is_return(row, change, window)
+    begins = culprit != row.culprit or becomes_lasting or _is_return(row, change, window)
     grew = begins or len(paths) != len(row.paths)
     if grew:
         columns["paths"] = paths
@@ -213,6 +217,11 @@ def columns_of_change(
 def _is_young(row: Incident, mesh: MeshState, window: EvaluationWindow) -> bool:
     """Return whether an incident opened so lately that each of its windows may be its worst."""
     return window.ended_at_s - row.opened_at.timestamp() <= _YOUNG_WINDOWS * mesh.window_s
+
+
+def _becomes_lasting(row: Incident, change: IncidentChange) -> bool:
+    """Return whether spikes are now a symptom that lasts: the incident is named after that, since it began."""
+    return bool(row.evidence.get("spikes")) and change.detection is not None and not change.track.spikes
 
 
 def _is_return(row: Incident, change: IncidentChange, window: EvaluationWindow) -> bool:
@@ -264,12 +273,15 @@ def _seen(
         columns["applications"] = followed(row.applications, affected(session, mesh, change.track, predict))
     notice_at = row.end_notice_at
     rose = SEVERITIES.index(columns.get("severity", row.severity)) > SEVERITIES.index(Severity(row.severity))
+    becomes_lasting = _becomes_lasting(row, change)
+    rose |= becomes_lasting
     if change.transition is Transition.REOPENED:
         notification_queries.withdraw_ends(session, row.id)
         columns |= _reopened(session, row, mesh, rules_by_id, change, window)
     elif rose and row.state == IncidentState.resolved:
         columns["state"] = IncidentState.open
-        add_event(session, row.id, at, "reopened", f"Severity rose to {columns['severity']}.")
+        why = "It lasts now." if becomes_lasting else f"Severity rose to {columns['severity']}."
+        add_event(session, row.id, at, "reopened", why)
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     before = row.silenced_by
@@ -284,7 +296,9 @@ def _seen(
     if change.transition is Transition.REOPENED and about == "repeated":
         dispatch.notify(session, row, mesh, "returned", now, untold=True)
     dispatch.notify(session, row, mesh, about, now, at_once=is_resolved_by_person)
-    dispatch.release_if_lasting(session, row, at)
+    since_s = round((at - row.onset_at).total_seconds())
+    if change.detection is not None and lasts(change.detection.lasts, mesh.window_s, since_s):
+        dispatch.release(session, row)
     return announce or before != row.silenced_by
 
 
@@ -354,10 +368,11 @@ def _onset(
 ) -> datetime:
     """Return the first window in breach.
 
-    For a rule about delay it is the median change point of some paths' delays, if that agrees.
+    For a rise of delay it is the median change point of some paths' delays, if that agrees.
     """
     expected = utc(window.ended_at_s - detection.windows_ago * mesh.window_s)
-    if not any(rules_by_id[id].condition.about_delay for id in detection.rules if id in rules_by_id):
+    rule = presentation.main_rule(detection, rules_by_id)
+    if rule is None or not rule.condition.about_delay or rule.condition.kind is Kind.SPIKE:
         return expected
     start = utc(window.ended_at_s - _ONSET_WINDOWS * mesh.window_s)
     size = len(mesh.members)

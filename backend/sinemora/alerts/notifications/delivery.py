@@ -113,6 +113,8 @@ def claim(session: Session, delivery_id: UUID, now: datetime) -> Claim | None:
     content = notification(session, rows[-1])
     if len({one.incident_id for one in rows}) > 1:
         content = digest([notification(session, one) for one in rows])
+    if receiver.kind != ReceiverKind.pagerduty:
+        content = groups.announced(session, row, content)
     attempts = {one.id: one.attempts for one in rows}
     return Claim(
         row.tenant_id, attempts, ReceiverKind(receiver.kind), dict(receiver.settings), receiver.secret, content

@@ -12,7 +12,7 @@ from sinemora.alerts.labels import labels_of
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
 from sinemora.alerts.notifications import groups, queries
 from sinemora.alerts.notifications.delivery import deliver
-from sinemora.alerts.notifications.grouping import LASTS_S, first_wait_s, group_key, is_grouped
+from sinemora.alerts.notifications.grouping import first_wait_s, group_key, is_grouped
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
 from sinemora.fleet.meshes.plan import MeshState
@@ -74,16 +74,15 @@ def notify(
 
 def group_of(row: Incident, mesh: MeshState, about: str) -> str | None:
     """Return the group of a notice of an incident; None if it is sent by itself."""
-    suspect = Suspect(row.suspect)
-    if not is_grouped(suspect, Severity(row.severity)):
+    suspect, spikes = Suspect(row.suspect), bool(row.evidence.get("spikes"))
+    if not is_grouped(suspect, Severity(row.severity), new=about == "opened", spikes=spikes):
         return None
-    return group_key(mesh.id, row.evidence.get("symptoms", ()), suspect)
+    symptoms = row.evidence.get("symptoms", ())
+    return group_key(mesh.id, symptoms, suspect, spikes=spikes, ends=about == "resolved")
 
 
-def release_if_lasting(session: Session, row: Incident, at: datetime) -> None:
+def release(session: Session, row: Incident) -> None:
     """Send the held notices of an incident that lasts by themselves: it is no spike."""
-    if not row.episodes or at.timestamp() - row.episodes[-1][0] < LASTS_S:
-        return
     for delivery in queries.held_beginnings(session, row.id):
         delivery.held, delivery.hold_s, delivery.due_at = False, 0, datetime.now(UTC)
         session.flush()

@@ -1,9 +1,11 @@
 """Grouping of notifications: when the next notification of a group is sent. Pure.
 
-Notices about the network that come in numbers are one notification in a while instead of one each. The first of a
-group is sent at once. Those that follow within the hold are sent together when it ends, and the next hold is twice as
-long, up to the longest. Without notices it becomes shorter again, by half for each hold that passed. Chronic trouble
-is therefore a notification every few hours, and a new one is notified at once (cf. `group_interval` of Alertmanager).
+Only notices of the same kind of culprit (a path or pair, a VM, a zone, the mesh) and the same symptom wait for each
+other, and only until they are known to last. The first notice of a group is sent at once, and so is a new culprit that
+is more than a pair. Those that follow within the hold are sent together when it ends, and the next hold is twice as
+long, up to the longest. Without notices it becomes shorter again, by half for each hold that passed. Chronic spikes are
+therefore a notification every few hours (cf. `group_interval` of Alertmanager), and a rise that lasts for five
+minutes is one of its own.
 
 The first notice of an info incident waits a little before it joins its group (cf. `group_wait`): when the severity
 rises meanwhile, the notice of that replaces it.
@@ -12,6 +14,7 @@ rises meanwhile, the notice of that replaces it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sinemora.alerts.evaluation.m_of_n import WINDOWS_MAX
 from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_ZONES, Suspect
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 
@@ -19,9 +22,11 @@ FIRST_HOLD_S = 1800
 """The shortest hold, after the first notification of a group."""
 INFO_WAIT_S = 30
 """Wait of the first notice of an info incident, s. Most incidents that become a warning do so within two windows."""
-LASTS_S = 900
-"""An incident that lasts this long is no spike: its notice is no longer held."""
-_OF_NETWORK = (*OF_PAIR, *OF_ZONES, Suspect.EGRESS, Suspect.INGRESS, Suspect.VM)
+LASTS_S = 300
+"""A breach that lasts this long is no spike: the notice of its incident is no longer held. Spikes of a minute are usual
+on some networks (UCAM-CL-TR-937, table 4.3: EC2 EU West)."""
+_KINDS = {"pair": OF_PAIR, "vm": (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM), "zone": OF_ZONES}
+_OF_NETWORK = tuple(suspect for suspects in _KINDS.values() for suspect in suspects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +37,22 @@ class Sending:
     hold_s: int
 
 
-def is_grouped(suspect: Suspect, severity: Severity) -> bool:
-    """Return whether notices of an incident are grouped: the network is suspected, and it is not critical."""
-    return suspect in _OF_NETWORK and severity is not Severity.CRITICAL
+def is_grouped(suspect: Suspect, severity: Severity, *, new: bool, spikes: bool) -> bool:
+    """Return whether a notice of an incident is grouped: the network is suspected, and it is not critical.
+
+    `new`: it is the first about its culprit. A new one that is more than a pair and no spike (`spikes`) does not wait.
+    """
+    if suspect not in _OF_NETWORK or severity is Severity.CRITICAL:
+        return False
+    return not new or spikes or suspect in OF_PAIR or severity is Severity.INFO
+
+
+def lasts(windows: int, window_s: int, since_s: int) -> bool:
+    """Return whether a breach is no spike: it has lasted for `since_s`, without a pause in the windows that are known.
+
+    `windows`: those of the breach, of which at most 16 are known.
+    """
+    return since_s >= LASTS_S and windows >= min(WINDOWS_MAX, -(-LASTS_S // window_s))
 
 
 def first_wait_s(severity: Severity) -> int:
@@ -42,13 +60,17 @@ def first_wait_s(severity: Severity) -> int:
     return INFO_WAIT_S if severity is Severity.INFO else 0
 
 
-def group_key(mesh_id: object, symptoms: Iterable[Symptom | str], suspect: Suspect) -> str:
-    """Return the name of a group: incidents of a mesh with the same symptoms.
+def group_key(
+    mesh_id: object, symptoms: Iterable[Symptom | str], suspect: Suspect, *, spikes: bool, ends: bool = False
+) -> str:
+    """Return the name of a group: incidents of a mesh with the same kind of culprit and the same symptoms.
 
-    Those about more than a pair are a group of their own: single paths that spike all day do not hold back the first
-    notice about a VM or a zone.
+    Spikes are another symptom than a rise that lasts. Ends wait with the notices of paths: they hide nothing, and most
+    are of paths.
     """
-    return f"{mesh_id} {'+'.join(sorted(map(str, symptoms)))}{'' if suspect in OF_PAIR else ' broad'}"
+    suspect, spikes = (Suspect.PATH, False) if ends else (suspect, spikes)
+    kind = next((name for name, suspects in _KINDS.items() if suspect in suspects), "mesh")
+    return f"{mesh_id} {kind} {'+'.join(sorted(map(str, symptoms)))}{' spikes' if spikes else ''}"
 
 
 def next_sending(last: Sending | None, at_s: int, longest_s: int) -> Sending:

@@ -1,12 +1,14 @@
 """Groups of notices in the log of deliveries: hold a notice, release it, collect those that are sent together."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
 from sinemora.alerts.notifications import queries
 from sinemora.alerts.notifications.grouping import Sending, next_sending
+from sinemora.alerts.notifications.messages import Notification
 
 
 def place(session: Session, row: Delivery, at: datetime) -> None:
@@ -77,3 +79,11 @@ def _untrue(session: Session, row: Delivery, at: datetime, *, pages: bool) -> st
         return "the incident has ended."
     row.about = "resolved"
     return None
+
+
+def announced(session: Session, row: Delivery, content: Notification) -> Notification:
+    """Return the content of a notice that others of its group wait for, with their number and when they are sent."""
+    if row.group_key is None or not row.hold_s:
+        return content
+    at = row.due_at + timedelta(seconds=row.hold_s)
+    return replace(content, more=queries.waiting_behind(session, row), more_at=at.isoformat(timespec="seconds"))

@@ -42,7 +42,8 @@ class Notification:
 
     Times as RFC 3339. `figures`: None of tests and digests. `others`: number of other incidents found in the same late
     data. `recurrence`: how often a recurring incident was seen. `incidents`: of a digest, each incident once, with its
-    newest notice.
+    newest notice. `more`, `more_at`: number of notices of the same kind that already wait, and when they are sent
+    together with those that follow; None if nothing waits for this one.
     """
 
     id: str
@@ -63,6 +64,8 @@ class Notification:
     others: int = 0
     recurrence: str | None = None
     incidents: tuple["Notification", ...] = ()
+    more: int = 0
+    more_at: str | None = None
 
     def headline(self) -> str:
         """Return the headline, one line: “[Warning] prod: zone a to zone b: delay increased (156 µs → 556 µs)”."""
@@ -93,7 +96,7 @@ class Notification:
     def lines(self) -> list[str]:
         """Return the facts, one a line."""
         if self.incidents:
-            return self._digest_lines()
+            return [*self._digest_lines(), *self._more_lines()]
         figures = self.figures
         lines = [] if figures is None else list(figures.sentences)
         lines.append(
@@ -109,7 +112,15 @@ class Notification:
             lines.append("Detected in late data after it had ended.")
         if self.others:
             lines.append(f"Other incidents in the same late data: {self.others}.")
-        return lines
+        return lines + self._more_lines()
+
+    def _more_lines(self) -> list[str]:
+        """Return when notices of the same kind follow, and how many there are so far."""
+        if self.more_at is None:
+            return []
+        so_far = f"{self.more} so far" if self.more else "none so far"
+        at = _moment(self.more_at)
+        return [f"More of this kind follow in one notice at {at} ({so_far}); what lasts for minutes is sent by itself."]
 
     def _digest_lines(self) -> list[str]:
         """Return an incident a line, those that continue first."""
@@ -139,7 +150,7 @@ class Notification:
     def fields(self) -> dict[str, Any]:
         """Return the notification as JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "mesh_id", "suspect", "rules", "paths")
-        times = ("onset_at", "opened_at", "ended_at", "runbooks", "url", "others", "recurrence")
+        times = ("onset_at", "opened_at", "ended_at", "runbooks", "url", "others", "recurrence", "more", "more_at")
         fields = {name: getattr(self, name) for name in (*names, *times)}
         figures = (
             None if self.figures is None else asdict(self.figures) | {"at": f"{self.figures.at:%Y-%m-%dT%H:%M:%SZ}"}

@@ -108,6 +108,17 @@ def held_with(session: Session, row: Delivery, at: datetime) -> list[Delivery]:
     return list(session.scalars(query.order_by(Delivery.created_at, Delivery.id).with_for_update()))
 
 
+def waiting_behind(session: Session, row: Delivery) -> int:
+    """Return the number of notices that are held for the next notification of the group of one."""
+    query = select(func.count()).where(
+        Delivery.receiver_id == row.receiver_id,
+        Delivery.group_key == row.group_key,
+        Delivery.due_at > row.due_at,
+        *_IS_HELD,
+    )
+    return session.scalar(query) or 0
+
+
 def held_beginnings(session: Session, incident_id: UUID) -> list[Delivery]:
     """Return the held notices that an incident began or returned."""
     query = select(Delivery).where(Delivery.incident_id == incident_id, Delivery.about.in_(BEGINNINGS), *_IS_HELD)

@@ -20,7 +20,7 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 _COUNTED_S_MIN = 300
 _OF_KIND = {
     Kind.THRESHOLD: {"metric", "statistic", "above"},
-    Kind.BASELINE: {"metric", "statistic", "deviations", "rise_ns", "timescale"},
+    Kind.BASELINE: {"metric", "statistic", "deviations", "rise_ns", "timescale", "over_s"},
     Kind.LOSS: {"metric", "statistic", "above", "over_s"},
     Kind.SPIKE: {"metric", "statistic", "deviations", "rise_ns"},
     Kind.SILENT: set[str](),
@@ -44,7 +44,15 @@ class ConditionModel(Write):
         float, Field(ge=0, description="Least rise above the baseline, ns; of a spike: above the median")
     ] = 0
     timescale: Timescale = Timescale.SHORT
-    over_s: Annotated[int, Field(ge=0, le=86_400, description="Of `loss`: time over which packets are counted")] = 0
+    over_s: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=86_400,
+            description="Of `loss`: time over which packets are counted. Of `baseline`: time in which six breaches of "
+            "a path are too many, instead of M of N windows; windows in a row are one breach; 0: M of N",
+        ),
+    ] = 0
     within_s: Annotated[
         int, Field(ge=0, le=86_400, description="Of `tokens`: time within which a token bucket will be empty")
     ] = 0
@@ -65,6 +73,8 @@ class ConditionModel(Write):
             raise ValueError(f"a fairness condition needs `below`, above 0 and at most 1, such as {ALERT_BELOW}")
         if self.kind is Kind.LOSS and not self.over_s >= _COUNTED_S_MIN:
             raise ValueError(f"a loss condition needs `over_s` of at least {_COUNTED_S_MIN}, such as 3600")
+        if self.kind is Kind.BASELINE and 0 < self.over_s < _COUNTED_S_MIN:
+            raise ValueError(f"`over_s` of a baseline condition is 0 or at least {_COUNTED_S_MIN}, such as 3600")
         if self.kind is Kind.LOSS and not 0 < self.above < 1:
             raise ValueError("a loss condition needs `above` as a ratio between 0 and 1, such as 0.002")
         if self.kind is Kind.LOSS and self.metric is not Metric.LOSS:

@@ -103,6 +103,10 @@ def test_a_preview_does_not_fire_on_weekly_events():
     assert (firing[-1], limits[-1] < 300_000) == (True, True)
     hours = {HOUR - timedelta(weeks=week, hours=1): 400_000.0 for week in range(1, WEEKS_MIN + 1)}
     assert seasons.season_of_path(hours, HOUR) is None  # neighbouring hours count only where the hour itself is known
+    assert seasons.season_of_path({HOUR - timedelta(days=day): 300_000.0 for day in (1, 2)}, HOUR) is None
+    days = seasons.season_of_path({HOUR - timedelta(days=day): 300_000.0 for day in (1, 2, 4)}, HOUR)
+    assert days is not None
+    assert (np.isnan(days.level[0]), days.highest[0]) == (True, 300_000)  # usual, but no level of the week
     hours |= {HOUR - timedelta(weeks=week): 200_000.0 for week in range(1, WEEKS_MIN + 1)}
     usual = seasons.season_of_path(hours, HOUR + timedelta(minutes=30))
     assert usual is not None

@@ -1,5 +1,7 @@
 """Rules on paths: baselines, seasons, state across restarts."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT
 from sinemora.alerts.evaluation.breach import BreachHistory, Season, breaches_of, limit
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.engine import amend, step
+from sinemora.alerts.evaluation.recurring import Recurring
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
@@ -29,13 +32,48 @@ def test_a_baseline_follows_its_path_but_not_events():
     assert np.all(baseline.deviations(np.full(50, 400_000, np.float32), SHORT) > 6)
 
 
-def test_a_baseline_is_unknown_before_it_has_learnt():
-    baseline = Baseline.new((1,))
+def test_a_young_baseline_shows_only_gross_rises():
+    baseline, rng = Baseline.new((40,)), np.random.default_rng(4)
     for count in range(LEARNT):
-        assert np.isnan(baseline.deviations(np.ones(1, np.float32), SHORT)).all(), count
-        baseline.learn(np.ones(1, np.float32))
-    assert np.isfinite(baseline.deviations(np.ones(1, np.float32), SHORT)).all()
-    assert np.isnan(baseline.deviations(np.ones(1, np.float32), LONG)).all()
+        rise = baseline.deviations(np.full(40, 8e5, np.float32), SHORT)
+        assert np.isnan(rise).all() if count < 30 else (rise > 6).all(), count
+        assert count < 30 or (baseline.deviations(np.full(40, 2.2e5, np.float32), SHORT) < 2).all(), count
+        baseline.learn((2e5 + 5e3 * rng.standard_normal(40)).astype(np.float32))
+    assert np.isnan(baseline.deviations(np.ones(40, np.float32), LONG)).all()
+
+
+@pytest.mark.parametrize(
+    ("bad", "fires"),
+    [
+        (lambda at: at % 60 == 0, True),  # one window in ten minutes, for three hours
+        (lambda at: at % 12 < 2, True),
+        (lambda at: at % 360 == 0, False),  # one in an hour
+        (lambda at: 300 <= at < 420, False),  # an event of twenty minutes is one breach
+        (lambda _: False, False),
+    ],
+)
+def test_a_path_that_is_bad_again_and_again_is_found(bad: Callable[[int], bool], fires: bool):
+    recurring, known = Recurring.new((6, 6)), ~np.eye(6, dtype=bool)
+    where, seen = np.zeros((6, 6), bool), np.zeros((6, 6), bool)
+    where[1, 2] = True
+    for at in range(1080):
+        often, _ = recurring.step(where & bad(at), known & (at % 7 != 3), 3600, 10)
+        seen |= often
+    assert np.array_equal(seen, where & fires)
+    for _ in range(360):
+        often, _ = recurring.step(~known, known, 3600, 10)
+    assert not often.any()
+
+
+def test_breaches_that_recur_on_all_paths_are_usual_for_the_mesh():
+    rng, recurring, known = np.random.default_rng(6), Recurring.new((8, 8)), ~np.eye(8, dtype=bool)
+    signals = np.zeros((8, 8), bool)
+    for at in range(2880):
+        bad = rng.random((8, 8)) < 1 / 40
+        bad[1, 2] |= at % 6 == 0
+        signals, _ = recurring.step(bad & known, known, 3600, 10)
+    assert signals[1, 2]
+    assert signals.sum() <= 2
 
 
 def window(at: int, delay_ns: np.ndarray, keys: tuple[int, ...] = (1, 2, 3, 4)) -> EvaluationWindow:

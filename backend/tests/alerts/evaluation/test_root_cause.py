@@ -256,6 +256,65 @@ def test_a_zone_incident_merges_incidents_of_its_paths():
     assert changes[0].track.culprit == Culprit(Suspect.ZONE, 1)
 
 
+@pytest.mark.parametrize(
+    ("ago_s", "symptom", "cell", "spikes", "transition"),
+    [
+        (None, Symptom.LOSS, 3 * SIZE + 8, False, Transition.SEEN),  # a path of the open culprit, of another rule
+        (None, Symptom.DELAY, 3 * SIZE + 8, False, Transition.SEEN),
+        (None, Symptom.LOSS, 3 * SIZE + 8, True, Transition.OPENED),  # a loss that lasts is no part of spikes
+        (None, Symptom.LOSS, 4 * SIZE + 8, False, Transition.OPENED),  # another VM's path
+        (300, Symptom.LOSS, 3 * SIZE + 8, False, Transition.REOPENED),  # the rest of an incident that has just ended
+        (300, Symptom.DELAY, 3 * SIZE + 8, False, Transition.OPENED),
+        (REOPENED_S + 10, Symptom.LOSS, 3 * SIZE + 8, False, Transition.OPENED),
+    ],
+)
+def test_paths_of_an_open_culprit_are_absorbed_whichever_rule_fires(
+    ago_s: int | None, symptom: Symptom, cell: int, spikes: bool, transition: Transition
+):
+    egress = Culprit(Suspect.EGRESS, 3)
+    ended_at_s = None if ago_s is None else 2000 - ago_s
+    cells, symptoms = np.array([3 * SIZE + 1, 3 * SIZE + 2]), frozenset((Symptom.LOSS,))
+    track = Track("vm", egress, cells, 9.0, 0, ended_at_s or 1990, ended_at_s, spikes=spikes, symptoms=symptoms)
+    path = Cause((Hypothesis(Culprit(Suspect.PATH, *divmod(cell, SIZE)), 3.7, 1, 1),), np.array([cell]))
+    late = Detection(path, {"lasting": 1}, Severity.WARNING, 2, symptoms=frozenset((symptom,)))
+    changes = [one for one in advance([track], [late], ZONES, 2000, 10) if one.detection is late]
+    assert [one.transition for one in changes] == [transition]
+    assert changes[0].track.culprit == (egress if transition is not Transition.OPENED else path.culprit)
+
+
+def test_the_culprit_changes_at_most_once_a_minute():
+    whole = explains(Culprit(Suspect.VM, 3), ZONES) & ~np.eye(SIZE, dtype=bool)
+    egress, ingress = (whole & explains(Culprit(one, 3), ZONES) for one in (Suspect.EGRESS, Suspect.INGRESS))
+    tracks: dict[str, Track] = {}
+    named = []
+    for at, firing in enumerate([egress, ingress, egress, whole, *[whole] * 12]):
+        for change in advance(list(tracks.values()), detections_in(firing), ZONES, at * 10, 10):
+            tracks[change.track.id] = change.track
+        named.append(tracks["0-0"].culprit.suspect)
+    changes = [at for at in range(1, len(named)) if named[at] is not named[at - 1]]
+    assert changes == [1, 7]
+    assert named[-1] is Suspect.VM
+
+
+def test_the_onset_is_that_of_the_symptom_that_is_named():
+    rules = [one for one in defaults() if one.id in ("loss", "path-loss", "strong-spike")]
+    state, ago = EvaluationState(np.arange(6)), []
+    loss = np.zeros((6, 6), np.float32)
+    rise = np.zeros(1, np.float32)
+
+    def values(metric: Metric, statistic: Statistic) -> np.ndarray:
+        one_way = np.full((6, 6), 2e5, np.float32)
+        return loss.copy() if metric is Metric.LOSS else one_way + (rise if statistic is Statistic.MAX else 0)
+
+    planned, zones = ~np.eye(6, dtype=bool), np.repeat(np.arange(2), 3)
+    for number in range(1, 30):
+        rise[0] = 3e6 if number in (20, 27) else 1e4
+        loss[2] = 0.3 if number >= 27 else 0.0
+        window = EvaluationWindow(number * 10, 10, np.arange(6), zones, planned, values, np.zeros(6, bool))
+        ago = [(one.windows_ago, one.lasts) for one in step(state, rules, window).detections]
+    assert ago == [(3, 3)]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("event", [Event.SICK_VM, Event.CLOCK_STEP, Event.AGENT_GONE, Event.CORRELATED_NOISE])
 def test_scenarios_are_found_and_named(event: Event):

@@ -9,9 +9,9 @@ from sqlalchemy import update
 
 from sinemora.alerts.detection import tasks
 from sinemora.alerts.evaluation.root_cause import Suspect
-from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.evaluation.rule import Severity, Symptom
 from sinemora.alerts.models import Delivery
-from sinemora.alerts.notifications.grouping import Sending, is_grouped, next_sending
+from sinemora.alerts.notifications.grouping import Sending, group_key, is_grouped, next_sending
 from sinemora.kit.db import system_session
 from tests.alerts.conftest import SLOW_NS, Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver
@@ -50,23 +50,36 @@ def test_a_notice_a_minute_for_a_week_is_some_dozen_notifications():
 
 
 @pytest.mark.parametrize(
-    ("suspect", "severity", "grouped"),
+    ("suspect", "severity", "new", "spikes", "grouped"),
     [
-        (Suspect.PATH, Severity.WARNING, True),
-        (Suspect.PAIR, Severity.INFO, True),
-        (Suspect.PATH, Severity.CRITICAL, False),
-        (Suspect.EGRESS, Severity.WARNING, True),
-        (Suspect.ZONE_PAIR, Severity.INFO, True),
-        (Suspect.ZONE, Severity.CRITICAL, False),
-        (Suspect.AGENT, Severity.WARNING, False),
-        (Suspect.CLOCK, Severity.WARNING, False),
-        (Suspect.APPLICATION, Severity.WARNING, False),
+        (Suspect.PATH, Severity.WARNING, True, False, True),
+        (Suspect.PAIR, Severity.INFO, True, False, True),
+        (Suspect.PATH, Severity.CRITICAL, True, False, False),
+        (Suspect.EGRESS, Severity.WARNING, True, False, False),  # a new VM or pair of zones is sent at once …
+        (Suspect.ZONE_PAIR, Severity.WARNING, True, False, False),
+        (Suspect.ZONE_PAIR, Severity.WARNING, True, True, True),  # … unless it only spikes,
+        (Suspect.ZONE_PAIR, Severity.INFO, True, False, True),  # is for information,
+        (Suspect.ZONE_PAIR, Severity.WARNING, False, False, True),  # or returns or ends
+        (Suspect.ZONE, Severity.CRITICAL, False, False, False),
+        (Suspect.AGENT, Severity.WARNING, True, False, False),
+        (Suspect.CLOCK, Severity.WARNING, True, False, False),
+        (Suspect.APPLICATION, Severity.WARNING, False, False, False),
     ],
 )
-def test_notices_about_the_network_that_are_not_critical_are_grouped(
-    suspect: Suspect, severity: Severity, grouped: bool
+def test_spikes_pairs_and_returns_below_critical_are_grouped(
+    suspect: Suspect, severity: Severity, new: bool, spikes: bool, grouped: bool
 ):
-    assert is_grouped(suspect, severity) is grouped
+    assert is_grouped(suspect, severity, new=new, spikes=spikes) is grouped
+
+
+def test_only_the_same_kind_of_culprit_and_symptom_wait_for_each_other():
+    def key(suspect: Suspect, symptom: Symptom = Symptom.DELAY, *, spikes: bool = False) -> str:
+        return group_key("m", [symptom], suspect, spikes=spikes)
+
+    assert key(Suspect.PATH) == key(Suspect.PAIR)
+    assert key(Suspect.VM) == key(Suspect.EGRESS)
+    others = [key(Suspect.VM), key(Suspect.ZONE), key(Suspect.PATH, Symptom.LOSS), key(Suspect.PATH, spikes=True)]
+    assert len({key(Suspect.PATH), *others}) == 5
 
 
 @pytest.fixture
@@ -124,6 +137,11 @@ def test_notices_that_follow_are_one_notification(noisy: Watched, hooks: Hooks):
     assert len({(row["receiver"], row["due_at"]) for row in held}) == len(receivers)  # those of a receiver end together
     wait = datetime.fromisoformat(held[0]["due_at"]) - datetime.fromisoformat(first)
     assert abs(wait - timedelta(minutes=30)) < timedelta(seconds=10)
+    told = bodies(hooks, "/hook")[0]
+    assert (told["more"], told["more_at"]) == (
+        0,
+        datetime.fromisoformat(held[0]["due_at"]).isoformat(timespec="seconds"),
+    )
     end_of_hold()
     assert heard(hooks) == [("opened", 0), ("digest", 2)]
     digest = bodies(hooks, "/hook")[-1]
@@ -160,25 +178,21 @@ def test_the_end_of_an_incident_is_part_of_the_next_digest(noisy: Watched, hooks
     assert [action for action, _ in pages(hooks)][:2] == ["trigger", "resolve"]
 
 
-def test_an_incident_that_lasts_is_told_by_itself(noisy: Watched, hooks: Hooks):
+def test_a_rise_that_lasts_for_five_minutes_is_told_by_itself(noisy: Watched, hooks: Hooks):
     noisy.slow |= {(2, 3): SLOW_NS}
-    noisy.windows(85)
+    noisy.windows(28)
     assert heard(hooks) == [("opened", 0)]
-    noisy.windows(8)
+    noisy.windows(4)
     assert heard(hooks) == [("opened", 0), ("opened", 0)]
     assert waiting(noisy) == []
 
 
-def test_single_paths_hold_no_broader_fault_back_but_broad_ones_that_follow_are_held(noisy: Watched, hooks: Hooks):
-    noisy.slow |= egress(noisy, 3)
-    noisy.windows(3)
-    assert heard(hooks)[1:] == [("opened", 0)]
-    noisy.slow |= egress(noisy, 5)
-    noisy.windows(3)
-    assert heard(hooks)[2:] == []
-    end_of_hold()
-    assert heard(hooks)[2:] == [("opened", 0)]
-    assert bodies(hooks, "/hook")[-1]["suspect"] == "egress"
+def test_a_new_vm_is_told_at_once_whatever_was_told_before(noisy: Watched, hooks: Hooks):
+    for vm in (3, 5):
+        noisy.slow |= egress(noisy, vm)
+        noisy.windows(3)
+        assert bodies(hooks, "/hook")[-1]["suspect"] == "egress"
+    assert heard(hooks) == [("opened", 0)] * 3
 
 
 def test_a_route_without_a_hold_tells_each_at_once(noisy: Watched, hooks: Hooks):

@@ -60,6 +60,8 @@ export const strings = {
   baseline: 'Baseline',
   aboveMedianBy: (unit: string) => `Above the median by (${unit})`,
   overMinutes: 'Over (min)',
+  recursMinutes: 'Too often within (min)',
+  recursHint: 'Six breaches in this time; empty: M of N windows',
   emptyWithin: 'Empty within (s)',
   among: 'Among',
   ruleOfShares: {
@@ -272,6 +274,7 @@ export const strings = {
   andAmount: (amount: string) => ` and ${amount}`,
   conditionBaseline: (metric: string, deviations: number, rise: string, baseline: string) =>
     `${metric} more than ${deviations} σ${rise} above ${baseline}`,
+  conditionRecurs: (condition: string, minutes: number) => `${condition}, again and again within ${minutes} min`,
   conditionLoss: (limit: string, minutes: number) => `Loss above ${limit} over ${minutes} min`,
   conditionSpike: (rise: string, deviations: number) =>
     `Maximum exceeds the median by ${rise} and ${deviations} σ over its usual spikes`,

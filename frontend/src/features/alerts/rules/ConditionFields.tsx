@@ -64,6 +64,19 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             w={140}
           />
         )}
+        {kind === 'baseline' && (
+          <NumberField
+            label={strings.recursMinutes}
+            description={strings.recursHint}
+            min={5}
+            max={1440}
+            step="any"
+            value={draft.recursMin}
+            onChange={(event) => patch({ recursMin: event.currentTarget.value })}
+            error={wrong('condition/over_s') ?? wrong('condition')}
+            w={180}
+          />
+        )}
         {kind === 'tokens' && (
           <NumberField
             label={<Term of="token bucket">{strings.emptyWithin}</Term>}

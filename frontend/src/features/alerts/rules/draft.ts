@@ -18,6 +18,8 @@ export interface Draft {
   rise: string
   timescale: Condition['timescale']
   overMin: string
+  /** Of a baseline: minutes in which six breaches are too many; empty for M of N windows. */
+  recursMin: string
   withinS: string
   among: Condition['among']
   below: string
@@ -54,6 +56,7 @@ export const NEW_RULE: Draft = {
   rise: '20',
   timescale: 'short',
   overMin: '60',
+  recursMin: '',
   withinS: '60',
   among: 'flows',
   below: '0.883',
@@ -97,6 +100,11 @@ function labelsOf(text: string): Record<string, string> {
 
 const pairOf = (names: string[]) => (names.length === 0 ? null : names)
 
+function overS({ kind, overMin, recursMin }: Draft): number {
+  if (kind === 'loss') return Math.round(numberOf(overMin) * 60)
+  return kind === 'baseline' && recursMin !== '' ? Math.round(numberOf(recursMin) * 60) : 0
+}
+
 /** Return the draft in the form of the API. Fields of other kinds keep the API's defaults. */
 export function inputOf(draft: Draft): RuleInput {
   const { kind, metric, statistic } = draft
@@ -115,7 +123,7 @@ export function inputOf(draft: Draft): RuleInput {
       deviations: Number(kind === 'baseline' || kind === 'spike' ? draft.deviations : NEW_RULE.deviations),
       rise_ns: kind === 'baseline' || kind === 'spike' ? amount(draft.rise) : 0,
       timescale: kind === 'baseline' ? draft.timescale : NEW_RULE.timescale,
-      over_s: kind === 'loss' ? Math.round(numberOf(draft.overMin) * 60) : 0,
+      over_s: overS(draft),
       within_s: kind === 'tokens' ? Math.round(numberOf(draft.withinS)) : 0,
       among: kind === 'fairness' ? draft.among : NEW_RULE.among,
       below: kind === 'fairness' ? numberOf(draft.below) : 0,
@@ -168,7 +176,8 @@ export function draftOf(rule: Rule): Draft {
     deviations: String(condition.deviations),
     rise: typed(condition.rise_ns),
     timescale: condition.timescale,
-    overMin: condition.over_s ? String(condition.over_s / 60) : NEW_RULE.overMin,
+    overMin: condition.kind === 'loss' && condition.over_s ? String(condition.over_s / 60) : NEW_RULE.overMin,
+    recursMin: condition.kind === 'baseline' && condition.over_s ? String(condition.over_s / 60) : '',
     withinS: condition.within_s ? String(condition.within_s) : NEW_RULE.withinS,
     among: condition.among,
     below: condition.below ? String(condition.below) : NEW_RULE.below,

@@ -54,7 +54,8 @@ export function conditionWords(condition: Condition): string {
       return strings.conditionThreshold(what, amount(metric, above))
     case 'baseline': {
       const least = rise_ns > 0 ? strings.andAmount(amount(metric, rise_ns)) : ''
-      return strings.conditionBaseline(what, deviations, least, TIMESCALES[timescale])
+      const words = strings.conditionBaseline(what, deviations, least, TIMESCALES[timescale])
+      return over_s ? strings.conditionRecurs(words, Math.round(over_s / 60)) : words
     }
     case 'loss':
       return strings.conditionLoss(formatRatio(above), Math.round((over_s ?? 0) / 60))
