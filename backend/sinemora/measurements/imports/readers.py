@@ -1,24 +1,28 @@
 """Readers of external traces: CSV tables, and statistics logs of PTPd.
 
-CSV needs a header with `at` (RFC 3339, or seconds since 1970), `source`, `target` (names of VMs) and delays: either
-`outbound_…` and `inbound_…`, or `round_trip_…`, in `_ns`, `_us` or `_ms`. `source_zone` and `target_zone` are optional.
-A line without any delay is a lost exchange.
+CSV needs a header with `at` (RFC 3339, or seconds, ms, µs or ns since 1970), `source`, `target` (names of VMs) and
+delays: either `outbound_…` and `inbound_…`, or `round_trip_…`, in `_ns`, `_us` or `_ms`. `source_zone` and
+`target_zone` are optional. A line without any delay is a lost exchange.
 
 A PTPd statistics log (`statistics_file`, PTPd 2.3) describes one slave and its master. Its columns `Master to Slave`
 and `Slave to Master` are differences of two clocks; only their sum is free of the offset. Each pair of newest values
 becomes a round trip. Half of it becomes both one-way delays, and also the bound of the clock error.
 """
 
-import csv
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
 from sinemora.kit.names import checked_name
+from sinemora.measurements.imports.dialect import Dialect, TraceError, csv_rows
 
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 _DELAYS = ("outbound", "inbound", "round_trip")
+_COLUMNS = {"at", "source", "target", "source_zone", "target_zone", *(f"{d}_{u}" for d in _DELAYS for u in _UNITS)}
+# No date: 20261128 is a number, 2026-11-28 is not.
+_NUMERIC = re.compile(r"[+-]?[0-9][0-9_]*(?:[.,][0-9]*)?(?:[eE][+-]?[0-9]+)?")
 DELAY_MAX_NS = (1 << 31) - 1
 
 
@@ -27,10 +31,6 @@ class TraceKind(StrEnum):
 
     CSV = "csv"
     PTPD = "ptpd"
-
-
-class TraceError(ValueError):
-    """Trace that cannot be read at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,14 @@ class Zones:
     of: dict[str, str]
 
 
-def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineError]:
-    """Yield the exchanges of a CSV trace and the errors of other lines. Raises `TraceError`."""
-    rows = csv.reader(lines)
-    header = [name.strip().lower() for name in next(rows, [])]
+def read_csv(lines: Iterable[str], zones: Zones, dialect: Dialect | None = None) -> Iterator[Exchange | LineError]:
+    """Yield the exchanges of a CSV trace and the errors of other lines; `dialect` notes how it is read.
+
+    Raises `TraceError`.
+    """
+    dialect = dialect or Dialect()
+    rows = csv_rows(lines, _COLUMNS, dialect)
+    header = [name.strip().lower() for name in next(rows)[1]]
     missing = [name for name in ("at", "source", "target") if name not in header]
     delays = {
         (kind, unit): header.index(f"{kind}_{unit}")
@@ -74,9 +78,12 @@ def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineErro
     }
     if missing or not delays:
         needed = "`at`, `source`, `target`, and `outbound_ns` with `inbound_ns`, or `round_trip_ns` (or _us, _ms)"
-        raise TraceError(f"Invalid header: the columns must include {needed}; found: {', '.join(header) or 'none'}.")
+        raise TraceError(
+            f"Invalid header: the columns must include {needed}; found: {', '.join(header)[:500] or 'none'}"
+            f" (read as {', '.join(dialect.words) or 'UTF-8 with commas'})."
+        )
     place = {name: header.index(name) for name in header}
-    for row in rows:
+    for line, row in rows:
         if not any(cell.strip() for cell in row):
             continue
         try:
@@ -88,18 +95,21 @@ def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineErro
             for end, name in (("source_zone", source), ("target_zone", target)):
                 if end in place and row[place[end]].strip():
                     zones.of.setdefault(name, checked_name(row[place[end]]))
-            values = {kind: _delay(row[at], unit, kind) for (kind, unit), at in delays.items() if row[at].strip()}
+            values = {
+                kind: _delay(dialect, row[at], unit, kind) for (kind, unit), at in delays.items() if row[at].strip()
+            }
             outbound, inbound, round_trip = (values.get(kind) for kind in _DELAYS)
             if round_trip is None and outbound is not None and inbound is not None:
                 round_trip = outbound + inbound
-            yield Exchange(_time_ns(row[place["at"]]), source, target, outbound, inbound, round_trip)
+            yield Exchange(_time_ns(row[place["at"]], dialect), source, target, outbound, inbound, round_trip)
         except ValueError as error:
-            yield LineError(rows.line_num, str(error))
+            yield LineError(line, str(error))
 
 
 def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchange | LineError]:
     """Yield the exchanges of a PTPd statistics log and the errors of other lines. Raises `TraceError`."""
     place: dict[str, int] = {}
+    dialect = Dialect()
     before: tuple[str, str] | None = None
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -125,14 +135,14 @@ def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchan
             if not 0 < round_trip <= DELAY_MAX_NS:
                 raise ValueError(f"impossible round trip: {round_trip} ns")
             half = round_trip // 2
-            yield Exchange(_time_ns(cells[0]), client, server, half, half, round_trip, half)
+            yield Exchange(_time_ns(cells[0], dialect), client, server, half, half, round_trip, half)
         except ValueError as error:
             yield LineError(number, str(error))
 
 
-def _delay(text: str, unit: str, kind: str) -> int:
+def _delay(dialect: Dialect, text: str, unit: str, kind: str) -> int:
     try:
-        delay = round(float(text) * _UNITS[unit])
+        delay = round(float(dialect.number(text)) * _UNITS[unit])
     except (ValueError, OverflowError):
         raise ValueError(f"{kind}_{unit} is not a number: {text[:40]!r}") from None
     if abs(delay) > DELAY_MAX_NS:
@@ -140,14 +150,12 @@ def _delay(text: str, unit: str, kind: str) -> int:
     return delay
 
 
-def _time_ns(text: str) -> int:
-    """Parse RFC 3339 (UTC by default) or seconds since 1970. Return nanoseconds since 1970."""
+def _time_ns(text: str, dialect: Dialect) -> int:
+    """Parse RFC 3339 (UTC by default) or a number (`Dialect.time_ns`). Return nanoseconds since 1970."""
     word = text.strip()
-    try:
-        whole, _, fraction = word.partition(".")
-        seconds = int(whole)
-        at_ns = seconds * 10**9 + (int(fraction[:9].ljust(9, "0")) if fraction else 0)
-    except ValueError:
+    if _NUMERIC.fullmatch(word):
+        at_ns = dialect.time_ns(word)
+    else:
         try:
             at = datetime.fromisoformat(word.replace("Z", "+00:00"))
         except ValueError:

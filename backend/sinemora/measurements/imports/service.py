@@ -1,6 +1,5 @@
 """Use cases of imports: a job turns a trace into VMs of a mesh and their windows."""
 
-import codecs
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,12 +19,14 @@ from sinemora.jobs import service as jobs
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.registry import JobKind, register
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.upload import Upload
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.imports import readers, windowing
-from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, TraceKind, Zones
+from sinemora.measurements.imports.dialect import Dialect, TraceError, text_lines
+from sinemora.measurements.imports.readers import Exchange, LineError, TraceKind, Zones
 from sinemora.measurements.imports.windowing import Trace
 from sinemora.measurements.schemas import TraceTimes
 from sinemora.measurements.store import inserts, roll_up
@@ -77,8 +78,8 @@ def submit(
 def import_job(job: JobContext) -> dict[str, Any]:
     """Import a trace. A repeated run stores nothing twice."""
     job.progress(0, "reading the trace")
-    zones = Zones({})
-    trace, errors, wrong = _read(_text_lines(job), job.params, zones)
+    zones, dialect = Zones({}), Dialect()
+    trace, errors, wrong = _read(text_lines(_pieces(job), settings().import_limit_bytes, dialect), job, zones, dialect)
     if not len(trace):
         raise ProductError(
             "trace_unreadable",
@@ -107,6 +108,7 @@ def import_job(job: JobContext) -> dict[str, Any]:
         "to": _iso(_floor_s(last_s + shift_s, mesh.window_s) + mesh.window_s),
         "shifted_s": shift_s,
         "lines_wrong": wrong,
+        "read_as": ", ".join(dialect.words),
         "errors": errors,
     }
 
@@ -122,24 +124,24 @@ IMPORT = register(
 )
 
 
-def _text_lines(job: JobContext) -> Iterator[str]:
-    """Yield the decoded lines of a trace, and report the progress of reading."""
-    pending, decoder, read_bytes = "", codecs.getincrementaldecoder("utf-8-sig")("replace"), 0
+def _pieces(job: JobContext) -> Iterator[bytes]:
+    """Yield the bytes of a trace, and report the progress of reading."""
+    read_bytes = 0
     for piece in job.input():
         read_bytes += len(piece)
-        *lines, pending = (pending + decoder.decode(piece)).split("\n")
-        yield from (line + "\n" for line in lines)
+        yield piece
         job.progress(0.15 * read_bytes / max(int(job.params.get("size_bytes", 0)), read_bytes), "reading the trace")
-    yield pending + decoder.decode(b"", final=True)
 
 
-def _read(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> tuple[Trace, list[dict[str, Any]], int]:
+def _read(
+    lines: Iterator[str], job: JobContext, zones: Zones, dialect: Dialect
+) -> tuple[Trace, list[dict[str, Any]], int]:
     """Return the exchanges, the first errors, and the number of errors."""
     trace = Trace()
     errors: list[dict[str, Any]] = []
     failed = 0
     try:
-        for line in _lines(lines, params, zones):
+        for line in _lines(lines, job.params, zones, dialect):
             if isinstance(line, LineError):
                 failed += 1
                 if len(errors) < _ERRORS_SHOWN:
@@ -151,10 +153,12 @@ def _read(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> tuple[T
     return trace, errors, failed
 
 
-def _lines(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> Iterator[Exchange | LineError]:
+def _lines(
+    lines: Iterator[str], params: dict[str, Any], zones: Zones, dialect: Dialect
+) -> Iterator[Exchange | LineError]:
     if params["kind"] == TraceKind.PTPD:
         return readers.read_ptpd(lines, params["client"], params["server"])
-    return readers.read_csv(lines, zones)
+    return readers.read_csv(lines, zones, dialect)
 
 
 def _vms(session: Session, job: JobContext, mesh_id: UUID, names: dict[str, int], zones: Zones) -> Ints:

@@ -15,7 +15,8 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.imports import readers, windowing
-from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, Zones
+from sinemora.measurements.imports.dialect import TraceError
+from sinemora.measurements.imports.readers import Exchange, LineError, Zones
 from sinemora.measurements.store import inserts
 from tests.api_clients import Member
 from tests.measurements.query.test_queries import iso
