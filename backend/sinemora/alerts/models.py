@@ -291,3 +291,8 @@ class Delivery(Identified, TenantOwned, Base):
     hold_s: Mapped[int] = mapped_column(server_default=text("0"))
     hold_max_s: Mapped[int] = mapped_column(server_default=text("0"))
     content: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+
+    @property
+    def is_tried(self) -> bool:
+        """Return whether its receiver may have it: an attempt was made, also before a person had it sent again."""
+        return self.tried_until is not None or self.attempts > 0

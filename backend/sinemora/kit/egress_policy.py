@@ -7,12 +7,13 @@ not followed, a response is read up to a limit of bytes, and the whole exchange 
 import http.client
 import socket
 import ssl
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from sinemora.kit import special_networks
+from sinemora.kit import host_names, special_networks
 from sinemora.kit.deadline import Deadline
 from sinemora.kit.special_networks import Network
 
@@ -84,6 +85,7 @@ def _exchange(
     ca_file: Path | None,
 ) -> HttpResponse:
     host, port, secure, target = _parts(url)
+    headers = _authorization(url) | dict(headers)
     with Deadline(limit_s) as deadline:
         try:
             connection = _connected(deadline, host, port, networks, ca_file, secure=secure)
@@ -110,7 +112,20 @@ def _parts(url: str) -> tuple[str, int, bool, str]:
     except ValueError as error:
         raise EgressRefused(f"invalid URL: {error}") from None
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return parts.hostname or "", port, parts.scheme == "https", target
+    try:
+        host = host_names.ascii_of(parts.hostname or "")
+    except UnicodeError as error:
+        raise EgressRefused(f"invalid host {parts.hostname}: {error}") from None
+    return host, port, parts.scheme == "https", target
+
+
+def _authorization(url: str) -> dict[str, str]:
+    """Return the header for user and password in a URL (RFC 7617, UTF-8); none without a user."""
+    parts = urlsplit(url)
+    if parts.username is None:
+        return {}
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
 
 def _server(url: str) -> str:

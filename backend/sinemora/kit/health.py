@@ -16,7 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from sinemora import compose
-from sinemora.kit import archive_state, checks
+from sinemora.kit import archive_state, checks, mail
 from sinemora.kit.config import settings
 from sinemora.kit.db import engine
 from sinemora.kit.errors import ProductError
@@ -64,7 +64,7 @@ class Readiness(Read):
 class About(BaseModel):
     """Versions of product and database, and the laboratories of this installation that have pages in the console.
 
-    The database fields are null while it is unavailable.
+    `mails`: a mail server is set. The database fields are null while it is unavailable.
     """
 
     version: str
@@ -73,6 +73,7 @@ class About(BaseModel):
     timescaledb: bool | None
     timescaledb_version: str | None
     labs: list[str]
+    mails: bool
 
 
 @router.get("/healthz")
@@ -111,6 +112,7 @@ def about() -> About:
             timescaledb=None,
             timescaledb_version=None,
             labs=compose.pages(),
+            mails=mail.is_configured(),
         )
     return About(
         version=version("sinemora"),
@@ -119,6 +121,7 @@ def about() -> About:
         timescaledb=versions.timescaledb is not None,
         timescaledb_version=versions.timescaledb,
         labs=compose.pages(),
+        mails=mail.is_configured(),
     )
 
 

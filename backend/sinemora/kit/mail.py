@@ -10,12 +10,14 @@ import ssl
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import formatdate
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from sinemora.kit.config import settings
 from sinemora.kit.deadline import Deadline
+from sinemora.kit.host_names import ascii_of
 
 LIMIT_S = 20.0
 """Time limit of handing over a mail, from the connection to the last answer, s."""
@@ -76,6 +78,7 @@ def send(message: EmailMessage) -> str:
     smtp_url = settings().smtp_url
     if smtp_url is None:
         raise MailRefused("No mail server: set SINEMORA_SMTP_URL.")
+    _use_a_labels(message)
     if "Date" not in message:
         message["Date"] = formatdate()
     server = urlsplit(smtp_url.get_secret_value())
@@ -86,6 +89,8 @@ def send(message: EmailMessage) -> str:
         except smtplib.SMTPResponseException as error:
             text = f"{error.smtp_code} {error.smtp_error!r}"
             raise (MailRefused if error.smtp_code >= 550 else MailDelayed)(text) from None
+        except smtplib.SMTPNotSupportedError:
+            raise MailRefused(f"{host} takes no addresses with other characters than ASCII before the @.") from None
         except smtplib.SMTPRecipientsRefused as error:
             code, answer = next(iter(error.recipients.values()))
             raise (MailRefused if code >= 500 else MailDelayed)(f"{code} {answer!r}") from None
@@ -93,6 +98,18 @@ def send(message: EmailMessage) -> str:
             reason = f"did not answer within {LIMIT_S:g} s" if deadline.passed else error
             raise MailDelayed(f"{host}: {reason}") from None
     return f"accepted, refused for {', '.join(refused)}" if refused else "accepted"
+
+
+def _use_a_labels(message: EmailMessage) -> None:
+    """Write international domains of recipients as A-labels, which every server takes. Raises MailRefused."""
+    addresses = message["To"].addresses
+    if all(one.domain.isascii() for one in addresses):
+        return
+    try:
+        ascii_ones = [Address(one.display_name, one.username, ascii_of(one.domain)) for one in addresses]
+    except UnicodeError as error:
+        raise MailRefused(f"Invalid domain of a recipient: {error}") from None
+    message.replace_header("To", ascii_ones)
 
 
 class _Client(smtplib.SMTP):

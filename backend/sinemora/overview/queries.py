@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, defer
 
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Severity
-from sinemora.alerts.models import AlertRule, AlertState, Incident, IncidentState
+from sinemora.alerts.models import AlertRule, AlertState, Delivery, DeliveryState, Incident, IncidentState
 from sinemora.fleet.inventory.models import Agent, Vm
 from sinemora.fleet.inventory.status import stopped_since
 from sinemora.measurements.query.ranges import utc
@@ -101,6 +101,14 @@ def worst_incidents(session: Session, mesh_id: UUID, limit: int) -> Sequence[Inc
         .options(defer(Incident.paths, raiseload=True))
     )
     return session.scalars(statement).all()
+
+
+def receivers_told(session: Session, incident_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return the number of receivers that accepted a notification, by incident; none of an incident without any."""
+    accepted = (Delivery.incident_id.in_(incident_ids), Delivery.state == DeliveryState.sent)
+    statement = select(Delivery.incident_id, func.count(Delivery.receiver_id.distinct())).where(*accepted)
+    rows = session.execute(statement.group_by(Delivery.incident_id)).all() if incident_ids else []
+    return {incident_id: count for incident_id, count in rows if incident_id is not None}
 
 
 def recent_incidents(session: Session, mesh_id: UUID, since: datetime, limit: int) -> list[IncidentTimes]:

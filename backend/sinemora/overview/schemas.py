@@ -61,7 +61,10 @@ class AgentCounts(Read):
 
 
 class OpenIncident(Read):
-    """An unresolved incident with the applications it affects."""
+    """An unresolved incident with the applications it affects.
+
+    `receivers_told`: the number of receivers that accepted a notification about it; null while it is silenced.
+    """
 
     id: UUID
     severity: Severity
@@ -73,6 +76,7 @@ class OpenIncident(Read):
     seen_at: datetime
     recurrence: RecurrenceRead | None
     applications: list[AffectedRead]
+    receivers_told: int | None
 
 
 class RecentIncident(Read):

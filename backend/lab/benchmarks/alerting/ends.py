@@ -83,7 +83,10 @@ _TREES: tuple[dict[str, Any], ...] = (
     {"receivers": ["pager"], "routes": [{"matchers": [{"label": "vm", "value": "a*"}], "receivers": ["chat"]}]},
     {"receivers": []},
 )
-OUTCOMES = ("accepted", "accepted", "accepted", "refused for now", "answer lost", "not reached")
+_OUTCOME = st.sampled_from(("accepted", "accepted", "refused for now", "answer lost", "not reached"))
+_OUTCOMES = st.fixed_dictionaries({"chat": _OUTCOME, "pager": _OUTCOME})
+_CAUSE = st.integers(0, len(_CAUSES) - 1)
+_SEVERITY = st.sampled_from((*reversed(list(Severity)), Severity.CRITICAL))
 
 
 class _Clock(datetime):
@@ -135,9 +138,14 @@ class Ends(RuleBasedStateMachine):
     tenant_id: ClassVar[UUID]
     strict: ClassVar[bool] = True
 
-    @initialize(tree=st.sampled_from(_TREES))
-    def begin(self, tree: dict[str, Any]) -> None:
-        """Create the mesh."""
+    @initialize(tree=st.sampled_from(_TREES), cause=_CAUSE, severity=_SEVERITY, outcomes=_OUTCOMES)
+    def begin(self, tree: dict[str, Any], cause: int, severity: Severity, outcomes: dict[str, str]) -> None:
+        """Create the mesh, and its first incident, of which receivers are told in some way."""
+        self._create(tree)
+        self.window([cause], severity, 10)
+        self.deliver(outcomes, attempts=2, recorded=True)
+
+    def _create(self, tree: dict[str, Any]) -> None:
         _Clock.present = _BEGAN
         self.window_end_s = int(_BEGAN.timestamp())
         self.last: dict[tuple[UUID, str], str] = {}
@@ -182,8 +190,8 @@ class Ends(RuleBasedStateMachine):
             return None
 
     @rule(
-        causes=st.lists(st.integers(0, len(_CAUSES) - 1), max_size=2, unique=True),
-        severity=st.sampled_from(list(Severity)),
+        causes=st.lists(_CAUSE, max_size=2, unique=True),
+        severity=_SEVERITY,
         after_s=st.sampled_from((10, 10, 60, 200, 1200)),
     )
     def window(self, causes: list[int], severity: Severity, after_s: int) -> None:
@@ -229,14 +237,10 @@ class Ends(RuleBasedStateMachine):
     def _pass(self, seconds: int) -> None:
         _Clock.present += timedelta(seconds=seconds)
 
-    @rule(receiver=st.sampled_from(("chat", "pager")), outcome=st.sampled_from(OUTCOMES))
-    def receiver_changes(self, receiver: str, outcome: str) -> None:
-        """Let a receiver treat the next attempts in another way."""
-        self.outcome[receiver] = outcome
-
-    @rule(attempts=st.integers(1, 4), recorded=st.booleans())
-    def deliver(self, attempts: int, recorded: bool) -> None:
-        """Make due attempts; record their results now or later."""
+    @rule(outcomes=_OUTCOMES, attempts=st.integers(1, 4), recorded=st.booleans())
+    def deliver(self, outcomes: dict[str, str], attempts: int, recorded: bool) -> None:
+        """Make due attempts, which receivers treat in some way; record their results now or later."""
+        self.outcome = outcomes
         self._deliver(attempts, recorded=recorded)
 
     def _deliver(self, attempts: int, *, recorded: bool) -> int:
@@ -415,7 +419,7 @@ def run(tenant_id: UUID, sequences: int, seed: int) -> Seen:
     machine: Any = type("Machine", (Ends,), {"tenant_id": tenant_id, "strict": False})
     often = settings(
         max_examples=sequences,
-        stateful_step_count=20,
+        stateful_step_count=25,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),

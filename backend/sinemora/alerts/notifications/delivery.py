@@ -13,6 +13,7 @@ from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident,
 from sinemora.alerts.notifications import answers, groups, messages, queries
 from sinemora.alerts.notifications.answers import PermanentError, RetryableError
 from sinemora.alerts.notifications.messages import Notification, digest
+from sinemora.alerts.receivers import hidden_url
 from sinemora.alerts.recurrence import recurrence_of
 from sinemora.alerts.summary import figures_of
 from sinemora.kit import egress_policy, encryption, mail
@@ -164,7 +165,7 @@ def transmit(claimed: Claim) -> str:
             return _mail(content, claimed.settings)
         case ReceiverKind.webhook:
             body, headers = messages.webhook(content, secret.get("key"), int(time.time()))
-            answer = post(str(claimed.settings["url"]), body, headers)
+            answer = post(hidden_url.opened(claimed.settings), body, headers)
         case ReceiverKind.slack:
             answer = post(secret["url"], messages.slack(content))
         case ReceiverKind.teams:

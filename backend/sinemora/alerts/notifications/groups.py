@@ -51,7 +51,7 @@ def collect(session: Session, row: Delivery, kind: ReceiverKind, at: datetime, *
         reason = _untrue(session, one, at, pages=pages)
         if reason is None:
             kept.append(one)
-        elif one.attempts:
+        elif one.is_tried:
             one.state, one.answer = DeliveryState.failed, f"Not sent again: {reason} Before: {one.answer}"[:500]
         else:
             session.delete(one)
@@ -70,12 +70,12 @@ def _untrue(session: Session, row: Delivery, at: datetime, *, pages: bool) -> st
     if row.about == "resolved":
         if incident.state != IncidentState.resolved:
             return "the incident has returned."
-        return None if row.attempts or queries.is_told(session, row) else "its beginning was not sent."
+        return None if row.is_tried or queries.is_told(session, row) else "its beginning was not sent."
     if incident.silenced_by is not None:
         return "the incident is silenced."
     if not is_over(incident, at):
         return "the incident has ended." if pages and incident.ended_at is not None else None
-    if pages or incident.merged_into is not None or row.attempts or queries.is_told(session, row):
+    if pages or incident.merged_into is not None or row.is_tried or queries.is_told(session, row):
         return "the incident has ended."
     row.about = "resolved"
     return None

@@ -22,23 +22,23 @@ router = APIRouter(
 
 @router.get("/receivers", response_model=Page[ReceiverRead])
 def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ReceiverRead]:
-    """List receivers by name, without their secrets."""
+    """List receivers by name, without their secrets, to which the URLs of webhooks belong."""
     slice_ = paginate(session, select(Receiver), page, Receiver.name, Receiver.id)
-    return Slice([service.receiver_read(row) for row in slice_.items], slice_.next_cursor)
+    return Slice(service.receivers_read(session, actor, slice_.items), slice_.next_cursor)
 
 
 @router.post("/receivers", status_code=201, responses=responses(409, 422))
 def create_receiver(body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
     """Create a receiver; it gets no notifications until a route names it."""
     row = service.create_receiver(session, actor, body)
-    return service.receiver_read(row)
+    return service.receiver_read(session, actor, row)
 
 
 @router.get("/receivers/{receiver_id}", responses=responses(404))
 def read_receiver(receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
     """Read one receiver, without its secret."""
     row = service.get_receiver(session, receiver_id)
-    return service.receiver_read(row)
+    return service.receiver_read(session, actor, row)
 
 
 @router.patch("/receivers/{receiver_id}", responses=responses(404, 409, 412, 422, 428))
@@ -51,7 +51,7 @@ def update_receiver(
 ) -> ReceiverRead:
     """Change a receiver; an omitted secret stays."""
     row = service.update_receiver(session, actor, receiver_id, body, precondition)
-    return service.receiver_read(row)
+    return service.receiver_read(session, actor, row)
 
 
 @router.delete("/receivers/{receiver_id}", status_code=204, responses=responses(404, 412))

@@ -15,8 +15,9 @@ from sinemora.kit.schemas import Omittable, Read, Write
 class ReceiverFields(Write):
     """A receiver of notifications.
 
-    `settings`: `to` (addresses) of email, `url` of webhook. `secret`: `key` that signs a webhook, `url` of slack, teams
-    and heartbeat, `routing_key` of pagerduty. Secrets are write-only.
+    `settings`: `to` (addresses) of email, `url` of webhook, which may contain user and password (Basic authentication)
+    and is kept encrypted. `secret`: `key` that signs a webhook, `url` of slack, teams and heartbeat, `routing_key` of
+    pagerduty. Secrets are write-only.
 
     A heartbeat gets no incidents: its URL is called every minute while the tenant's alerts are in time.
     """
@@ -36,9 +37,10 @@ class ReceiverUpdate(Write):
 
 
 class ReceiverRead(Read):
-    """A receiver; `has_secret` instead of the secret.
+    """A receiver; `has_secret` instead of the secret. Of a webhook `settings.url` shows scheme and host alone.
 
-    `heartbeat_at`, `heartbeat_answer`: newest heartbeat and its result; null of other kinds, and before the first.
+    `is_routed`: a route names it. Without one it gets no notifications but tests. `heartbeat_at`, `heartbeat_answer`:
+    newest heartbeat and its result; null of other kinds, and before the first.
     """
 
     id: UUID
@@ -46,6 +48,7 @@ class ReceiverRead(Read):
     kind: ReceiverKind
     settings: dict[str, Any]
     has_secret: bool
+    is_routed: bool
     version: int
     created_at: datetime
     heartbeat_at: datetime | None

@@ -1,5 +1,6 @@
 """Use cases of receivers and of the routing tree."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
@@ -9,7 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
-from sinemora.alerts.receivers import queries
+from sinemora.alerts.receivers import hidden_url, queries, routing
 from sinemora.alerts.receivers.routing import DEPTH_MAX
 from sinemora.alerts.receivers.schemas import (
     ReceiverFields,
@@ -21,6 +22,7 @@ from sinemora.alerts.receivers.schemas import (
 )
 from sinemora.kit import encryption, mail
 from sinemora.kit.errors import ProductError, existing
+from sinemora.kit.host_names import ascii_of
 from sinemora.kit.http.etag import IfMatch
 
 RECIPIENTS_MAX = 20
@@ -75,7 +77,7 @@ def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Rec
             limit=HEARTBEATS_MAX,
         )
     encrypted = encryption.encrypt(body.secret) if body.secret else None
-    row = Receiver(name=body.name, kind=body.kind, settings=body.settings, secret=encrypted)
+    row = Receiver(name=body.name, kind=body.kind, settings=_kept(body.kind, body.settings), secret=encrypted)
     audit.created(session, actor, "receiver", row)
     return row
 
@@ -91,16 +93,21 @@ def update_receiver(
         _reroute(session, row.name, body.name)
         row.name = body.name
     secret = encryption.decrypt(row.secret) if body.secret is None else body.secret
-    settings = row.settings if body.settings is None else body.settings
-    if row.secret is not None and body.secret is None and _server(settings) != _server(row.settings):
+    kind = ReceiverKind(row.kind)
+    before = row.settings if kind is not ReceiverKind.webhook else {"url": hidden_url.opened(row.settings)}
+    settings = before if body.settings is None else dict(body.settings)
+    if kind is ReceiverKind.webhook and settings.get("url") == hidden_url.shown(before["url"]):
+        settings = settings | before  # as it was read
+    if row.secret is not None and body.secret is None and _server(settings) != _server(before):
         raise ProductError(
             "secret_needed_again",
             422,
             "Secret needed again: it was given for another server. Send `secret` together with the new `settings.url`.",
             errors=[{"pointer": "#/secret", "message": "needed with a URL on another server"}],
         )
-    _check(ReceiverKind(row.kind), settings, secret)
-    row.settings = settings
+    _check(kind, settings, secret)
+    if settings != before:
+        row.settings = _kept(kind, settings)
     if body.secret is not None:
         row.secret = encryption.encrypt(secret) if secret else None
     session.flush()
@@ -132,10 +139,36 @@ def _check_depth(root: Route) -> None:
     )
 
 
-def receiver_read(row: Receiver) -> ReceiverRead:
+def receivers_read(session: Session, actor: Actor, rows: Sequence[Receiver]) -> list[ReceiverRead]:
+    """Return receivers as their schemas; addresses are hidden from callers who see some meshes alone."""
+    tree = queries.routing(session)
+    reached = {} if tree is None else routing.named(tree.tree["root"])
+    names = ("id", "name", "kind", "version", "created_at", "heartbeat_at", "heartbeat_answer")
+    return [
+        ReceiverRead(
+            **{name: getattr(row, name) for name in names},
+            settings={} if actor.mesh_limit is not None else _shown(row),
+            has_secret=row.secret is not None,
+            is_routed=row.name in reached,
+        )
+        for row in rows
+    ]
+
+
+def receiver_read(session: Session, actor: Actor, row: Receiver) -> ReceiverRead:
     """Return a receiver as its schema."""
-    names = ("id", "name", "kind", "settings", "version", "created_at", "heartbeat_at", "heartbeat_answer")
-    return ReceiverRead(**{name: getattr(row, name) for name in names}, has_secret=row.secret is not None)
+    return receivers_read(session, actor, [row])[0]
+
+
+def _kept(kind: ReceiverKind, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings as they are stored."""
+    return hidden_url.sealed(str(settings["url"])) if kind is ReceiverKind.webhook else settings
+
+
+def _shown(row: Receiver) -> dict[str, Any]:
+    if row.kind == ReceiverKind.webhook:
+        return {"url": hidden_url.shown(str(row.settings["url"]))}
+    return row.settings
 
 
 def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:
@@ -240,8 +273,9 @@ def _is_url(url: Any) -> bool:
         return False
     try:
         parts = urlsplit(url)
+        ascii_of(parts.hostname or "")
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # http://[::1, or a port above 65535
+    except ValueError:  # http://[::1, a port above 65535, or a host that no domain can have
         return False
 
 

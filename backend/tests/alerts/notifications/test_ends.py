@@ -176,3 +176,10 @@ def test_a_person_who_reopens_an_incident_is_told_to_those_who_were_told_of_its_
         "/hook": ["opened", "resolved", "returned"],
         "/v2/enqueue": ["trigger", "resolve", "trigger"],
     }
+
+
+def test_a_notice_that_was_sent_again_by_hand_still_counts_as_told(told: Watched, hooks: Hooks):
+    for one in told.owner.get("/v1/deliveries").json()["items"]:
+        assert told.owner.post(f"/v1/deliveries/{one['id']}/redeliver").status_code == 202
+    resolve(told)
+    assert heard(hooks) == BOTH_ENDED

@@ -1,14 +1,20 @@
 """Receivers and routes over the API."""
 
+import base64
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
+from sinemora.alerts.detection import tasks
 from sinemora.alerts.models import Receiver
+from sinemora.alerts.receivers import hidden_url
+from sinemora.kit import egress_policy
 from sinemora.kit.db import system_session
+from sinemora.kit.egress_policy import EgressError
 from tests.alerts.notifications.servers import KEY, Hooks, receiver
-from tests.api_clients import Member
+from tests.api_clients import Member, limited_key
+from tests.mail_server import MailServer
 
 pytestmark = pytest.mark.whole_store
 
@@ -60,3 +66,74 @@ def test_routes_that_would_never_be_reached_are_refused(owner: Member, levels: i
     if status == 422:
         assert answer.json()["code"] == "routes_too_deep"
         assert answer.json()["errors"][0]["pointer"] == "#/root" + "/routes/0" * 9
+
+
+URL = "http://user:pa%40ss@127.0.0.1:9/hooks/T0/secret?token=abc"
+SHOWN = "http://127.0.0.1:9/…"
+
+
+def test_the_url_of_a_webhook_is_a_secret(local: None, owner: Member, make_mesh: Any):
+    body = {"name": "w", "kind": "webhook", "settings": {"url": URL}}
+    target = owner.created("/v1/receivers", body)
+    assert target["settings"] == {"url": SHOWN}
+    path = f"/v1/receivers/{target['id']}"
+    with system_session() as session:
+        stored = session.scalars(select(Receiver)).one()
+    assert "secret" not in str(stored.settings)
+    # What was read is written back: the URL stays.
+    changed = owner.patch(path, json={"name": "renamed", "settings": {"url": SHOWN}}).json()
+    assert (changed["name"], changed["settings"]) == ("renamed", {"url": SHOWN})
+    with system_session() as session:
+        assert hidden_url.opened(session.scalars(select(Receiver.settings)).one()) == URL
+    moved = owner.patch(path, json={"settings": {"url": "https://hooks.example/"}})
+    assert moved.json()["settings"] == {"url": "https://hooks.example/"}
+    guest = limited_key(owner, [make_mesh(owner, 2).id], "read")
+    assert [one["settings"] for one in guest.get("/v1/receivers").json()["items"]] == [{}]
+    assert guest.get(path).json()["settings"] == {}
+
+
+def test_user_and_password_of_a_url_are_basic_authentication(local: None, owner: Member, hooks: Hooks):
+    url = hooks.url.replace("//", "//user:pa%40ss@")
+    target = owner.created("/v1/receivers", {"name": "w", "kind": "webhook", "settings": {"url": f"{url}/x"}})
+    owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    tasks.deliver_due()
+    ((_, headers, _),) = hooks.got
+    assert headers["Authorization"] == f"Basic {base64.b64encode(b'user:pa@ss').decode()}"
+    assert headers["Host"] == hooks.url.removeprefix("http://")
+
+
+def test_a_receiver_to_which_no_route_leads_says_so(local: None, owner: Member, hooks: Hooks):
+    assert receiver(owner, "webhook", hooks)["is_routed"] is False
+    assert owner.put("/v1/alert-routes", json={"root": {"routes": [{"receivers": ["webhook"]}]}}).is_success
+    assert [one["is_routed"] for one in owner.get("/v1/receivers").json()["items"]] == [True]
+
+
+def test_international_domains_of_mail_and_webhooks(
+    local: None, owner: Member, mail_server: MailServer, monkeypatch: Any
+):
+    asked: list[str] = []
+
+    def unknown(host: str, *_: Any, **__: Any) -> None:
+        asked.append(host)
+        raise OSError("unknown")
+
+    mail = {"name": "mail", "kind": "email", "settings": {"to": ["ops@bücher.example", "x@straße.example"]}}
+    owner.created(f"/v1/receivers/{owner.created('/v1/receivers', mail)['id']}/tests", {})
+    tasks.deliver_due()
+    assert [to for to, _ in mail_server.got] == [["ops@xn--bcher-kva.example", "x@xn--strae-oqa.example"]]
+    hook = {"name": "hook", "kind": "webhook", "settings": {"url": "https://bücher.example/x"}}
+    owner.created("/v1/receivers", hook)
+    with monkeypatch.context() as resolver:
+        resolver.setattr("socket.getaddrinfo", unknown)
+        with pytest.raises(EgressError, match="unknown host xn--bcher-kva"):
+            egress_policy.post("https://bücher.example/x", b"", {}, ())
+    assert asked == ["xn--bcher-kva.example"]
+
+
+def test_mail_that_a_server_cannot_take_is_not_tried_again(local: None, owner: Member, mail_server: MailServer):
+    mail = {"name": "mail", "kind": "email", "settings": {"to": ["bücher@example.com"]}}
+    owner.created(f"/v1/receivers/{owner.created('/v1/receivers', mail)['id']}/tests", {})
+    tasks.deliver_due()
+    (failed,) = owner.get("/v1/deliveries").json()["items"]
+    assert (failed["state"], failed["attempts"]) == ("failed", 1)
+    assert "other characters than ASCII before the @" in failed["answer"]

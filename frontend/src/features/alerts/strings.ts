@@ -93,6 +93,9 @@ export const strings = {
   newReceiver: 'New receiver',
   kind: 'Type',
   addReceiver: 'Add receiver',
+  asDefault: 'Notify it of every incident that matches no route',
+  receivesNothing: (name: string) =>
+    `${name} receives nothing yet: no route leads to it. Add a route, or make it a default receiver.`,
   ruleNeedsMesh: 'A rule evaluates the paths of a mesh: create a mesh first.',
   fourHours: '4 hours',
   oneWeek: '1 week',

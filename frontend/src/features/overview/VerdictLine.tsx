@@ -16,7 +16,7 @@ import { useNow } from '~/ui/useNow'
 import { PathsLink } from './links'
 import styles from './overview.module.css'
 import { strings } from './strings'
-import { minutesToBaselines, toneOf, type Verdict, verdictOf } from './verdict'
+import { isUntold, minutesToBaselines, toneOf, type Verdict, verdictOf } from './verdict'
 
 interface Props {
   mesh: MeshHealth
@@ -57,7 +57,13 @@ function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
             {incident.title}
           </Link>
           . {recurrenceSentence(incident.recurrence, incident.seen_at)}
-          {costSentence(incident)} {others > 0 && strings.otherIncidents(others)}{' '}
+          {costSentence(incident)}{' '}
+          {isUntold(incident, now) && (
+            <>
+              <strong>{strings.toldNobody}</strong>{' '}
+            </>
+          )}
+          {others > 0 && strings.otherIncidents(others)}{' '}
           {measured < planned && strings.partly(formatCount(measured), formatCount(planned))}
         </>
       )
@@ -155,6 +161,13 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
   const steps: ReactNode[] = []
   if (verdict.kind === 'degraded') {
     const { incident } = verdict
+    if (isUntold(incident, now)) {
+      steps.push(
+        <TextLink key="receivers" size="sm" to="/receivers">
+          {strings.addReceiver}
+        </TextLink>,
+      )
+    }
     steps.push(
       <TextLink key="incident" size="sm" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
         {strings.openIncident}

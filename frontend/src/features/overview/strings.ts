@@ -12,6 +12,8 @@ export const strings = {
   sinceAgo: (time: string, age: string) => `since ${time} (${age})`,
   otherIncidents: (count: number) => (count === 1 ? '1 other open incident.' : `${count} other open incidents.`),
   openIncident: 'Open incident',
+  toldNobody: 'Told: nobody.',
+  addReceiver: 'Add a receiver',
   seePaths: 'See the paths',
   seeMoves: (moves: number, gain: string) =>
     `See ${moves === 1 ? '1 proposed move' : `${moves} proposed moves`}${gain}`,

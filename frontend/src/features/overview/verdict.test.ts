@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
 import { meshHealth, openIncident } from '~/testing/overview'
-import { minutesToBaselines, toneOf, verdictOf, worstFirst } from './verdict'
+import { isUntold, minutesToBaselines, toneOf, verdictOf, worstFirst } from './verdict'
 
 const PATHS = { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0, no_service: 0 }
 
@@ -72,4 +72,15 @@ test('while most paths are young the minutes are counted, then those until usual
   expect(verdictOf(meshHealth({ learning: YOUNG }))).toEqual({ kind: 'learning', minutes: 3, of: 5 })
   expect(minutesToBaselines(meshHealth({ learning: YOUNG }))).toBe(17)
   expect(minutesToBaselines(meshHealth({ learning: { ...YOUNG, unlearnt_paths: 15 } }))).toBeNull()
+})
+
+test.each([
+  ['critical', 0, '2026-01-01T00:00:00Z', true],
+  ['critical', 1, '2026-01-01T00:00:00Z', false],
+  ['critical', null, '2026-01-01T00:00:00Z', false],
+  ['warning', 0, '2026-01-01T00:00:00Z', false],
+  ['critical', 0, '2026-01-01T00:59:30Z', false],
+] as const)('a %s incident of which %s receivers were told', (severity, receivers_told, onset_at, untold) => {
+  const now = Date.parse('2026-01-01T01:00:00Z')
+  expect(isUntold(openIncident({ severity, receivers_told, onset_at }), now)).toBe(untold)
 })

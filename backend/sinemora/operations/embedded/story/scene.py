@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants.access import Actor
 from sinemora.alerts.evaluation.rule import Kind
 from sinemora.alerts.models import ReceiverKind
+from sinemora.alerts.receivers import hidden_url
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import service as receivers
 from sinemora.alerts.receivers.schemas import ReceiverFields, Route, RoutingWrite
@@ -99,8 +100,8 @@ def _create_receiver(session: Session, actor: Actor, hook: str, key: str) -> Non
         if receiver_queries.routing(session) is None:
             tree = RoutingWrite(root=Route(receivers=[RECEIVER]))
             receivers.write_routing(session, actor, tree, IfMatch(None, required=False))
-    elif row.settings.get("url") != hook:  # its port changed
-        row.settings = {"url": hook}
+    elif hidden_url.opened(row.settings) != hook:  # its port changed
+        row.settings = hidden_url.sealed(hook)
 
 
 def _create_source(session: Session, actor: Actor, mesh: MeshState, vms: dict[str, UUID]) -> MetricSource:

@@ -6,12 +6,19 @@ import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { NewReceiver } from './NewReceiver'
 
+const ROUTES = { 'GET /v1/alert-routes': () => reply(200, { root: { receivers: ['before'] }, version: 1 }) }
+const about = (mails: boolean) => ({ 'GET /v1/about': () => reply(200, { mails }) })
+const API = { ...ROUTES, ...about(true), 'PUT /v1/alert-routes': () => reply(200, { root: {}, version: 2 }) }
+
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
+const chooseMail = async () =>
+  userEvent.selectOptions(field('Type'), await screen.findByRole('option', { name: 'E-mail' }))
 const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
 test('a receiver is created with the fields of its type, and the form is empty again', async () => {
-  const sent = mockApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
+  const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'On-call' }) })
   await showPage(<NewReceiver />)
+  await chooseMail()
   await userEvent.type(field('Name'), ' On-call ')
   await userEvent.type(field('To'), 'a@example.com, b@example.com')
   await press('Add receiver')
@@ -22,8 +29,9 @@ test('a receiver is created with the fields of its type, and the form is empty a
 })
 
 test('another type of receiver has other fields', async () => {
-  const sent = mockApi({ 'POST /v1/receivers': () => reply(201, { id: 'r' }) })
+  const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'On-call' }) })
   await showPage(<NewReceiver />)
+  await screen.findByRole('option', { name: 'E-mail' })
   await userEvent.selectOptions(field('Type'), 'PagerDuty')
   expect(screen.queryByLabelText('To')).toBeNull()
   expect(field('Routing key').type).toBe('password')
@@ -36,8 +44,9 @@ test('another type of receiver has other fields', async () => {
 })
 
 test('a refused receiver keeps the typed values and shows the reason at the field', async () => {
-  mockApi({ 'POST /v1/receivers': () => refuse('settings/to', 'Not an e-mail address.') })
+  mockApi({ ...API, 'POST /v1/receivers': () => refuse('settings/to', 'Not an e-mail address.') })
   await showPage(<NewReceiver />)
+  await chooseMail()
   await userEvent.type(field('Name'), 'On-call')
   await userEvent.type(field('To'), 'nobody')
   await press('Add receiver')
@@ -49,9 +58,11 @@ test('a refused receiver keeps the typed values and shows the reason at the fiel
 test('a form that is sent again after a failure creates one receiver', async () => {
   let tries = 0
   const sent = mockApi({
-    'POST /v1/receivers': () => (tries++ === 0 ? fail(500, 'Out of disk.') : reply(201, { id: 'r' })),
+    ...API,
+    'POST /v1/receivers': () => (tries++ === 0 ? fail(500, 'Out of disk.') : reply(201, { id: 'r', name: 'On-call' })),
   })
   await showPage(<NewReceiver />)
+  await chooseMail()
   await userEvent.type(field('Name'), 'On-call')
   await userEvent.type(field('To'), 'a@example.com')
   await press('Add receiver')
@@ -62,4 +73,28 @@ test('a form that is sent again after a failure creates one receiver', async () 
   const keys = sent.filter(({ to }) => to === 'POST /v1/receivers').map(({ headers }) => headers.get('Idempotency-Key'))
   expect(keys).toHaveLength(2)
   expect(keys[0]).toBe(keys[1])
+})
+
+test('a new receiver is notified of every incident without a route, unless that is not wanted', async () => {
+  const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'Chat' }) })
+  await showPage(<NewReceiver />)
+  await screen.findByRole('option', { name: 'E-mail' })
+  await userEvent.selectOptions(field('Type'), 'PagerDuty')
+  await userEvent.type(field('Name'), 'Chat')
+  await userEvent.type(field('Routing key'), 'k')
+  await press('Add receiver')
+  expect(bodiesOf(sent, 'PUT /v1/alert-routes')).toEqual([{ root: { receivers: ['before', 'Chat'] } }])
+  await userEvent.type(field('Name'), 'Chat')
+  await userEvent.type(field('Routing key'), 'k')
+  await userEvent.click(field('Notify it of every incident that matches no route'))
+  await press('Add receiver')
+  expect(await screen.findByText(/Chat receives nothing yet: no route leads to it/)).toBeTruthy()
+  expect(bodiesOf(sent, 'PUT /v1/alert-routes')).toHaveLength(1)
+})
+
+test('e-mail is offered only where a mail server is set', async () => {
+  mockApi({ ...API, ...about(false) })
+  await showPage(<NewReceiver />)
+  expect(screen.queryByRole('option', { name: 'E-mail' })).toBeNull()
+  expect(field('Type').value).toBe('webhook')
 })

@@ -1,26 +1,43 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button, Checkbox, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type ReceiverKind, useCreateReceiver } from '~/api/receivers'
+import { aboutQuery } from '~/api/access'
+import { type Receiver, type ReceiverKind, routingQuery, useCreateReceiver, useWriteRouting } from '~/api/receivers'
 import { Problem } from '~/lib/problem'
 import { Panel, pageStyles } from '~/ui/Page'
-import { ActionError } from '~/ui/State'
+import { ActionError, Notice } from '~/ui/State'
 import { strings } from '../strings'
 import { ReceiverFields, typedIn } from './ReceiverFields'
 import { bodyOf } from './receiverForm'
-import { RECEIVER_KINDS } from './receiverWords'
+import { atRoot, RECEIVER_KINDS } from './receiverWords'
 
-/** Adds a receiver of one of the kinds. */
+/** Adds a receiver of one of the kinds, and makes it a default receiver unless that is not wanted. */
 export function NewReceiver() {
   const create = useCreateReceiver()
-  const [kind, setKind] = useState<ReceiverKind>('email')
+  const write = useWriteRouting()
+  const routing = useQuery(routingQuery).data
+  const mails = useQuery(aboutQuery).data?.mails
+  const [kind, setKind] = useState<ReceiverKind>('webhook')
+  const [isDefault, setDefault] = useState(true)
+  // A heartbeat gets no incidents.
+  const isRoutable = kind !== 'heartbeat'
+  const kinds = Object.entries(RECEIVER_KINDS).filter(([value]) => mails || value !== 'email')
   const wrong = (pointer: string) => (create.error instanceof Problem ? create.error.field(pointer) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const element = event.currentTarget
     const { name, typed } = typedIn(new FormData(element))
-    create.mutate({ name, kind, ...bodyOf(kind, typed) }, { onSuccess: () => element.reset() })
+    create.mutate({ name, kind, ...bodyOf(kind, typed) }, { onSuccess: (created) => onCreated(created, element) })
   }
+
+  function onCreated(created: Receiver, element: HTMLFormElement) {
+    element.reset()
+    if (isRoutable && isDefault && routing)
+      write.mutate({ root: atRoot(routing.root, created.name, true), etag: routing.etag })
+  }
+
+  const isUnrouted = create.data !== undefined && create.data.kind !== 'heartbeat' && !isDefault
 
   return (
     <Panel id="new-receiver" title={strings.newReceiver}>
@@ -29,15 +46,23 @@ export function NewReceiver() {
           label={strings.kind}
           value={kind}
           onChange={(event) => setKind(event.currentTarget.value as ReceiverKind)}
-          data={Object.entries(RECEIVER_KINDS).map(([value, label]) => ({ value, label }))}
+          data={kinds.map(([value, label]) => ({ value, label }))}
           w={170}
         />
         <ReceiverFields kind={kind} wrong={wrong} />
+        {isRoutable && (
+          <Checkbox
+            label={strings.asDefault}
+            checked={isDefault}
+            onChange={(event) => setDefault(event.currentTarget.checked)}
+          />
+        )}
         <Button type="submit" size="sm" loading={create.isPending}>
           {strings.addReceiver}
         </Button>
       </form>
-      <ActionError error={create.error} />
+      <ActionError error={create.error ?? write.error} />
+      {isUnrouted && <Notice tone="warn">{strings.receivesNothing(create.data.name)}</Notice>}
     </Panel>
   )
 }

@@ -8,6 +8,7 @@ const HOOK: Receiver = {
   kind: 'webhook',
   settings: { url: 'https://example.com/1' },
   has_secret: true,
+  is_routed: true,
   version: 1,
   heartbeat_at: null,
   heartbeat_answer: null,

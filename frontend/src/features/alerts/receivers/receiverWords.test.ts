@@ -32,6 +32,7 @@ test('a heartbeat shows its newest call and the result', () => {
     kind: 'heartbeat' as const,
     settings: {},
     has_secret: true,
+    is_routed: false,
     version: 1,
     created_at,
   }
