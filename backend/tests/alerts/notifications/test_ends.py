@@ -29,6 +29,7 @@ def test_at_rest_the_last_message_of_each_receiver_is_the_state_of_each_incident
         max_examples=60,
         stateful_step_count=20,
         deadline=None,
+        derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate, Phase.shrink),
