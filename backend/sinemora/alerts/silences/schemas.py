@@ -3,19 +3,28 @@
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from sinemora.alerts.schemas import Matcher
 from sinemora.kit.schemas import Read, Write
 
 
+def _time_zone(name: str) -> str:
+    try:
+        return name if name == "UTC" else ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("Not a time zone of the IANA database, such as Europe/Berlin or UTC.") from None
+
+
 class Weekly(Write):
-    """A weekly recurrence in UTC. `weekday`: 0 is Monday."""
+    """A weekly recurrence by the local time of `time_zone`, also over a change of clocks. `weekday`: 0 is Monday."""
 
     weekday: Annotated[int, Field(ge=0, le=6)]
     minute: Annotated[int, Field(ge=0, lt=1440, description="Minute of the day")]
     lasts_min: Annotated[int, Field(ge=1, le=10_080)]
+    time_zone: Annotated[str, AfterValidator(_time_zone), Field(max_length=60, examples=["Europe/Berlin"])] = "UTC"
 
 
 class SilenceCreate(Write):

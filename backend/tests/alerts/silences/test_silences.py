@@ -1,10 +1,12 @@
 """Silences: times, matching incidents, the reason kept with an incident."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from sinemora.alerts.silences.schedule import in_force
+from sinemora.alerts.silences.schemas import Weekly
 from tests.alerts.conftest import Watched, egress
 
 
@@ -43,3 +45,31 @@ def test_a_silence_applies_and_is_named_by_the_incident(watched: Watched):
     watched.window()
     assert watched.incidents()[0]["silenced_by"] is None
     assert owner.get(f"/v1/silences/{silence['id']}").json()["active"] is False
+
+
+@pytest.mark.parametrize(
+    ("local", "lasts_min", "begins", "ends"),
+    [
+        ("2026-10-18 02:00", 120, "2026-10-18T00:00", "2026-10-18T02:00"),  # summer
+        ("2026-11-01 02:00", 120, "2026-11-01T01:00", "2026-11-01T03:00"),  # winter
+        ("2026-10-25 02:00", 120, "2026-10-25T00:00", "2026-10-25T03:00"),  # 02:00 to 03:00 occurs twice
+        ("2026-10-25 01:30", 60, "2026-10-24T23:30", "2026-10-25T01:30"),  # until the second 02:30
+        ("2026-03-29 02:30", 90, "2026-03-29T01:30", "2026-03-29T02:00"),  # 02:30 is skipped: from 03:30
+    ],
+)
+def test_a_weekly_silence_keeps_the_local_hour_over_a_change_of_clocks(local, lasts_min, begins, ends):
+    at = datetime.fromisoformat(local)
+    weekly = {"weekday": at.weekday(), "minute": 60 * at.hour + at.minute, "lasts_min": lasts_min}
+    weekly |= {"time_zone": "Europe/Berlin"}
+    first, end = (datetime.fromisoformat(text).replace(tzinfo=UTC) for text in (begins, ends))
+    year = datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
+    second = timedelta(seconds=1)
+    expected = [(first - second, False), (first, True), (end - second, True), (end, False)]
+    assert [(moment, in_force(*year, weekly, moment)) for moment, _ in expected] == expected
+
+
+@pytest.mark.parametrize("name", ["Berlin", "Europe", "../etc", "", "CEST+1"])
+def test_an_unknown_time_zone_is_refused(name: str):
+    with pytest.raises(ValidationError, match="IANA"):
+        Weekly(weekday=0, minute=0, lasts_min=1, time_zone=name)
+    assert Weekly(weekday=0, minute=0, lasts_min=1, time_zone="Europe/Berlin").time_zone == "Europe/Berlin"

@@ -104,7 +104,7 @@ export const strings = {
   endsIn: 'Ends in',
   repeatWeekly: 'Only a weekly maintenance window',
   weekday: 'Weekday',
-  startTime: 'Start time (UTC)',
+  startTime: (zone: string) => `Start time (${zone})`,
   durationMinutes: 'Duration (min)',
   createSilence: 'Create silence',
   previewMatches: 'Preview matches',
@@ -309,7 +309,8 @@ export const strings = {
   not: 'not ',
   matcher: (label: string, not: string, value: string) => `${label} is ${not}${value}`,
   always: 'Always',
-  weekly: (weekday: string, time: string, minutes: number) => `${weekday}s ${time} UTC for ${minutes} min`,
+  weekly: (weekday: string, time: string, zone: string, minutes: number) =>
+    `${weekday}s ${time} ${zone} for ${minutes} min`,
   silenced: 'silenced',
   unassign: 'Unassign me',
   assignToMe: 'Assign to me',

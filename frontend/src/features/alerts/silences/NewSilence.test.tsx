@@ -22,7 +22,7 @@ test('a silence states its matchers, its end and its weekly window', async () =>
   expect(body).toMatchObject({
     comment: 'Switch replacement',
     matchers: [{ label: 'mesh', value: 'production', negate: false }],
-    weekly: { weekday: 5, minute: 120, lasts_min: 120 },
+    weekly: { weekday: 5, minute: 120, lasts_min: 120, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone },
   })
   expect((Date.parse(String(body.ends_at)) - Date.now()) / 3_600_000).toBeCloseTo(168, 1)
   expect(field('Reason').value).toBe('')

@@ -29,6 +29,8 @@ export function NewSilence() {
   const preview = usePreviewSilence()
   const [matchers, setMatchers] = useState(FIRST)
   const [weekly, setWeekly] = useState(false)
+  // The window keeps this local hour when clocks change.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const failed = create.error ?? preview.error
   const wrong = (pointer: string) => (failed instanceof Problem ? failed.field(pointer) : undefined)
 
@@ -42,6 +44,7 @@ export function NewSilence() {
             weekday: Number(form.get('weekday')),
             minute: minuteOfDay(String(form.get('time'))),
             lasts_min: Number(form.get('lasts_min')),
+            time_zone: zone,
           }
         : null,
     }
@@ -115,7 +118,7 @@ export function NewSilence() {
               <TextInput
                 name="time"
                 type="time"
-                label={strings.startTime}
+                label={strings.startTime(zone)}
                 required
                 withAsterisk={false}
                 defaultValue="02:00"

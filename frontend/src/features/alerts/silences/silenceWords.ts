@@ -19,7 +19,7 @@ const two = (value: number) => String(value).padStart(2, '0')
 export function weeklyWords({ weekly }: Pick<Silence, 'weekly'>): string {
   if (!weekly) return strings.always
   const at = `${two(Math.floor(weekly.minute / 60))}:${two(weekly.minute % 60)}`
-  return strings.weekly(WEEKDAYS[weekly.weekday] ?? '', at, weekly.lasts_min)
+  return strings.weekly(WEEKDAYS[weekly.weekday] ?? '', at, weekly.time_zone, weekly.lasts_min)
 }
 
 /** "23:05" as the minute of the day. */
