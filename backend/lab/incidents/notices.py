@@ -22,7 +22,7 @@ from sinemora.alerts.receivers.routing import HOLD_S
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice at a time (s) about an incident; `begins`: it began or returned then, `new`: for the first time."""
+    """A notice at a time (s) about an incident; `begins`: it began or returned then."""
 
     at_s: int
     id: str
@@ -30,8 +30,6 @@ class Notice:
     group: str
     severity: Severity
     begins: bool = False
-    new: bool = False
-    spikes: bool = False
 
 
 @dataclass(slots=True)
@@ -43,10 +41,10 @@ class NoticeLog:
     _ends: dict[str, Notice] = field(default_factory=dict)
     _first: dict[str, Notice] = field(default_factory=dict)
 
-    def add(self, track: Track, severity: Severity, at_s: int, *, begins: bool = True, new: bool = False) -> bool:
+    def add(self, track: Track, severity: Severity, at_s: int, *, begins: bool = True) -> bool:
         """Add a notice of now. Return True when it replaces one that still waited."""
         replaces = self.withdraw(track.id, at_s)
-        notice = _notice(track, severity, at_s + (first_wait_s(severity) if begins else 0), begins=begins, new=new)
+        notice = _notice(track, severity, at_s + (first_wait_s(severity) if begins else 0), begins=begins)
         self.notices.append(notice)
         if begins:
             self._first[track.id] = notice
@@ -89,7 +87,7 @@ class NoticeLog:
         sent, groups, told = 0, dict[str, Sending](), dict[str, list[tuple[int, int]]]()
         for notice in sorted([*self.notices, *ends], key=lambda one: one.at_s):
             at_s = notice.at_s
-            if is_grouped(notice.suspect, notice.severity, new=notice.new, spikes=notice.spikes):
+            if is_grouped(notice.suspect, notice.severity):
                 last = groups.get(notice.group)
                 sending = next_sending(last, notice.at_s, HOLD_S)
                 sent += sending is not last
@@ -108,9 +106,7 @@ class NoticeLog:
         return min(known) if known and notice.begins else None
 
 
-def _notice(
-    track: Track, severity: Severity, at_s: int, *, begins: bool, new: bool = False, ends: bool = False
-) -> Notice:
+def _notice(track: Track, severity: Severity, at_s: int, *, begins: bool, ends: bool = False) -> Notice:
     suspect = track.culprit.suspect
     group = group_key("", track.symptoms, suspect, spikes=track.spikes, ends=ends)
-    return Notice(at_s, track.id, suspect, group, severity, begins, new, track.spikes)
+    return Notice(at_s, track.id, suspect, group, severity, begins)

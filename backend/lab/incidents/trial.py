@@ -92,7 +92,7 @@ class _Followed:
             self.log.end(track, severity, told=True)
         if change.transition is Transition.OPENED and detection is not None:
             self.opened(track, detection, ended_at_s, 1)
-            self.log.add(track, severity, ended_at_s, new=True)
+            self.log.add(track, severity, ended_at_s)
         elif change.transition is Transition.REOPENED and detection is not None:
             assert before is not None
             assert before.ended_at_s is not None
@@ -105,11 +105,13 @@ class _Followed:
                 self.spells[track.id][-1].notified += raised
         elif before is not None and before.spikes and not track.spikes and detection is not None:
             # Spikes become a symptom that lasts: it has its own onset and notice.
-            self.opened(track, detection, ended_at_s, int(not self.log.add(track, severity, ended_at_s, new=True)))
+            self.opened(track, detection, ended_at_s, int(not self.log.add(track, severity, ended_at_s)))
         elif raised:
-            self.spells[track.id][-1].notified += not self.log.add(track, severity, ended_at_s, new=True)
+            self.spells[track.id][-1].notified += not self.log.add(track, severity, ended_at_s)
         spell = self.spells[track.id][-1]
-        if detection is not None and lasts(detection.lasts, self.window_s, ended_at_s - spell.onset_s):
+        if detection is not None and lasts(
+            track.culprit.suspect, detection.lasts, self.window_s, ended_at_s - spell.onset_s
+        ):
             self.log.last(track.id, ended_at_s)
         spell.track = track
         if detection is not None:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.evaluation.change_point import change_point
 from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.recurrence import ended, started
+from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.tracking import REOPENED_S, IncidentChange, Track, Transition, quiet_s
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
@@ -297,8 +298,10 @@ def _seen(
         dispatch.notify(session, row, mesh, "returned", now, untold=True)
     dispatch.notify(session, row, mesh, about, now, at_once=is_resolved_by_person)
     since_s = round((at - row.onset_at).total_seconds())
-    if change.detection is not None and lasts(change.detection.lasts, mesh.window_s, since_s):
-        dispatch.release(session, row)
+    if change.detection is not None:
+        windows = change.detection.lasts
+        if lasts(Suspect(row.suspect), windows, mesh.window_s, since_s):
+            dispatch.release(session, row)
     return announce or before != row.silenced_by
 
 

@@ -75,7 +75,7 @@ def notify(
 def group_of(row: Incident, mesh: MeshState, about: str) -> str | None:
     """Return the group of a notice of an incident; None if it is sent by itself."""
     suspect, spikes = Suspect(row.suspect), bool(row.evidence.get("spikes"))
-    if not is_grouped(suspect, Severity(row.severity), new=about == "opened", spikes=spikes):
+    if not is_grouped(suspect, Severity(row.severity)):
         return None
     symptoms = row.evidence.get("symptoms", ())
     return group_key(mesh.id, symptoms, suspect, spikes=spikes, ends=about == "resolved")

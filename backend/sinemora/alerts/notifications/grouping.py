@@ -1,11 +1,11 @@
 """Grouping of notifications: when the next notification of a group is sent. Pure.
 
 Only notices of the same kind of culprit (a path or pair, a VM, a zone, the mesh) and the same symptom wait for each
-other, and only until they are known to last. The first notice of a group is sent at once, and so is a new culprit that
-is more than a pair. Those that follow within the hold are sent together when it ends, and the next hold is twice as
-long, up to the longest. Without notices it becomes shorter again, by half for each hold that passed. Chronic spikes are
-therefore a notification every few hours (cf. `group_interval` of Alertmanager), and a rise that lasts for five
-minutes is one of its own.
+other, and only until they are known to last. The first notice of a group is sent at once. Those that follow
+within the hold are sent together when it ends, and the next hold is twice as long, up to the longest. Without notices
+it becomes shorter again, by half for each hold that passed. Chronic spikes are therefore a notification every few hours
+(cf. `group_interval` of Alertmanager). A rise that lasts for five minutes, or for one where the culprit is more than a
+pair, is a notification of its own.
 
 The first notice of an info incident waits a little before it joins its group (cf. `group_wait`): when the severity
 rises meanwhile, the notice of that replaces it.
@@ -23,8 +23,10 @@ FIRST_HOLD_S = 1800
 INFO_WAIT_S = 30
 """Wait of the first notice of an info incident, s. Most incidents that become a warning do so within two windows."""
 LASTS_S = 300
-"""A breach that lasts this long is no spike: the notice of its incident is no longer held. Spikes of a minute are usual
-on some networks (UCAM-CL-TR-937, table 4.3: EC2 EU West)."""
+"""A breach of a pair that lasts this long is no spike: the notice of its incident is no longer held. Spikes of a minute
+are usual on some networks (UCAM-CL-TR-937, table 4.3: EC2 EU West)."""
+SOON_S = 60
+"""The same of a VM, a zone or a pair of zones: many paths that rise together for a minute are no spike."""
 _KINDS = {"pair": OF_PAIR, "vm": (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM), "zone": OF_ZONES}
 _OF_NETWORK = tuple(suspect for suspects in _KINDS.values() for suspect in suspects)
 
@@ -37,22 +39,18 @@ class Sending:
     hold_s: int
 
 
-def is_grouped(suspect: Suspect, severity: Severity, *, new: bool, spikes: bool) -> bool:
-    """Return whether a notice of an incident is grouped: the network is suspected, and it is not critical.
-
-    `new`: it is the first about its culprit. A new one that is more than a pair and no spike (`spikes`) does not wait.
-    """
-    if suspect not in _OF_NETWORK or severity is Severity.CRITICAL:
-        return False
-    return not new or spikes or suspect in OF_PAIR or severity is Severity.INFO
+def is_grouped(suspect: Suspect, severity: Severity) -> bool:
+    """Return whether a notice of an incident is grouped: the network is suspected, and it is not critical."""
+    return suspect in _OF_NETWORK and severity is not Severity.CRITICAL
 
 
-def lasts(windows: int, window_s: int, since_s: int) -> bool:
+def lasts(suspect: Suspect, windows: int, window_s: int, since_s: int) -> bool:
     """Return whether a breach is no spike: it has lasted for `since_s`, without a pause in the windows that are known.
 
     `windows`: those of the breach, of which at most 16 are known.
     """
-    return since_s >= LASTS_S and windows >= min(WINDOWS_MAX, -(-LASTS_S // window_s))
+    least_s = LASTS_S if suspect in OF_PAIR else SOON_S
+    return since_s >= least_s and windows >= min(WINDOWS_MAX, -(-least_s // window_s))
 
 
 def first_wait_s(severity: Severity) -> int:

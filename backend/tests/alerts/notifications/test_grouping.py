@@ -11,7 +11,7 @@ from sinemora.alerts.detection import tasks
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 from sinemora.alerts.models import Delivery
-from sinemora.alerts.notifications.grouping import Sending, group_key, is_grouped, next_sending
+from sinemora.alerts.notifications.grouping import Sending, group_key, is_grouped, lasts, next_sending
 from sinemora.kit.db import system_session
 from tests.alerts.conftest import SLOW_NS, Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver
@@ -50,26 +50,35 @@ def test_a_notice_a_minute_for_a_week_is_some_dozen_notifications():
 
 
 @pytest.mark.parametrize(
-    ("suspect", "severity", "new", "spikes", "grouped"),
+    ("suspect", "severity", "grouped"),
     [
-        (Suspect.PATH, Severity.WARNING, True, False, True),
-        (Suspect.PAIR, Severity.INFO, True, False, True),
-        (Suspect.PATH, Severity.CRITICAL, True, False, False),
-        (Suspect.EGRESS, Severity.WARNING, True, False, False),  # a new VM or pair of zones is sent at once …
-        (Suspect.ZONE_PAIR, Severity.WARNING, True, False, False),
-        (Suspect.ZONE_PAIR, Severity.WARNING, True, True, True),  # … unless it only spikes,
-        (Suspect.ZONE_PAIR, Severity.INFO, True, False, True),  # is for information,
-        (Suspect.ZONE_PAIR, Severity.WARNING, False, False, True),  # or returns or ends
-        (Suspect.ZONE, Severity.CRITICAL, False, False, False),
-        (Suspect.AGENT, Severity.WARNING, True, False, False),
-        (Suspect.CLOCK, Severity.WARNING, True, False, False),
-        (Suspect.APPLICATION, Severity.WARNING, False, False, False),
+        (Suspect.PATH, Severity.WARNING, True),
+        (Suspect.PAIR, Severity.INFO, True),
+        (Suspect.PATH, Severity.CRITICAL, False),
+        (Suspect.EGRESS, Severity.WARNING, True),
+        (Suspect.ZONE_PAIR, Severity.WARNING, True),
+        (Suspect.ZONE, Severity.CRITICAL, False),
+        (Suspect.AGENT, Severity.WARNING, False),
+        (Suspect.CLOCK, Severity.WARNING, False),
+        (Suspect.APPLICATION, Severity.WARNING, False),
     ],
 )
-def test_spikes_pairs_and_returns_below_critical_are_grouped(
-    suspect: Suspect, severity: Severity, new: bool, spikes: bool, grouped: bool
-):
-    assert is_grouped(suspect, severity, new=new, spikes=spikes) is grouped
+def test_notices_about_the_network_below_critical_are_grouped(suspect: Suspect, severity: Severity, grouped: bool):
+    assert is_grouped(suspect, severity) is grouped
+
+
+@pytest.mark.parametrize(
+    ("suspect", "windows", "since_s", "is_known"),
+    [
+        (Suspect.ZONE_PAIR, 6, 60, True),
+        (Suspect.EGRESS, 5, 60, False),  # with a pause
+        (Suspect.VM, 6, 50, False),
+        (Suspect.PATH, 16, 299, False),
+        (Suspect.PATH, 16, 300, True),  # of more windows nothing is known
+    ],
+)
+def test_the_notice_of_a_breach_that_lasts_is_released(suspect: Suspect, windows: int, since_s: int, is_known: bool):
+    assert lasts(suspect, windows, 10, since_s) is is_known
 
 
 def test_only_the_same_kind_of_culprit_and_symptom_wait_for_each_other():
@@ -187,12 +196,16 @@ def test_a_rise_that_lasts_for_five_minutes_is_told_by_itself(noisy: Watched, ho
     assert waiting(noisy) == []
 
 
-def test_a_new_vm_is_told_at_once_whatever_was_told_before(noisy: Watched, hooks: Hooks):
-    for vm in (3, 5):
+def test_a_vm_is_told_at_once_whatever_was_told_of_paths_and_a_second_one_within_a_minute(
+    noisy: Watched, hooks: Hooks
+):
+    for vm, told in ((3, 2), (5, 2)):
         noisy.slow |= egress(noisy, vm)
         noisy.windows(3)
-        assert bodies(hooks, "/hook")[-1]["suspect"] == "egress"
+        assert heard(hooks) == [("opened", 0)] * told
+    noisy.windows(4)
     assert heard(hooks) == [("opened", 0)] * 3
+    assert bodies(hooks, "/hook")[-1]["suspect"] == "egress"
 
 
 def test_a_route_without_a_hold_tells_each_at_once(noisy: Watched, hooks: Hooks):
