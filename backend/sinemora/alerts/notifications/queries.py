@@ -18,6 +18,8 @@ BEGINNINGS = ("opened", "returned")
 OPEN = (*BEGINNINGS, "repeated")
 """Notices after which a receiver knows that the incident is open."""
 _IS_TRIED = Delivery.tried_until.is_not(None) | (Delivery.attempts > 0)
+# An end that was tried and withdrawn, since the incident had returned, was perhaps never accepted.
+_TELLS = Delivery.about.in_(OPEN) | ((Delivery.about == "resolved") & (Delivery.state != DeliveryState.failed))
 _IS_UNTRIED = (Delivery.state == DeliveryState.waiting, ~_IS_TRIED)
 _IS_HELD = (Delivery.held, Delivery.state == DeliveryState.waiting)
 
@@ -131,7 +133,7 @@ def told_open(session: Session, incident_id: UUID) -> dict[UUID, datetime | None
     Each with the end of its newest attempt, which is in the future while one is under way. An attempt counts whatever
     came of it: a receiver that did not answer may have accepted the notice.
     """
-    of_it = (Delivery.incident_id == incident_id, Delivery.about.in_((*OPEN, "resolved")))
+    of_it = (Delivery.incident_id == incident_id, _TELLS)
     waits = Delivery.state == DeliveryState.waiting
     tried_at = case((_IS_TRIED, func.coalesce(Delivery.tried_until, Delivery.sent_at, Delivery.created_at)))
     query = select(Delivery.receiver_id, Delivery.about, Delivery.tried_until).where(*of_it, _IS_TRIED | waits)
@@ -147,7 +149,7 @@ def is_told(session: Session, row: Delivery) -> bool:
     query = select(Delivery.about).where(
         Delivery.incident_id == row.incident_id,
         Delivery.receiver_id == row.receiver_id,
-        Delivery.about.in_((*OPEN, "resolved")),
+        _TELLS,
         Delivery.id != row.id,
         _IS_TRIED,
     )
