@@ -196,9 +196,7 @@ def test_a_rise_that_lasts_for_five_minutes_is_told_by_itself(noisy: Watched, ho
     assert waiting(noisy) == []
 
 
-def test_a_vm_is_told_at_once_whatever_was_told_of_paths_and_a_second_one_within_a_minute(
-    noisy: Watched, hooks: Hooks
-):
+def test_a_vm_is_told_at_once_whatever_was_told_of_paths_and_a_second_one_within_a_minute(noisy: Watched, hooks: Hooks):
     for vm, told in ((3, 2), (5, 2)):
         noisy.slow |= egress(noisy, vm)
         noisy.windows(3)

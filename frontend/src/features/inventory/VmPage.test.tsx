@@ -172,7 +172,7 @@ test('a VM shows its row and its column, each peer a link to the path', async ()
   expect(screen.getByText(/^now: ± 900 ns/)).toBeTruthy()
   expect(screen.getAllByText('28 of 29 paths measured, median p50 81.0 µs; 1 unusual, 3 with loss.')).toHaveLength(2)
   expect(await rowsOf('Outbound, worst first')).toEqual([
-    expect.stringMatching(/^db280 µs80.0 µs\+200 µs1.50 %.*since .*10:42 UTCcheckout −4.12 %$/),
+    expect.stringMatching(/^db280 µs80.0 µs\+200 µs1.50 %.*since .*10:42 UTCcheckout −4.1 points$/),
     'cache280 µs80.0 µsas usual1.50 %––',
   ])
   expect(await rowsOf('Inbound, worst first')).toEqual(['db280 µs––1.50 %––'])
