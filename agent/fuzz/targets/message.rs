@@ -27,7 +27,7 @@ fuzz_target!(|datagram: &[u8]| {
 fn respond(message: &Message) {
     let (client, now) = ("10.0.0.1:319".parse().unwrap(), RawTime(1));
     let mut responder = Responder::default();
-    responder.set_peers([(client, 320)].into_iter(), now);
+    responder.set_peers([(client, 320, 0)].into_iter(), now);
     if let Ok(response) = responder.handle_request(message, client, Receipt::Proven, now) {
         responder.count_sync(&response);
         let _ = responder.delay_resp(&response, message.source, 1, Some(1), None);
