@@ -12,7 +12,6 @@ from tests.test_unknown_fields import resolved
 __all__ = ["secret_key"]
 
 OF_MESHES = (
-    "/v1/meshes/{mesh_id}",
     "/v1/meshes/{mesh_id}/artifact-settings",
     "/v1/meshes/{mesh_id}/recommendation-schedules",
 )
@@ -87,6 +86,7 @@ def objects(world: MeshWorld) -> dict[str, str]:
     runbook = {"runbook_url": "https://wiki.example.com/1"}
     assert owner.patch(f"/v1/alert-rules/{rule['id']}", json=runbook, headers={"If-Match": "*"}).json()["runbook_url"]
     return {
+        "/v1/meshes/{mesh_id}": str(world.id),
         "/v1/zones/{zone_id}": zone["id"],
         "/v1/vms/{vm_id}": plain_vm["id"],
         "/v1/applications/{application_id}": application["id"],
