@@ -314,8 +314,14 @@ def _suspects(figures: IncidentFigures) -> list[str]:
     if not figures.suspects or not figures.paths:
         return [f"Suspect: {figures.culprit}; {verdict}."]
     first, *others = figures.suspects
-    explains = "" if first.explained is None else f" explains {first.explained:,} of {figures.paths:,} affected paths,"
-    lines = [f"Suspect: {figures.culprit}{explains} {first.bad:,} of its {first.known:,} are bad; {verdict}."]
+    bad = f"{first.bad:,} of its {first.known:,} are bad"
+    line = f"Suspect: {figures.culprit}, {bad}; {verdict}."
+    if first.explained:
+        explains = f"explains {first.explained:,} of {figures.paths:,} affected paths"
+        line = f"Suspect: {figures.culprit} {explains}, {bad}; {verdict}."
+    elif first.explained is not None:  # what is suspected is no path: how the flows of one share it
+        line = f"Suspect: {figures.culprit}; {verdict}."
+    lines = [line]
     less = [
         f"{one.words} ({one.explained:,} of {figures.paths:,})" for one in others[: SUSPECTS_SHOWN - 1] if one.explained
     ]

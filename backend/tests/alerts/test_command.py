@@ -126,7 +126,7 @@ def test_a_silence_is_a_maintenance_window(run_command: Any):
     at = datetime.now(UTC) + timedelta(days=400)
     weekly = ("--from", at.isoformat(), "--for", "52w", "--weekly", "sun 02:30 2h", "--comment", "patches", "--json")
     silence = json.loads(run_command("silences", "add", "vm=c-*", *weekly))
-    assert silence["weekly"] == {"weekday": 6, "minute": 150, "lasts_min": 120}
+    assert silence["weekly"] == {"weekday": 6, "minute": 150, "lasts_min": 120, "time_zone": "UTC"}
     assert datetime.fromisoformat(silence["starts_at"]) == at
     assert datetime.fromisoformat(silence["ends_at"]) == at + timedelta(weeks=52)
     assert not silence["active"]
@@ -148,13 +148,13 @@ def test_receivers_are_managed_without_secrets_in_arguments(
     )
     output = run_command("receivers", "list")
     assert "ops@example.com, lead@example.com" in output
-    assert "https://example.com/1" in output
+    assert "https://example.com/…" in output  # the rest may be a secret
     secrets = {"on call": {"routing_key": "r" * 32}, "chat": {"url": "https://hooks.example/T/B/x"}}
     assert keeps_secrets() == secrets | {"mail": {}, "hook": {"key": "r" * 32}}
 
     assert "paged" in run_command("receivers", "change", "on call", "--name", "paged")
     run_command("receivers", "change", "hook", "--address", "https://example.com/2", "--no-secret")
-    assert "https://example.com/2" in run_command("receivers", "list")
+    assert "https://example.com/…" in run_command("receivers", "list")
     assert keeps_secrets()["paged"] == {"routing_key": "r" * 32}
     assert keeps_secrets()["hook"] == {}
     run_command("receivers", "test", "mail")

@@ -55,7 +55,8 @@ def callers(client: Caller, owner: Member, other_owner: Member, make_mesh: Any) 
 
 def test_every_route_answers_every_caller_by_its_role(callers: dict[str, tuple[Caller, str | None]]):
     wrong = []
-    for method, path, operation in operations():
+    # An agent that retires is nobody afterwards.
+    for method, path, operation in sorted(operations(), key=lambda one: one[:2] == ("delete", "/v1/agents/self")):
         required = operation["x-required-role"]
         if (method, path) == ("delete", "/v1/account/sessions"):
             path += "?keep_this=true"

@@ -97,7 +97,8 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
 
 def delete_mesh(session: Session, actor: Actor, mesh_id: UUID, precondition: IfMatch) -> None:
     """Delete a mesh with its tokens; its VMs stay. ProductError `mesh_unknown`, `mesh_in_use`."""
-    mesh = get_mesh(session, mesh_id)
+    # The mesh comes first in the order of locks (docs/architecture.md): evaluation holds it while it changes incidents.
+    mesh = existing(session.get(Mesh, mesh_id, with_for_update=True), "mesh")
     precondition.check(mesh)
     for prepare in before_deletion:
         prepare(session, mesh_id)

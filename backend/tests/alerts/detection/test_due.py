@@ -4,6 +4,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
 from sinemora.alerts.detection import due, queries, tasks
 from sinemora.alerts.detection.due import BlockReports, MeshReports
@@ -81,7 +82,9 @@ def test_lag_counts_from_when_a_window_could_have_been_evaluated():
 def test_the_lag_of_the_worst_mesh_is_told_until_it_is_evaluated(watched: Watched):
     watched.window()
     watched.report()
-    with system_session() as session:
+    with system_session() as session:  # reports came in time, and nobody has looked for ten minutes
+        session.execute(text("UPDATE path_latest SET received_at = started_at + interval '11 seconds'"))
+        session.execute(text("UPDATE alert_states SET looked_at = looked_at - interval '10 minutes'"))
         lag = queries.evaluation_lag(session)
     assert (lag.mesh_id, lag.meshes, lag.skipped) == (watched.world.id, 1, 0)
     assert lag.lag_s > 0

@@ -195,7 +195,8 @@ def test_a_receiver_reads_the_index_and_the_least_share(watched: Watched, local:
     ((_, _, body),) = hooks.got
     content = json.loads(body)
     assert content["title"] == "shares of the flows of a path: uneven"
-    (line,) = content["evidence"]
+    line, suspect = content["evidence"]
+    assert suspect == "Suspect: shares of the flows of a path; the network is shared unevenly."
     assert re.fullmatch(
         r"Jain's index 0\.7\d\d among 4 flows between ([ab]-1) and (?!\1)[ab]-1, limit 0\.883:"
         r" port 3 has 7 % of the mean share\.",

@@ -135,7 +135,7 @@ def test_rules_are_exported_and_imported_as_yaml(watched: Watched, other_owner: 
 
     assert "runbook_url: https://runbooks.example/slow" in text
     same = import_rules(text).json()
-    assert (same["created"], same["changed"], len(same["unchanged"])) == ([], [], 16)
+    assert (same["created"], same["changed"], len(same["unchanged"])) == ([], [], 18)
     changed = text.replace("above: 1000000.0", "above: 2000000.0") + "- {name: New, condition: {kind: silent}}\n"
     done = import_rules(changed).json()
     assert (done["created"], done["changed"]) == (["New"], ["Above a millisecond"])

@@ -52,7 +52,7 @@ def raw(rng: np.random.Generator) -> Raw:
         np.rint(base + 900 * rng.pareto(1.2, rng.integers(0, 40))).clip(-5_000, 2e9).astype(int).tolist()
         for _ in range(2)
     )
-    both = [a + b for a, b in zip(out, into, strict=False)]
+    both = [max(a + b, 0) for a, b in zip(out, into, strict=False)]  # a round trip below zero is refused
     sent = tuple(int(rng.choice([-1, 50])) for _ in range(3))
     lost = tuple(-1 if s < 0 else int(rng.integers(-1, 10)) for s in sent)
     return Raw((out, into, both), sent, lost, int(rng.integers(0, 90_000)), int(rng.integers(1, 4)))

@@ -71,7 +71,7 @@ def test_every_process_of_the_product_runs_as_the_given_user(tmp_path: Path, mon
     programs = services(Settings(), folder, {}, user)
     programs.append(demo_programs.network(vms, tmp_path / "demo", {}, (), user, story=True))
     programs += demo_programs.agents(vms, "", [], "http://127.0.0.1:1", {}, (), user)
-    assert len(programs) == 10
+    assert len(programs) == 12
     assert {program.user for program in programs} == {user}
 
 
