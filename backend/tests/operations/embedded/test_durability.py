@@ -53,7 +53,6 @@ def owner(http: TestClient) -> Member:
     return api_clients.sign_in(http, EMAIL, PASSWORD)
 
 
-@pytest.mark.timeout(300)  # seven programs are replaced one after the other
 def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     product: EmbeddedProduct, http: TestClient, owner: Member, capsys: pytest.CaptureFixture[str]
 ) -> None:

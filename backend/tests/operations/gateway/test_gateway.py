@@ -144,7 +144,7 @@ def test_a_revoked_agent_is_refused_and_its_queue_set_aside(
     until(lambda: len(list(refused.glob("*.report"))) == 2, front.output)
     whys = [path.read_text() for path in sorted(refused.glob("*.why"))]
     assert all("HTTP 401 agent_revoked" in why and agent.headers["Authorization"][7:17] in why for why in whys)
-    assert front.metric("sinemora_gateway_refused_total") == 2
+    until(lambda: front.metric("sinemora_gateway_refused_total") == 2, front.output)  # counted after it is written
     answer = send(front, agent, body_of(mesh, 0, starts[3]))
     assert (answer.status_code, answer.json()["code"]) == (401, "agent_revoked")
     assert stored(mesh).total() == 1
