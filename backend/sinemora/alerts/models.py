@@ -61,7 +61,8 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
     """A rule of a mesh. `condition`, `scope`: `rules/schemas.py`; `origin`: the default rule it was created from."""
 
     __tablename__ = "alert_rules"
-    rows_max = 1_000
+    # The default rules of as many meshes as a tenant may have, and as many again.
+    rows_max = 20_000
     __table_args__ = (
         ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),

@@ -8,7 +8,9 @@ import yaml
 from sqlalchemy import text
 
 from sinemora.alerts.evaluation.rule import defaults
+from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import service
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import system_session, tenant_session
 from tests.alerts.conftest import Watched, egress
 from tests.api_clients import Member
@@ -147,3 +149,9 @@ def test_rules_are_exported_and_imported_as_yaml(watched: Watched, other_owner: 
     assert [one["pointer"] for one in twice["errors"]] == ["#/rules/1/name"]
     assert "#/rules/0" in twice["detail"]
     assert other_owner.get("/v1/alert-rules/manifest", params=where).status_code == 404
+
+
+def test_as_many_meshes_as_are_allowed_have_their_default_rules_and_others():
+    assert AlertRule.rows_max is not None
+    assert Mesh.rows_max is not None
+    assert AlertRule.rows_max >= 2 * len(defaults()) * Mesh.rows_max
