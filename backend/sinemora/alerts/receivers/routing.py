@@ -7,7 +7,7 @@ from typing import Any
 from sinemora.alerts.matchers import Labels, matches
 
 REPEAT_S = 4 * 3600
-HOLD_S = 4 * 3600
+HOLD_S = 8 * 3600
 DEPTH_MAX = 8
 """Levels of routes below the root."""
 
