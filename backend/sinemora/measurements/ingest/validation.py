@@ -4,7 +4,8 @@ The native module reads and checks the columns where they are in the bytes of a 
 repaired. A refusal names the field, as in `windows[0].outbound.sketch`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,8 @@ NO_CLOCK = -1
 TRAFFIC_MAX = 1_000
 CONNECTION_WINDOWS_MAX = 400
 HOST_STALLS_MAX = 32
+M = TypeVar("M")
+R = TypeVar("R")
 _HOST_ELAPSED_MAX_NS = 3_600 * 1_000_000_000
 CONNECTION_PEERS_MAX = 65
 """Rows of a window of connections: 64 peers and the others together."""
@@ -141,14 +144,17 @@ def _fill(report: Report, read: "native.ReadReport | OverflowError") -> None:
         if columns is not None:
             windows.append(_window(header, columns, path))
     report.health, report.agent_version, report.windows = _health(message), message.agent_version, windows
-    report.traffic, report.connections = _traffic(message), _connections(message)
-    report.host = _host(message)
+    report.traffic = _each(message.traffic, "traffic", "traffic", TRAFFIC_MAX, _traffic_window)
+    report.host = _each(message.host, "host", "waits", TRAFFIC_MAX, _host_window)
+    most = CONNECTION_WINDOWS_MAX
+    report.connections = _each(message.connections, "connections", "connections", most, _connection_window)
 
 
-def _traffic(report: agent_pb2.Report) -> list[ReportedTraffic]:
-    if len(report.traffic) > TRAFFIC_MAX:
-        raise MalformedReport("traffic", f"at most {TRAFFIC_MAX:,} windows of traffic in one report")
-    return [_traffic_window(message, f"traffic[{i}]") for i, message in enumerate(report.traffic)]
+def _each(messages: Sequence[M], name: str, what: str, most: int, read: Callable[[M, str], R]) -> list[R]:
+    """Return the windows in the field `name`, at most `most`, read one by one. Raises `MalformedReport`."""
+    if len(messages) > most:
+        raise MalformedReport(name, f"at most {most:,} windows of {what} in one report")
+    return [read(message, f"{name}[{i}]") for i, message in enumerate(messages)]
 
 
 def _traffic_window(message: TrafficWindow, path: str) -> ReportedTraffic:
@@ -162,12 +168,6 @@ def _traffic_window(message: TrafficWindow, path: str) -> ReportedTraffic:
         if getattr(message, name) > INT64_MAX:
             raise MalformedReport(f"{path}.{name}", "more than 2^63 - 1")
     return ReportedTraffic(*(getattr(message, name) for name in _TRAFFIC))
-
-
-def _host(report: agent_pb2.Report) -> list[ReportedHost]:
-    if len(report.host) > TRAFFIC_MAX:
-        raise MalformedReport("host", f"at most {TRAFFIC_MAX:,} windows of waits in one report")
-    return [_host_window(message, f"host[{i}]") for i, message in enumerate(report.host)]
 
 
 def _host_window(message: HostWindow, path: str) -> ReportedHost:
@@ -199,12 +199,6 @@ def _host_window(message: HostWindow, path: str) -> ReportedHost:
     lengths_us = [min(length, INT32_MAX) for length in lengths_us]
     values = (elapsed_ms, *waits, message.stalled_us, at_us, lengths_us, *given)
     return ReportedHost(message.started_at_s, message.window_s, values)
-
-
-def _connections(report: agent_pb2.Report) -> list[ReportedConnections]:
-    if len(report.connections) > CONNECTION_WINDOWS_MAX:
-        raise MalformedReport("connections", f"at most {CONNECTION_WINDOWS_MAX:,} windows of connections in one report")
-    return [_connection_window(message, f"connections[{i}]") for i, message in enumerate(report.connections)]
 
 
 def _connection_window(message: ConnectionWindow, path: str) -> ReportedConnections:

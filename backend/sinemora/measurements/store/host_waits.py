@@ -42,7 +42,7 @@ SELECT tenant_key, vm_key, to_timestamp(started_at_s), window_s::smallint, host_
 FROM unnest({", ".join(f"%b::{_kind(name)}[]" for name in _NAMES)}) AS i({", ".join(_NAMES)})
 ON CONFLICT (tenant_key, vm_key, started_at) DO UPDATE
 SET {", ".join(f"{name} = EXCLUDED.{name}" for name in COLUMNS)} WHERE vm_traffic.host_elapsed_ms IS NULL
-"""  # noqa: S608: names of this module alone
+"""  # names of this module alone
 
 
 @dataclass(frozen=True, slots=True)
