@@ -229,7 +229,7 @@ pub struct MeshWindow {
     /// The own rate minus the peer's, parts in 10^9.
     #[prost(sint32, repeated, tag = "19")]
     pub skew_from_peer_ppb: Vec<i32>,
-    /// What the peers told of themselves, bits: 1 an agent that does not name its VM, 2 timestamps of its process; empty: 0.
+    /// What the peers report about themselves, bits: 1 an agent that does not name its VM, 2 timestamps of its process; empty: 0.
     #[prost(uint32, repeated, tag = "40")]
     pub peer_marks: Vec<u32>,
     /// Mean time that switches on the way say they held a packet of each direction; empty: 0.

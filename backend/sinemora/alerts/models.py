@@ -257,7 +257,7 @@ class Delivery(Identified, TenantOwned, Base):
     Notices of a `group_key` are grouped (`notifications/grouping.py`): those that are `held` are sent together when
     due. `hold_s`: how long later notices of the group are held after this one, at most `hold_max_s`; 0 while a held one
     waits as the first of its incident. `tried_until`: when its newest attempt ended; in the future while one is under
-    way. `content`: what the notice tells, once its incident was deleted.
+    way. `content`: content of the notice, once its incident was deleted.
     """
 
     __tablename__ = "deliveries"

@@ -153,7 +153,7 @@ def _handed_over(message: EmailMessage, server: SplitResult, deadline: Deadline)
             client.login(unquote(server.username), unquote(server.password or ""))
         return client.send_message(message)
     finally:
-        # The mail is accepted or not; a server that takes leave slowly does not get it twice.
+        # The mail is accepted or not; a server that closes the connection slowly does not get it twice.
         with suppress(OSError, smtplib.SMTPException):
             client.quit()
         client.close()

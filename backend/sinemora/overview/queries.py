@@ -103,7 +103,7 @@ def worst_incidents(session: Session, mesh_id: UUID, limit: int) -> Sequence[Inc
     return session.scalars(statement).all()
 
 
-def receivers_told(session: Session, incident_ids: Sequence[UUID]) -> dict[UUID, int]:
+def receivers_notified(session: Session, incident_ids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the number of receivers that accepted a notification, by incident; none of an incident without any."""
     accepted = (Delivery.incident_id.in_(incident_ids), Delivery.state == DeliveryState.sent)
     statement = select(Delivery.incident_id, func.count(Delivery.receiver_id.distinct())).where(*accepted)

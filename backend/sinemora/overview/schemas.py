@@ -63,7 +63,7 @@ class AgentCounts(Read):
 class OpenIncident(Read):
     """An unresolved incident with the applications it affects.
 
-    `receivers_told`: the number of receivers that accepted a notification about it; null while it is silenced.
+    `receivers_notified`: the number of receivers that accepted a notification about it; null while it is silenced.
     """
 
     id: UUID
@@ -76,7 +76,7 @@ class OpenIncident(Read):
     seen_at: datetime
     recurrence: RecurrenceRead | None
     applications: list[AffectedRead]
-    receivers_told: int | None
+    receivers_notified: int | None
 
 
 class RecentIncident(Read):

@@ -138,7 +138,7 @@ class _MeshReader:
         open_incidents = self.open_incidents.get(mesh_id, 0)
         worst = queries.worst_incidents(self.session, mesh_id, _SHOWN) if open_incidents else ()
         recent = queries.recent_incidents(self.session, mesh_id, self.now - _RECENT, _RECENT_MAX)
-        told = queries.receivers_told(self.session, [row.id for row in worst])
+        notified = queries.receivers_notified(self.session, [row.id for row in worst])
         return MeshHealth(
             id=mesh.id,
             name=mesh.name,
@@ -156,7 +156,7 @@ class _MeshReader:
             loss=figures.loss,
             agents=self.statuses.counts(mesh),
             open_incidents=open_incidents,
-            worst_incidents=[_open_incident(row, told) for row in worst],
+            worst_incidents=[_open_incident(row, notified) for row in worst],
             recent_incidents=[RecentIncident.model_validate(one) for one in recent],
             last_incident_ended_at=self.last_ends.get(mesh_id),
             alert_rules=self.alert_rules.get(mesh_id, 0),
@@ -185,14 +185,14 @@ def _learning(mesh: MeshState, evaluation: Evaluation, planned: int) -> Learning
     return LearningRead(**values, settling_s=settling_s, baseline_s=LEARNT * mesh.window_s * turns)
 
 
-def _open_incident(row: Incident, told: Mapping[UUID, int]) -> OpenIncident:
+def _open_incident(row: Incident, notified: Mapping[UUID, int]) -> OpenIncident:
     return OpenIncident(
         **{name: getattr(row, name) for name in ("id", "severity", "state", "title", "onset_at", "seen_at")},
         culprit=CulpritRead.model_validate(row.culprit),
         paths=int(row.evidence.get("paths", 0)),
         recurrence=recurrence_read(row),
         applications=[AffectedRead.model_validate(one) for one in row.applications],
-        receivers_told=None if row.silenced_by is not None else told.get(row.id, 0),
+        receivers_notified=None if row.silenced_by is not None else notified.get(row.id, 0),
     )
 
 

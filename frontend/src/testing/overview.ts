@@ -53,7 +53,7 @@ export const openIncident = (changes: Partial<OpenIncident> = {}): OpenIncident 
   paths: 8,
   onset_at: '2026-11-23T10:42:00Z',
   seen_at: '2026-11-23T10:58:00Z',
-  receivers_told: 1,
+  receivers_notified: 1,
   recurrence: null,
   applications: [],
   ...changes,

@@ -194,7 +194,7 @@ impl PeerClock {
         self.offset_by(past, at, start)
     }
 
-    /// Return the offset at a time by an epoch. `start` tells whether it may be after a step.
+    /// Return the offset at a time by an epoch. `start`: whether it may be after a step.
     fn offset_by(&self, past: Option<&PastEpoch>, at: RawTime, start: RawTime) -> Option<Offset> {
         let epoch = past.map(|past| &past.epoch).or(self.epoch.as_ref())?;
         let estimate = epoch.estimate_at(at);

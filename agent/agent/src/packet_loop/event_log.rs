@@ -366,7 +366,7 @@ impl EventLog {
         }
     }
 
-    /// Raise a step of a peer's clock. Those that come at once are told together.
+    /// Raise a step of a peer's clock. Steps within a second are one event.
     fn peer_step(&mut self, at_ns: i64, detail: String) {
         if !self.peer_step_throttle.due(Instant::now()) {
             self.steps_untold += 1;

@@ -69,7 +69,7 @@ pub struct Residence {
     pub inbound_ns: i64,
 }
 
-/// What a response tells about its responder.
+/// What a response says about its responder.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct ResponderNotes {
     /// It is an agent that does not name its VM, because it or the backend is of an earlier version.

@@ -52,7 +52,7 @@ pub struct Response {
     /// The client has proven that it receives.
     pub is_proven: bool,
     pub correction: Correction,
-    /// What it tells about this VM.
+    /// What it reports about this VM.
     pub vm: VmTlv,
     /// t4; `None` if the request has no timestamp.
     pub received: Option<RawTime>,

@@ -237,7 +237,7 @@ fn say_stopping(client: &Client) {
         }
         Err(error) => error.to_string(),
     };
-    tracing::warn!("the backend was not told of this stop: {why}");
+    tracing::warn!("the backend does not know of this stop: {why}");
 }
 
 /// Run the packet loop in a separate thread until it ends or `stop` is set.

@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_count_that_starts_again_loses_nothing_and_is_followed_within_two_syncs() {
         for interval_ns in RATES {
-            // A responder that numbers anew at each grant of 60 Syncs, sent at once or in its rhythm.
+            // A responder that numbers its Syncs from 0 at each grant of 60 Syncs, sent at once or in its rhythm.
             for early in [0, 1, 2] {
                 let mut count = SyncCount::default();
                 let (mut taken, mut lost) = (0, 0);

@@ -227,7 +227,7 @@ impl ResidenceSum {
     }
 }
 
-/// Return the bits of `peer_marks` for what a responder tells about itself.
+/// Return the bits of `peer_marks` for what a responder reports about itself.
 fn marks_of(responder: ResponderNotes) -> u32 {
     u32::from(responder.is_unnamed) | u32::from(responder.has_own_stamps) << 1
 }

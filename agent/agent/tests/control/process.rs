@@ -222,7 +222,7 @@ fn a_stop_does_not_wait_for_a_backend_that_is_away() {
     wait_for(&lines, "new plan");
     let began = std::time::Instant::now();
     process.signal("-TERM");
-    wait_for(&lines, "was not told of this stop");
+    wait_for(&lines, "does not know of this stop");
     assert_eq!(process.exit_code(), Some(0));
     assert!(began.elapsed() < PATIENCE);
 }

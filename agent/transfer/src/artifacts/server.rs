@@ -28,7 +28,7 @@ const CONNECTIONS_MAX: usize = 64;
 /// Connections from one address: a peer opens one, and a few VMs may share an address.
 const CONNECTIONS_PER_ADDRESS: usize = 8;
 const SILENT_LIMIT: Duration = Duration::from_secs(60);
-/// Time for a whole message of a peer, from its first awaited byte to its last: who drips does not hold a place.
+/// Time for a whole message of a peer, from its first awaited byte to its last: a slow sender does not keep a place.
 const MESSAGE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Listening socket of blocks. It answers nobody until the backend has given a serving key.

@@ -239,7 +239,7 @@ def is_worse(found: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 
 
 def now_json(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a window that an incident has beside its worst ones."""
+    """Return the figures of a window that an incident has in addition to its worst ones."""
     impact = evidence["impact"]
     return {"at_s": evidence["at_s"], "value": None if impact is None else impact["value"], "paths": evidence["paths"]}
 

@@ -50,12 +50,12 @@ from sinemora.measurements.query.ranges import utc
 LONG = timedelta(hours=1)
 
 
-def _tell_ends(session: Session, mesh_id: UUID) -> None:
+def _notify_ends(session: Session, mesh_id: UUID) -> None:
     """Tell receivers that the incidents of a mesh end with it."""
-    ends.tell_of_mesh(session, mesh_state(session, mesh_id), datetime.now(UTC))
+    ends.notify_of_mesh(session, mesh_state(session, mesh_id), datetime.now(UTC))
 
 
-before_deletion.append(_tell_ends)
+before_deletion.append(_notify_ends)
 
 
 _PREVIEW_RANGE = timedelta(days=7)
@@ -93,9 +93,9 @@ def decide(
     now = datetime.now(UTC)
     store.add_event(session, row.id, now, event, text, actor.name)
     if state is IncidentState.resolved:
-        ends.tell(session, row, mesh_state(session, row.mesh_id), now)
+        ends.notify(session, row, mesh_state(session, row.mesh_id), now)
     elif state is IncidentState.open:
-        dispatch.notify(session, row, mesh_state(session, row.mesh_id), "returned", now, at_once=True, untold=True)
+        dispatch.notify(session, row, mesh_state(session, row.mesh_id), "returned", now, at_once=True, only_new=True)
     audit.record(session, actor, f"incident.{event}", row.id, row.title)
     return row
 

@@ -83,7 +83,7 @@ def apply(
 
 
 def end_gone(session: Session, mesh: MeshState, rows: Sequence[Incident], at: datetime) -> list[UUID]:
-    """End the incidents about what no longer exists; their receivers are told. Return their ids."""
+    """End the incidents about what no longer exists; their receivers are notified. Return their ids."""
     ended_ids = []
     for row in rows:
         if row.state == IncidentState.resolved and row.ended_at is not None:
@@ -97,7 +97,7 @@ def end_gone(session: Session, mesh: MeshState, rows: Sequence[Incident], at: da
         session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
         session.refresh(row)
         add_event(session, row.id, at, "ended", reason)
-        ends.tell(session, row, mesh, at)
+        ends.notify(session, row, mesh, at)
         ended_ids.append(row.id)
     return ended_ids
 
@@ -289,13 +289,13 @@ def _seen(
     apply_silences(session, row, mesh, now)
     is_resolved_by_person = change.transition is Transition.REOPENED and notice_at is None
     if change.transition is Transition.REOPENED and (notice_at is None or notice_at <= at):
-        about = "returned"  # receivers were told that it ended
+        about = "returned"  # receivers were notified that it ended
     elif row.state == IncidentState.resolved:
         about = "repeated"  # a person resolved it and it continues
     else:
         about = "opened" if rose or (before and not row.silenced_by) else "repeated"
     if change.transition is Transition.REOPENED and about == "repeated":
-        dispatch.notify(session, row, mesh, "returned", now, untold=True)
+        dispatch.notify(session, row, mesh, "returned", now, only_new=True)
     dispatch.notify(session, row, mesh, about, now, at_once=is_resolved_by_person)
     since_s = round((at - row.onset_at).total_seconds())
     if change.detection is not None:
@@ -308,30 +308,30 @@ def _seen(
 def _ended(
     session: Session, row: Incident, mesh: MeshState, change: IncidentChange, at: datetime, now: datetime
 ) -> None:
-    """Store the end of an incident. Receivers hear of it once it has been gone for long enough not to be back soon."""
+    """Store the end of an incident. Receivers are notified once it has been gone for long enough not to return soon."""
     into = None if change.into is None else UUID(change.into)
     ended_at = utc(change.track.ended_at_s or change.track.seen_at_s)
-    # People who resolved it were heard then.
-    is_told = row.state == IncidentState.resolved or into is not None
+    # When a person resolved it, receivers were notified then.
+    is_notified = row.state == IncidentState.resolved or into is not None
     quiet = quiet_s(change.track.returns, Severity(row.severity))
     columns = {
         "ended_at": ended_at,
         "episodes": ended(row.episodes, round(ended_at.timestamp())),
         "state": IncidentState.resolved,
         "merged_into": into,
-        "end_notice_at": None if is_told else ended_at + timedelta(seconds=quiet),
+        "end_notice_at": None if is_notified else ended_at + timedelta(seconds=quiet),
     }
     session.execute(update(Incident).where(Incident.id == row.id).values(**columns))
     session.refresh(row)
     if into is not None:
         add_event(session, row.id, at, "merged", "Part of another incident.")
         notification_queries.withdraw_beginnings(session, row.id)
-        ends.tell(session, row, mesh, now, due_at=now)
+        ends.notify(session, row, mesh, now, due_at=now)
         return
     if row.occurrences <= _OCCURRENCES_TOLD:
         add_event(session, row.id, at, "ended", "Condition no longer met.")
     if row.end_notice_at is not None:
-        ends.tell(session, row, mesh, now, due_at=max(now, row.end_notice_at))
+        ends.notify(session, row, mesh, now, due_at=max(now, row.end_notice_at))
 
 
 def apply_silences(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:

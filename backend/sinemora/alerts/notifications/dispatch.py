@@ -27,13 +27,13 @@ def notify(
     at: datetime,
     *,
     at_once: bool = False,
-    untold: bool = False,
+    only_new: bool = False,
 ) -> None:
     """Notify the receivers of an incident. Info incidents begin with a short wait (`grouping`); of ends see `ends`.
 
     `about`: opened, returned (after its end was notified), repeated, or late (found after its end). PagerDuty receivers
     get no late notifications: no one is paged for the past. Notices below critical are grouped (`grouping`), except
-    those to send `at_once`. `untold`: only to receivers that were not told that it is open.
+    those to send `at_once`. `only_new`: only to receivers that do not know that it is open.
     """
     if row.silenced_by is not None:
         return
@@ -55,13 +55,13 @@ def notify(
         receivers = {
             name: destination for name, destination in receivers.items() if destination.kind != ReceiverKind.pagerduty
         }
-    told = queries.told_open(session, row.id) if untold else {}
+    notified = queries.notified_open(session, row.id) if only_new else {}
     key = None if about == "late" or at_once else group_of(row, mesh, about)
     begins = about in queries.BEGINNINGS
     waits_s = first_wait_s(Severity(row.severity)) if begins and not at_once else 0
     for destination in destinations:
         receiver = receivers.get(destination.receiver)
-        if receiver is None or receiver.id in told:
+        if receiver is None or receiver.id in notified:
             continue
         if begins:
             queries.withdraw_first(session, row.id, receiver.id)

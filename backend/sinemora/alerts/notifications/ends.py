@@ -1,4 +1,4 @@
-"""Tell receivers that an incident ended: each that was told that it began, whatever happened in between."""
+"""Notify receivers of the end of an incident: each that was notified of its beginning, whatever happened in between."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,21 +14,21 @@ from sinemora.alerts.receivers.routing import Destination
 from sinemora.fleet.meshes.plan import MeshState
 
 
-def tell(session: Session, row: Incident, mesh: MeshState, at: datetime, *, due_at: datetime | None = None) -> None:
-    """Tell the end of an incident to the receivers that were told of its beginning and not of its end.
+def notify(session: Session, row: Incident, mesh: MeshState, at: datetime, *, due_at: datetime | None = None) -> None:
+    """Notify the receivers that know of the beginning of an incident, and not of its end, that it ended.
 
     The deliveries show who they are, not the routes: a silence, another severity, changed routes or names do not
-    matter. Without `due_at` they are told at once, and beginnings that still wait are withdrawn. With it the end is
-    told then, in groups as beginnings are, also to those that are told of the beginning until then.
+    matter. Without `due_at` it is sent at once, and beginnings that still wait are withdrawn. With it the notice is
+    sent then, in groups as beginnings are, also to receivers that are notified of the beginning until then.
     """
     queries.withdraw_ends(session, row.id)
     if due_at is None:
         queries.withdraw_beginnings(session, row.id)
-    told = queries.told_open(session, row.id)
-    if not told:
+    notified = queries.notified_open(session, row.id)
+    if not notified:
         return
     by_name = _destinations(session, row, mesh)
-    for receiver_id, tried_until in told.items():
+    for receiver_id, tried_until in notified.items():
         receiver = session.get_one(Receiver, receiver_id)
         destination = by_name.get(receiver.name)
         if destination is not None and not destination.resolved:
@@ -50,15 +50,15 @@ def _destinations(session: Session, row: Incident, mesh: MeshState) -> dict[str,
     return routing.named(tree.tree["root"]) | {one.receiver: one for one in reached}
 
 
-def tell_of_mesh(session: Session, mesh: MeshState, at: datetime) -> list[UUID]:
-    """Tell the ends of all incidents of a mesh that is deleted with them; return the deliveries.
+def notify_of_mesh(session: Session, mesh: MeshState, at: datetime) -> list[UUID]:
+    """Notify receivers that all incidents of a mesh end, because it is deleted; return the ids of the deliveries.
 
-    They keep what they tell, because they outlive their incidents.
+    The deliveries keep their content, because they outlive their incidents.
     """
     kept = []
-    for row in queries.untold_of_mesh(session, mesh.id):
+    for row in queries.unfinished_of_mesh(session, mesh.id):
         row.ended_at = row.ended_at or at
-        tell(session, row, mesh, at)
+        notify(session, row, mesh, at)
         for notice in queries.waiting_ends(session, row.id):
             notice.content = messages.stored(delivery.notification(session, notice))
             notice.incident_id = None

@@ -61,7 +61,7 @@ def collect(session: Session, row: Delivery, kind: ReceiverKind, at: datetime, *
 def _untrue(session: Session, row: Delivery, at: datetime, *, pages: bool) -> str | None:
     """Return why a notice is not sent, a sentence; None if it still is true.
 
-    The beginning of an incident that is over becomes its end where its receiver was not told of it: it is the whole
+    The beginning of an incident that is over becomes its end where its receiver does not know of it: it is the whole
     story. Nobody is paged for the past: an incident that has ended meanwhile is withdrawn from PagerDuty.
     """
     incident = None if row.incident_id is None else session.get(Incident, row.incident_id, populate_existing=True)
@@ -70,12 +70,12 @@ def _untrue(session: Session, row: Delivery, at: datetime, *, pages: bool) -> st
     if row.about == "resolved":
         if incident.state != IncidentState.resolved:
             return "the incident has returned."
-        return None if row.is_tried or queries.is_told(session, row) else "its beginning was not sent."
+        return None if row.is_tried or queries.is_notified(session, row) else "its beginning was not sent."
     if incident.silenced_by is not None:
         return "the incident is silenced."
     if not is_over(incident, at):
         return "the incident has ended." if pages and incident.ended_at is not None else None
-    if pages or incident.merged_into is not None or row.is_tried or queries.is_told(session, row):
+    if pages or incident.merged_into is not None or row.is_tried or queries.is_notified(session, row):
         return "the incident has ended."
     row.about = "resolved"
     return None

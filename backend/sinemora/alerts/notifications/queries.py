@@ -127,8 +127,8 @@ def held_beginnings(session: Session, incident_id: UUID) -> list[Delivery]:
     return list(session.scalars(query.with_for_update(skip_locked=True)))
 
 
-def told_open(session: Session, incident_id: UUID) -> dict[UUID, datetime | None]:
-    """Return the receivers that were told of the beginning of an incident and not of its end, or will be told of it.
+def notified_open(session: Session, incident_id: UUID) -> dict[UUID, datetime | None]:
+    """Return the receivers that were notified, or will be, of the beginning of an incident and not of its end.
 
     Each with the end of its newest attempt, which is in the future while one is under way. An attempt counts whatever
     came of it: a receiver that did not answer may have accepted the notice.
@@ -143,8 +143,8 @@ def told_open(session: Session, incident_id: UUID) -> dict[UUID, datetime | None
     return {receiver_id: row.tried_until for receiver_id, row in newest.items() if row.about != "resolved"}
 
 
-def is_told(session: Session, row: Delivery) -> bool:
-    """Return whether the receiver of a notice was told that its incident is open, since it was last told of an end."""
+def is_notified(session: Session, row: Delivery) -> bool:
+    """Return whether the newest notice that a receiver got of an incident says that it is open."""
     tried_at = func.coalesce(Delivery.tried_until, Delivery.sent_at, Delivery.created_at)
     query = select(Delivery.about).where(
         Delivery.incident_id == row.incident_id,
@@ -174,7 +174,7 @@ def waiting_ends(session: Session, incident_id: UUID) -> Sequence[Delivery]:
     return session.scalars(select(Delivery).where(*of_it, Delivery.state == DeliveryState.waiting)).all()
 
 
-def untold_of_mesh(session: Session, mesh_id: UUID) -> Sequence[Incident]:
+def unfinished_of_mesh(session: Session, mesh_id: UUID) -> Sequence[Incident]:
     """Return the incidents of a mesh that continue, or of which notices wait."""
     waits = exists().where(Delivery.incident_id == Incident.id, Delivery.state == DeliveryState.waiting)
     continues = (Incident.state != IncidentState.resolved) | Incident.ended_at.is_(None)

@@ -1,4 +1,4 @@
-"""The URL of a webhook: a secret, since whoever has it can post there, and it may contain a password.
+"""The URL of a webhook: a secret, since anyone who knows it can post there, and it may contain a password.
 
 A receiver's settings keep it encrypted as `sealed`, next to the `url` that is shown: scheme and host. Without
 SINEMORA_SECRET_KEY, and of receivers from before, `url` is the whole one, which is never shown either.

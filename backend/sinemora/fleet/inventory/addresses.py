@@ -24,7 +24,7 @@ _HOLDERS = text(
 
 
 def claim(session: Session, vm: Vm) -> None:
-    """Take the address and port of a VM from the VMs of its meshes that have it and do not report, and tell both.
+    """Take the address and port of a VM from the VMs of its meshes that have it and do not report; both get an event.
 
     ProductError `address_in_use` (409): a VM that reports has it.
     """
@@ -43,6 +43,8 @@ def claim(session: Session, vm: Vm) -> None:
         session.get_one(Vm, id).probe_address = None
         message = f"the address {place} of {name}, which does not report, belongs to {vm.name} now"
         own = queries.active_agent(session, vm.id)
-        for told in {agent_id, own and own.id} - {None}:
-            queries.add_events(session, told, [{"kind": "address_taken", "at": now, "detail": {"message": message}}])
+        for informed in {agent_id, own and own.id} - {None}:
+            queries.add_events(
+                session, informed, [{"kind": "address_taken", "at": now, "detail": {"message": message}}]
+            )
     session.flush()

@@ -53,7 +53,7 @@ def note_poll(agent: AgentIdentity, sender: str | None) -> None:
     except RedisError as error:
         log.warning("sender of a poll not recorded", agent_id=str(agent.agent_id), error=str(error))
         return
-    # Copies that keep the id of their machine are told apart by their processes.
+    # Copies that keep the id of their machine are distinguished by their processes.
     have_ids = len({_machine(one) for one in taking_turns}) > 1
     if (_machine(sender) != _machine(owner)) if have_ids else (sender in taking_turns and sender != owner):
         raise ProductError(

@@ -122,7 +122,7 @@ def _state(id: UUID, settings: tuple[Any, ...], members: list[Member], focus: by
 def set_focus(session: Session, mesh_id: UUID, pairs: bytes) -> None:
     """Store the pairs that a mesh measures in every window.
 
-    The mesh is locked first: its revision rises with its focus, and whoever changes the mesh locks it first.
+    The mesh is locked first: its revision rises with its focus, and every change of the mesh locks it first.
     """
     session.execute(select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True))
     if not pairs:

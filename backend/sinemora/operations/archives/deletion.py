@@ -26,7 +26,7 @@ from sinemora.operations.archives.tenant import TenantError
 
 log = structlog.get_logger(__name__)
 
-_TELLING_S = 30.0
+_NOTIFYING_S = 30.0
 
 
 def request(session: Session, actor: Actor, tenant_id: UUID, body: Confirmation) -> OwnTenantRead:
@@ -63,13 +63,13 @@ def cancel(session: Session, actor: Actor, tenant_id: UUID) -> None:
     audit.record(session, actor, "tenant.deletion_cancelled", tenant.id, tenant.name)
 
 
-def _tell_ends(tenant_id: UUID) -> None:
+def _notify_ends(tenant_id: UUID) -> None:
     """Tell receivers that the incidents of a tenant end with it, for half a minute at most."""
     now = datetime.now(UTC)
     with tenant_session(tenant_id) as session:
         meshes = session.scalars(select(Mesh.id)).all()
-        waiting = [one for mesh_id in meshes for one in ends.tell_of_mesh(session, mesh_state(session, mesh_id), now)]
-    until = time.monotonic() + _TELLING_S
+        waiting = [one for mesh_id in meshes for one in ends.notify_of_mesh(session, mesh_state(session, mesh_id), now)]
+    until = time.monotonic() + _NOTIFYING_S
     for delivery_id in waiting:
         if time.monotonic() < until:
             delivery.attempt(tenant_id, delivery_id)
@@ -82,7 +82,7 @@ def delete_due() -> None:
         due = session.scalars(select(Tenant.id).where(Tenant.deletion_at <= datetime.now(UTC))).all()
     for tenant_id in due:
         try:
-            _tell_ends(tenant_id)
+            _notify_ends(tenant_id)
             deleted = archives.delete(str(tenant_id), lambda _: None, url=settings().database_system_url)
         except TenantError as error:  # gone already, or the storage does not answer: the next run tries again
             log.warning("tenant not deleted", tenant_id=str(tenant_id), error=str(error))

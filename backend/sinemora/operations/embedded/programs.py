@@ -82,7 +82,7 @@ def delay_s(failures: int) -> float:
 class Heartbeat:
     """Check of a file that a program touches after each unit of work: has it been touched since the last check?
 
-    Only changes count, so that a step of the clock has no effect. `excused` tells whether no work is expected.
+    Only changes count, so that a step of the clock has no effect. `excused` returns whether no work is expected.
     """
 
     def __init__(self, path: Path, excused: Callable[[], bool] = lambda: False) -> None:

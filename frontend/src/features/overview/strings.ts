@@ -12,7 +12,7 @@ export const strings = {
   sinceAgo: (time: string, age: string) => `since ${time} (${age})`,
   otherIncidents: (count: number) => (count === 1 ? '1 other open incident.' : `${count} other open incidents.`),
   openIncident: 'Open incident',
-  toldNobody: 'Told: nobody.',
+  toldNobody: 'Nobody was notified.',
   addReceiver: 'Add a receiver',
   seePaths: 'See the paths',
   seeMoves: (moves: number, gain: string) =>

@@ -80,7 +80,7 @@ test.each([
   ['critical', null, '2026-01-01T00:00:00Z', false],
   ['warning', 0, '2026-01-01T00:00:00Z', false],
   ['critical', 0, '2026-01-01T00:59:30Z', false],
-] as const)('a %s incident of which %s receivers were told', (severity, receivers_told, onset_at, untold) => {
+] as const)('a %s incident of which %s receivers were told', (severity, receivers_notified, onset_at, untold) => {
   const now = Date.parse('2026-01-01T01:00:00Z')
-  expect(isUntold(openIncident({ severity, receivers_told, onset_at }), now)).toBe(untold)
+  expect(isUntold(openIncident({ severity, receivers_notified, onset_at }), now)).toBe(untold)
 })

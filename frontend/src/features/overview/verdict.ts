@@ -49,9 +49,9 @@ export function verdictOf(mesh: MeshHealth): Verdict {
 // A notification takes some seconds.
 const TOLD_WITHIN_MS = 60_000
 
-/** Return whether no receiver was told of a critical incident that nobody has silenced. */
-export const isUntold = ({ severity, receivers_told, onset_at }: OpenIncident, now: number) =>
-  severity === 'critical' && receivers_told === 0 && now - Date.parse(onset_at) > TOLD_WITHIN_MS
+/** Return whether no receiver was notified of a critical incident that nobody has silenced. */
+export const isUntold = ({ severity, receivers_notified, onset_at }: OpenIncident, now: number) =>
+  severity === 'critical' && receivers_notified === 0 && now - Date.parse(onset_at) > TOLD_WITHIN_MS
 
 /** Return the minutes until most paths have a usual value; `null` where most have one. */
 export function minutesToBaselines({ learning, paths }: MeshHealth): number | null {

@@ -196,7 +196,7 @@ impl Body {
 }
 
 impl Message {
-    /// Return what its responder tells about its VM.
+    /// Return what the responder says about its VM.
     pub fn vm(&self) -> Option<VmTlv> {
         match self.body {
             Body::CompactResp { vm, .. } | Body::DelayResp { vm, .. } => vm,

@@ -1,9 +1,9 @@
-//! The TLV by which a responder names its VM, and tells what arrived with the request.
+//! The TLV by which a responder names its VM and reports what arrived with the request.
 
 use super::field::{Correction, Malformed, Writer};
 use super::tlv;
 
-/// What a responder tells an agent about itself, as an organization extension TLV (14.3) of a response:
+/// What a responder reports to an agent about itself, as an organization extension TLV (14.3) of a response:
 ///
 ///  0  2  TLV type, 0x0003
 ///  2  2  length of what follows, 24
