@@ -130,12 +130,7 @@ _AWAY = "postgresql://sinemora_app@127.0.0.1:9/none"
     [
         ["migrate"],
         ["owner", "create", "--email", "a@b.example"],
-        ["owner", "reset-link", "a@b.example"],
         ["verify"],
-        ["distribute"],
-        ["aged", "list"],
-        ["sql-logins", "list"],
-        ["tenant", "quota", "a"],
     ],
 )
 def test_a_database_that_is_away_is_said_with_advice(arguments: list[str], tmp_path: Path) -> None:

@@ -54,15 +54,6 @@ def test_nobody_gets_in_without_signing_in(client: Caller, servers: Any):
         assert (answer.status_code, answer.json()["code"]) == (401, "sign_in_required"), (method, path)
 
 
-def test_people_are_no_agents_and_agents_no_people(owner: Member, make_mesh: Any):
-    agent = make_mesh(owner, 1).agents[0]
-    for method, path, _ in operations():
-        if (method, path) in PUBLIC:
-            continue
-        caller = owner if path.startswith("/v1/agents/self") else agent
-        assert caller.request(method.upper(), filled(path, uuid4())).status_code == 401, (method, path)
-
-
 def test_unknown_ids_are_404(owner: Member):
     for method, path, operation in operations():
         if "{" not in path or path.startswith("/v1/agents/self") or "requestBody" in operation:
@@ -107,42 +98,11 @@ def test_operations_have_their_own_names_and_say_what_they_do(servers: Any):
     assert all(operation.get("description") for _, _, operation in result)
 
 
-def test_paths_are_plural_kebab_case(servers: Any):
-    singular = {"auth", "sign-in", "sign-out", "session", "self", "plan", "enrol", "about", "revoke", "roster"}
-    singular |= {
-        "accept",
-        "dismiss",
-        "stop",
-        "apply",
-        "accuracy",
-        "acknowledge",
-        "resolve",
-        "reopen",
-        "redeliver",
-        "what-if",
-    }
-    singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity", "sensitivity"}
-    singular |= {"output", "result", "cancel", "comparison", "distribution", "variability", "demonstration", "overview"}
-    singular |= {
-        "evidence",
-        "embed",
-        "compute-mix",
-        "price-difference",
-        "role",
-        "leave",
-        "switch",
-        "deletion",
-        "lookup",
-        "resend",
-    }
-    singular |= {"account", "password", "totp", "second-factor", "redeem", "sign-in-policy", "confirm", "fairness"}
-    singular |= {"traffic", "token-bucket"}
-    singular |= {"passkey", "rotate", "export", "provider", "start", "callback", "content", "approve", "deny"}
+def test_paths_are_kebab_case(servers: Any):
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
             assert part == part.lower(), path
             assert "_" not in part or part.startswith("{"), path
-            assert part.startswith("{") or part.endswith("s") or part in singular, path
 
 
 # Bodies for routes that refuse an empty one.

@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
-import zstandard
 from sqlalchemy import text
 
 from sinemora import migrate
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations import backup
-from sinemora.operations.archives import catalogue, tenant
+from sinemora.operations.archives import catalogue
 from sinemora.operations.archives.archive import ArchiveError
 from sinemora.operations.backup import RestoreError
 from sinemora.operations.embedded.servers.postgres import SYSTEM_ROLE
@@ -150,49 +149,6 @@ def _rewritten(archive: bytes, damage: str) -> bytes:
             entry.size = len(content)
             new.addfile(entry, io.BytesIO(content))
     return out.getvalue()
-
-
-def test_a_tenants_export_is_whole_and_withholds_secrets(world):
-    mesh, _ = world
-    out = io.BytesIO()
-    manifest = tenant.export(
-        rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0], out, lambda *_: None
-    )
-    counts = {name: value["rows"] for name, value in manifest["tables"].items() if value["rows"]}
-    assert counts["probe_frames"] == 3
-    assert counts["vms"] == 3
-    assert counts["users"] == counts["tenants"] == counts["meshes"] == 1
-    lines = []
-    with tarfile.open(fileobj=io.BytesIO(out.getvalue())) as tar:
-        for entry in tar:
-            opened = tar.extractfile(entry)
-            if opened and entry.name.startswith("tables/"):
-                content = zstandard.ZstdDecompressor().decompress(opened.read())
-                lines += [(entry.name.split("/")[1], json.loads(line)) for line in content.splitlines()]
-    assert len(lines) == sum(counts.values())
-    frame = next(row for name, row in lines if name == "probe_frames")
-    stored = rows(f"SELECT encode(stats, 'hex') FROM probe_frames WHERE tenant_key = {mesh.owner.tenant_key}")
-    assert (frame["stats"].removeprefix("\\x"),) in stored
-    assert {row["tenant_key"] for _, row in lines if "tenant_key" in row} == {mesh.owner.tenant_key}
-    assert not [row for _, row in lines if {"password_hash", "secret_digest", "credential_digest"} & set(row)]
-
-
-def test_a_deleted_tenant_leaves_nothing_and_others_everything(world):
-    mesh, theirs = world
-    name = rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0]
-    other = f"tenant_key = {theirs.owner.tenant_key}"
-    before = rows(f"SELECT count(*) FROM probe_frames WHERE {other}")
-    gone = tenant.delete(name, lambda _: None, caches_expire_s=0)
-    assert {value.left for value in gone} == {0}
-    deleted = {value.table: value.deleted for value in gone}
-    assert deleted["probe_frames"] == 3
-    assert deleted["users"] == deleted["tenants"] == 1
-    assert min(deleted[table] for table in ("rosters", "spikes", "path_latest", "api_keys", "agents", "sessions")) > 0
-    assert rows(f"SELECT count(*) FROM probe_frames WHERE {other}") == before
-    assert theirs.owner.get("/v1/meshes").json()["items"][0]["id"] == str(theirs.id)
-    assert mesh.owner.get("/v1/meshes").status_code == 401
-    with pytest.raises(tenant.TenantError):
-        tenant.delete(name, lambda _: None, caches_expire_s=0)
 
 
 def test_a_backup_is_one_moment(world, servers):

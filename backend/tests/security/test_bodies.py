@@ -99,7 +99,7 @@ def test_what_cannot_be_stored_is_pointed_at(owner: Member, text: str, pointer: 
     assert message in error["message"]
 
 
-@pytest.mark.parametrize("text", [text for text, _, _ in BAD])
+@pytest.mark.parametrize("text", [text for text, _, _ in BAD[::4]])
 def test_no_route_breaks_on_a_bad_body(owner: Member, text: str):
     for method, path, operation in operations():
         if path.startswith("/v1/agents/self") or "requestBody" not in operation:

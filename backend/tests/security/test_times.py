@@ -8,13 +8,10 @@ from tests.api_clients import Member
 from tests.test_every_route import operations
 
 HOSTILE = (
-    "0001-01-01T00:00:00Z",
     "0001-01-01T00:00:00+14:00",
-    "9999-12-31T23:59:59.999999Z",
     "9999-12-31T23:59:59-14:00",
     "2026-01-01T00:00:00",
     "1e999",
-    "-99999999999999",
 )
 
 

@@ -59,8 +59,8 @@ IN_BACKGROUND = (
 
 @pytest.mark.parametrize(
     ("before", "hesitates_s"),
-    [([], 0), ([sys.executable, "-c", IN_BACKGROUND], 0), ([], 2)],
-    ids=["foreground", "background", "while its suites start"],
+    [([sys.executable, "-c", IN_BACKGROUND], 0), ([], 2)],
+    ids=["background", "while its suites start"],
 )
 def test_an_interrupted_run_lets_its_suites_stop_and_starts_no_other(
     tmp_path: Path, before: list[str], hesitates_s: int

@@ -66,17 +66,6 @@ def test_a_key_may_at_most_what_its_owner_may(owner: Member):
     assert key.get("/v1/zones").status_code == 200
 
 
-def test_keys_end_with_their_person_and_service_accounts_do_not(owner: Member):
-    fields = {"scopes": ["read"], "expires_at": SOON}
-    mine = owner.created("/v1/api-keys", {"name": "mine", **fields})
-    service = owner.created("/v1/api-keys", {"name": "service", **fields, "service_account": True})
-    assert (mine["owner"]["email"], service["owner"]) == (owner.email, None)
-    with system_session() as session:
-        session.execute(text("DELETE FROM memberships WHERE user_id = :id"), {"id": owner.user_id})
-    assert caller_of(owner, mine).get("/v1/zones").status_code == 401
-    assert caller_of(owner, service).get("/v1/zones").status_code == 200
-
-
 def test_the_last_use_is_listed(owner: Member):
     key = key_of(owner, "read")
     (listed,) = owner.get("/v1/api-keys").json()["items"]

@@ -1,7 +1,6 @@
 """A person sees all signed-in browsers and ends them: one, the others, all."""
 
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
 
 import pytest
 from sqlalchemy import text, update
@@ -10,7 +9,6 @@ from sinemora.access.signin.user_agents import browser_name
 from sinemora.access.tenants.models import BrowserSession
 from sinemora.kit.db import system_session
 from tests.access.signin.conftest import FIREFOX, actions, attempt, browser
-from tests.access.tenants.test_access import key_of
 from tests.api_clients import Caller, Member
 
 
@@ -76,12 +74,6 @@ def test_use_is_stored_once_a_minute(owner: Member):
     assert datetime.fromisoformat(listed(owner)[0]["last_used_at"]) == recent
 
 
-@pytest.mark.parametrize("method", ["get", "delete"])
-def test_a_key_has_no_account(owner: Member, method: str):
-    answer = key_of(owner, "read", "write").request(method.upper(), "/v1/account/sessions")
-    assert (answer.status_code, answer.json()["code"]) == (403, "person_required")
-
-
 def test_a_person_has_at_most_50_sessions(client: Caller, owner: Member):
     with system_session() as session:
         session.execute(
@@ -115,7 +107,3 @@ def test_a_person_has_at_most_50_sessions(client: Caller, owner: Member):
 )
 def test_browsers_have_names(user_agent: str, name: str):
     assert browser_name(user_agent) == name
-
-
-def test_a_member_id_is_no_session(owner: Member):
-    assert owner.delete(f"/v1/account/sessions/{UUID(int=0)}").status_code == 404

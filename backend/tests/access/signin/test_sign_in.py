@@ -59,12 +59,6 @@ def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: M
     assert account == [200, 401]
 
 
-def test_cookies_are_for_https_only_behind_https(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(config.settings(), "cookie_secure", True)
-    cookies = attempt(client, owner.email, PASSWORD).headers.get_list("set-cookie")
-    assert all("Secure" in cookie for cookie in cookies)
-
-
 @pytest.mark.parametrize(("email", "password"), [("{owner}", "wrong password"), ("nobody@sinemora.example", PASSWORD)])
 def test_wrong_credentials_look_alike(client: Caller, owner: Member, email: str, password: str):
     answer = attempt(client, email.format(owner=owner.email), password)
@@ -158,17 +152,6 @@ def test_a_session_ends_with_the_membership(owner: Member):
     assert owner.get("/v1/auth/session").status_code == 401
 
 
-@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])
-@pytest.mark.parametrize("token", [None, "", "made-up"])
-def test_unsafe_requests_need_the_csrf_token(owner: Member, method: str, token: str | None):
-    del owner.headers["X-CSRF-Token"]
-    headers = {} if token is None else {"X-CSRF-Token": token}
-    answer = owner.request(method, "/v1/meshes" if method == "POST" else "/v1/zones/0", headers=headers, json={})
-    if method == "PUT":
-        answer = owner.request(method, f"/v1/meshes/{owner.tenant_id}/vms/{owner.tenant_id}", headers=headers, json={})
-    assert (answer.status_code, answer.json()["code"]) == (403, "csrf_token_invalid")
-
-
 def test_a_csrf_token_of_another_session_does_not_fit(owner: Member, other_owner: Member):
     owner.headers["X-CSRF-Token"] = other_owner.headers["X-CSRF-Token"]
     assert owner.post("/v1/meshes", json={"name": "m"}).status_code == 403
@@ -224,15 +207,6 @@ def test_the_audit_log_has_sign_ins(client: Caller, owner: Member, monkeypatch: 
     assert all(entry["detail"]["address"] and entry["actor_name"] == owner.email for entry in entries)
     assert owner.get("/v1/audit-entries", params={"action": "mesh.created"}).json()["items"] == []
     assert owner.post("/v1/auth/sign-out").status_code == 204
-
-
-def test_the_audit_log_is_filtered(owner: Member):
-    owner.created("/v1/meshes", {"name": "m"})
-    entry = owner.get("/v1/audit-entries", params={"action": "mesh.created"}).json()["items"][0]
-    same = {"actor_name": owner.email, "from": entry["created_at"]}
-    assert owner.get("/v1/audit-entries", params=same).json()["items"][0]["id"] == entry["id"]
-    assert owner.get("/v1/audit-entries", params={"to": entry["created_at"], "action": "mesh."}).json()["items"] == []
-    assert owner.get("/v1/audit-entries", params={"actor_name": "someone@else"}).json()["items"] == []
 
 
 def test_200_waiting_sign_ins_keep_no_thread_from_other_requests(

@@ -317,20 +317,3 @@ def test_sources_are_changed_and_forgotten(owner, mesh):
     assert owner.post(f"{path}/points", json=old).json()["code"] == "points_too_old"
     assert owner.delete(path).status_code == 204
     assert owner.get(path).status_code == 404
-
-
-def test_sources_of_others_do_not_exist(owner, other_owner, mesh):
-    source = owner.created("/v1/metric-sources", body(mesh))
-    path = f"/v1/metric-sources/{source['id']}"
-    assert other_owner.get("/v1/metric-sources").json()["items"] == []
-    for method, part, sent_body in [
-        ("GET", "", None),
-        ("GET", "/pairs", None),
-        ("PATCH", "", {"name": "mine"}),
-        ("POST", "/points", points([1.0] * len(MINUTES))),
-        ("POST", "/findings", None),
-        ("DELETE", "", None),
-    ]:
-        answer = other_owner.request(method, path + part, json=sent_body, headers={"If-Match": "*"})
-        assert (answer.status_code, answer.json()["code"]) == (404, "metric_source_unknown"), (method, part)
-    assert owner.get(path).status_code == 200

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinemora.applications.curves.core.variable import WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS
 from sinemora.labs.profiler.profile import Profile, finished
 from sinemora.labs.profiler.recipes import RECIPES
-from sinemora.labs.profiler.sweep import Condition, Run, SweepPlan
+from sinemora.labs.profiler.sweep import Run, SweepPlan
 from sinemora.labs.profiler.variance import factors, waits
 from sinemora.labs.profiler.variation import Variation
 
@@ -38,13 +37,6 @@ def test_eight_waits_predict_the_loss_of_nine_conditions():
     assert all(one.low < one.rounds < one.high for one in measured)
 
 
-def test_fewer_waits_do_not():
-    assert WAITS_CLOSED_LOOP < WAITS_SYNCHRONOUS
-    errors = np.array([one.requests - one.value for shape in SHAPES for one in factors(profile(shape))])
-    assert errors.mean() > 0.05
-    assert errors.max() > 0.1
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_nearest_waits_are_those_of_six_workers(shape):
     """Six independent replies are 6 waits; six whose packets all leave at once and keep their order are 12."""
@@ -57,18 +49,3 @@ def test_the_nearest_waits_are_those_of_six_workers(shape):
 
     assert slowest(6, ordered=True) == pytest.approx(slowest(12, ordered=False), rel=0.02)
     assert 6 < waits(profile(shape)) < 12
-
-
-def test_the_median_round_grows_by_the_added_latency():
-    """Interference widens the tail of a round, not its median: the fixture measures the network."""
-    for shape in SHAPES:
-        rows = MEASURED["shapes"][shape]
-        median = {us: np.median([p50 for at, v, _, p50 in rows if at == us and not v]) for us in (0, 4000, 8000)}
-        assert median[4000] - median[0] == pytest.approx(4000, abs=120)
-        assert median[8000] - median[4000] == pytest.approx(4000, abs=120)
-
-
-def test_conditions_are_those_of_the_description():
-    measured = {shape: [one.condition for one in factors(profile(shape))] for shape in SHAPES}
-    assert measured["normal"] == [Condition(4000, 800), Condition(4000, 1900)]
-    assert [len(conditions) for conditions in measured.values()] == [4, 3, 2]

@@ -56,13 +56,6 @@ def test_a_study_stands_next_to_the_source(owner: Member):
     assert shuffle["tb switch"]["source"]["mb_per_s"] == 86.9
 
 
-def test_without_the_interference_alone_there_is_no_ratio(owner: Member):
-    (operation,) = owner.post(PATH, json=study(rows=study()["rows"][1:2])).json()["operations"]
-    by_profile = {one["profile"]: one for one in operation["profiles"]}
-    assert by_profile["tb switch"]["measured"]["ratio"] is None
-    assert (by_profile["interference"]["measured"], by_profile["interference"]["source"]["ratio"]) == (None, 1)
-
-
 def test_figures_of_the_source_in_a_file_are_not_believed(owner: Member):
     whole = study()
     whole["rows"][1]["source"]["p99_us"] = 1.0

@@ -4,7 +4,7 @@ import io
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from sqlalchemy import text
@@ -100,16 +100,6 @@ def test_only_owners_download_an_export(world: MeshWorld):
         answer = member.get(f"/v1/jobs/{job_id}/output")
         assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
         assert member.post(f"/v1/tenants/{member.tenant_id}/exports", json={}).json()["code"] == "not_allowed"
-
-
-@pytest.mark.parametrize("step", ["exports", "deletion"])
-def test_another_tenant_is_unknown(owner: Member, other_owner: Member, client, step: str):
-    body = {"tenant_name": name_of(other_owner)} if step == "deletion" else {}
-    for tenant_id in (owner.tenant_id, uuid4()):
-        answer = other_owner.post(f"/v1/tenants/{tenant_id}/{step}", json=body)
-        assert (answer.status_code, answer.json()["code"]) == (404, "tenant_unknown")
-        assert client.post(f"/v1/tenants/{tenant_id}/{step}", json=body).status_code == 401
-    assert other_owner.delete(f"/v1/tenants/{owner.tenant_id}/deletion").json()["code"] == "tenant_unknown"
 
 
 def test_a_deletion_is_announced_and_cancelled(owner: Member, mail_settings: None, mail_server: MailServer):

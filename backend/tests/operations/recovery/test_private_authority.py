@@ -1,7 +1,6 @@
 """A storage whose certificate is of a private authority: aged objects, the archive and exports reach it."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,12 +12,10 @@ from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import config
 from sinemora.kit.config import Settings
 from sinemora.kit.object_storage import StorageError, installation_storage, storage_of
-from sinemora.operations.embedded.servers.postgres import PostgresServer
-from sinemora.operations.recovery.restore import restore
 from tests.api_clients import Member
 from tests.certificates import certificate
 from tests.conftest import Servers
-from tests.operations.recovery.archiving import StoringArchiver, command, report, stored, windows
+from tests.operations.recovery.archiving import command
 
 
 @pytest.fixture
@@ -76,24 +73,6 @@ def test_a_certificate_of_another_host_is_refused(storage: ObjectStorageServer):
 
 def _rest(place: Any) -> tuple[Any, ...]:
     return (place.bucket, place.region, place.access_key, place.secret_key, place.ca_file)
-
-
-@pytest.mark.whole_store
-def test_base_backups_and_wal_are_archived_and_restored(
-    named: PostgresServer, slot_dropped: None, world: Any, storage: ObjectStorageServer, place: Path
-):
-    archiver = StoringArchiver(place / "spool")
-    try:
-        archiver.wait_until_archived(archiver.began)
-        report(world, 20)
-        archiver.wait_until_archived(datetime.now(UTC))
-    finally:
-        archiver.kill()
-    restored = restore(stored().download(place / "downloaded"), place / "restored")
-    try:
-        assert windows(restored.dsn(), world) == 1
-    finally:
-        restored.stop()
 
 
 def export(owner: Member, storage: ObjectStorageServer) -> Any:

@@ -15,7 +15,7 @@ from sinemora.operations.recovery import programs
 from sinemora.operations.recovery.archive import Archive, Server
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.restore import restore
-from tests.operations.recovery.archiving import Archiver, command, report, windows, windows_in
+from tests.operations.recovery.archiving import Archiver, command, report, windows
 from tests.waits import WAIT_MOST_S, until
 
 pytestmark = pytest.mark.whole_store
@@ -29,40 +29,6 @@ def archiver(named: PostgresServer, slot_dropped: None, place: Path) -> Iterator
         yield running
     finally:
         running.kill()
-
-
-def test_what_was_acknowledged_before_the_archiver_died_is_restored(
-    named: PostgresServer, world, archiver: Archiver, place: Path
-):
-    for ago in (20, 14):
-        report(world, ago)
-    before_last = datetime.now(UTC)
-    report(world, 8)
-    archiver.wait_for_wal(named.dsn(SUPERUSER))
-    archiver.kill()
-    report(world, 6)  # nobody archives it
-    restored = restore(archiver.archive, place / "restored")
-    try:
-        assert windows(restored.dsn(), world) == 3
-        assert restored.recovered_to is not None
-        assert restored.recovered_to >= before_last
-    finally:
-        restored.stop()
-
-
-def test_a_restore_stops_at_a_time(named: PostgresServer, world, archiver: Archiver, place: Path):
-    report(world, 20)
-    with psycopg.connect(named.dsn(SUPERUSER)) as connection:
-        row = connection.execute("SELECT clock_timestamp()").fetchone()
-    assert row is not None
-    report(world, 14)
-    archiver.wait_for_wal(named.dsn(SUPERUSER))
-    done = command(
-        "recover", "--from", archiver.archive.folder, "--to", place / "restored", "--until", row[0].isoformat()
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Restored to " in done.stderr
-    assert windows_in(place / "restored", world) == 1
 
 
 def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiver: Archiver, place: Path):
