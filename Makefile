@@ -127,7 +127,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-advisors bench-tail bench-artifacts bench-security bench-scale soak
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-security bench-scale soak
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -155,15 +155,6 @@ bench-alerts: ## What alerts find, miss and cost, against known truth (other noi
 bench-ui: ## How fast and how right the console is in a browser (some groups: ONLY=faults,keys; SEED=2; MINUTES=30 of heap)
 	$(PREPARE) bench-ui >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" MINUTES="$(MINUTES)" $(RUN) --in backend python -m lab.benchmarks.ui
-bench-advisors: ## Check the advice on price, fairness, transports, transfers and shaping, the order of plans, and the bulk sender (some groups: ONLY=price; SEED=2)
-	$(PREPARE) bench-advisors >&2
-	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.advisors
-bench-tail: ## What the order of packets does to the slowest flows, and that of jobs to large ones (SEED=2; one group: ONLY=queue)
-	$(PREPARE) backend >&2
-	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python -m lab.benchmarks.tail
-bench-artifacts: ## How artifacts spread beside rsync, and what that does to the measurement (root; some groups: ONLY=rounds; SEED=2)
-	$(PREPARE) bench-artifacts >&2
-	@ONLY="$(ONLY)" SEED="$(SEED)" $(RUN) --in backend python ../agent/bench/artifacts.py
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security

@@ -23,7 +23,6 @@ _NEEDED = {
     "ptp": (["ptpd", "ptp4l"], "interoperability is tested with"),
     "proxy": (["haproxy", "nginx"], "the entrance and the proxy of the stack are tested with"),
     "compose": (["docker-compose"], "the production stack is checked with"),
-    "rsync": (["rsync"], "direct copies are made with"),
     "cxx": (["c++"], "the fuzzer is built with"),
     "openssl": (["openssl"], "certificates are made with"),
     "rpm": (["rpm"], "packages are tried with"),

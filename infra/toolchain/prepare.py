@@ -67,7 +67,6 @@ REDIS = _programs("redis-benchmark", "redis")
 DNS = _programs("NSD and dnsperf", "dns")
 PROXY = _programs("nginx and HAProxy", "proxy")
 COMPOSE = _programs("docker-compose", "compose")
-RSYNC = _programs("rsync", "rsync")
 RPM = _programs("rpm", "rpm")
 QEMU = Step("QEMU", "qemu", laboratory.qemu, packages=laboratory.qemu_missing)
 GUEST_KERNEL = Step("Kernel of guests", "guest-kernel", laboratory.guest_kernel)
@@ -100,8 +99,6 @@ GOALS = {
     "test-interop": [*PRODUCT, AGENT, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
     "bench-curves": [*PRODUCT, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [*PRODUCT, AGENT_RELEASE, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
-    "bench-advisors": [*PRODUCT, AGENT_RELEASE, NETWORK],
-    "bench-artifacts": [*PRODUCT, AGENT_RELEASE, NETWORK, RSYNC],
     "bench-scale": [*PRODUCT, CURL, PROXY, GO, VERSITYGW],
     "soak": [*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, GO, VERSITYGW],
     "bench-ui": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],

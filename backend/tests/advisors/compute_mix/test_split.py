@@ -1,13 +1,18 @@
-"""Splits, profiles and provider prices against brute force and the source."""
+"""Splits, profiles and provider prices against brute force and the source.
+
+Source: K. Mahajan, "Next Generation Cloud Computing Architectures: Performance and Pricing", Columbia University, 2021,
+chapter 4. Costs follow its equations with the parameters of figure 4.2 (utilisation limit 0.9); the parameters of
+figure 4.5 are recovered from its printed prices.
+"""
 
 from itertools import product
+from math import ceil
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.benchmarks.advising import price
 from sinemora.advisors.compute_mix.core.load_profile import Infeasible, through_hours
 from sinemora.advisors.compute_mix.core.market import Market, equilibrium, peaks
 from sinemora.advisors.compute_mix.core.mix import Serverless, VmType, cost_curve, mix
@@ -16,10 +21,74 @@ from sinemora.advisors.compute_mix.core.split import Prices, Regime, cheapest, s
 from tests.seeds import examples
 
 
-def test_golden_values_of_the_source():
-    assert price.golden_error() <= 1e-6
-    assert price.switch_error() <= 1e-4
-    assert price.brute_force_mismatches(2, 500) == 0
+@pytest.mark.parametrize(
+    ("price", "load", "cost", "vms", "to_serverless"),
+    [
+        # Price of a busy container; rates 10 and 7, VM price 1, limit 0.9.
+        (10.0, 3.0, 1.0, 1, 0.0),
+        (10.0, 8.0, 2.0, 2, 0.0),
+        (10.0, 12.0, 2.0, 2, 0.0),
+        (10.0, 15.0, 3.0, 3, 0.0),
+        (3.0, 3.0, 0.9, 0, 3.0),
+        (3.0, 8.0, 1.51, 1, 1.7),
+        (3.0, 12.0, 2.0, 2, 0.0),
+        (3.0, 15.0, 2.72, 2, 2.4),
+        (1.3, 3.0, 0.39, 0, 3.0),
+        (1.3, 8.0, 1.04, 0, 8.0),
+        (1.3, 12.0, 1.56, 0, 12.0),
+        (1.3, 15.0, 1.95, 0, 15.0),
+    ],
+)
+def test_splits_of_the_source(price: float, load: float, cost: float, vms: int, to_serverless: float):
+    found = cheapest(load, Prices(6.3, 1.0, price / 10 / 3600))
+    assert found.cost_per_hour == pytest.approx(cost, abs=1e-6)
+    assert found.serverless_per_s == pytest.approx(to_serverless, abs=1e-6)
+    assert found.vms == vms
+
+
+def figure_market(load: float) -> Market:
+    """Return the market of figure 4.5."""
+    return Market(load, vm_rate=1, serverless_rate=2, vm_price=1, vm_cost=0.1, utilisation_max=0.9)
+
+
+@pytest.mark.parametrize(
+    ("load", "profits", "best"),
+    [
+        # Closed form: p1 = λ(1/0.9 - 0.1/4); p2 = 0.9 n + 1 - 0.1 e/4; p3 = 0.9 (n + 1).
+        (3.0, (3 * (1 / 0.9 - 0.025), 0.9 * 3 + 1 - 0.025 * 0.3, 3.6), Regime.MIXED),
+        (15.0, (15 * (1 / 0.9 - 0.025), 0.9 * 16 + 1 - 0.025 * 0.6, 15.3), Regime.SERVERLESS_ONLY),
+    ],
+)
+def test_profits_of_the_source(load: float, profits: tuple[float, ...], best: Regime):
+    market = figure_market(load)
+    assert [peak.profit for peak in peaks(market)] == pytest.approx(profits, abs=1e-6)
+    assert equilibrium(market).regime is best
+
+
+@pytest.mark.parametrize(("load", "first", "second"), [(3.0, 2.2222, 6.6667), (15.0, 2.2222, 3.3333)])
+def test_the_split_changes_at_the_prices_of_the_source(load: float, first: float, second: float):
+    """Figure 4.5 prints 2.22; 6.6 and 3.4."""
+    market = figure_market(load)
+    for price, full in ((first, 0), (second, market.full)):
+        assert market.split(price - 1e-4).vms <= full < market.split(price + 1e-4).vms
+
+
+CAPACITIES = st.floats(0.1, 20)
+# Many loads are an exact multiple of the capacity.
+LOADS = st.one_of(st.floats(0, 300), st.builds(lambda vms, capacity: vms * capacity, st.integers(0, 29), CAPACITIES))
+
+
+@settings(max_examples=examples(400))
+@given(LOADS, CAPACITIES, st.floats(0.01, 5), st.floats(0.001, 1))
+def test_no_other_number_of_vms_is_cheaper(load: float, capacity: float, vm_price: float, job_price: float):
+    prices = Prices(capacity, vm_price, job_price / 3600)
+    costs = [
+        vms * vm_price + prices.serverless_cost(max(load - vms * capacity, 0.0))
+        for vms in range(ceil(load / capacity) + 2)
+    ]
+    found = cheapest(load, prices)
+    assert found.cost_per_hour == pytest.approx(min(costs), rel=1e-6, abs=1e-6)
+    assert found.vms * capacity + found.serverless_per_s >= load - 1e-6 * (1 + load)
 
 
 @pytest.mark.parametrize(

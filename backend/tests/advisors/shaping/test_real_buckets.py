@@ -1,11 +1,13 @@
 """Token buckets of Linux (`tc tbf`) between network namespaces, detected and saved by the command of users."""
 
 import subprocess
+import time
 from typing import Any
 
 import pytest
 
 from sinemora.advisors.shaping import burst
+from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, combined, detect
 from sinemora.cli import main
 from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row, namespaces, unavailable
 from tests.api_clients import Member, MeshWorld
@@ -39,6 +41,32 @@ def test_a_dual_bucket_is_detected_and_saved_for_a_vm(
     assert (saved["source"], saved["direction"]) == ("detected", "sent")
     assert saved["rate_mbit"] == pytest.approx(8e-6 * RATE, rel=0.05)
     assert saved["burst_kb"] == pytest.approx(DEPTH / 1e3, rel=0.15)
+
+
+def found_by_bursts() -> Bucket | None:
+    """Return the finding of three bursts of 800 packets at four times the rate, with rests in which a bucket fills."""
+    detections = []
+    for _ in range(3):
+        detections.append(detect(burst.train_of(burst.send(RECEIVER, 800, 1400, 4 * RATE))))
+        time.sleep(0.3)
+    return combined(detections).bucket
+
+
+@pytest.mark.parametrize(("queue", "mechanism"), [(2, Mechanism.POLICER), (400, Mechanism.SHAPER)])
+def test_rate_depth_and_mechanism_are_detected(from_sender: Row, queue: int, mechanism: Mechanism):
+    limits = ("burst", f"{DEPTH:.0f}", "limit", str(1_442 * queue))
+    from_sender.shape("tbf", "rate", f"{8 * RATE:.0f}bit", *limits)
+    found = found_by_bursts()
+    assert found is not None
+    assert (found.mechanism, found.upper) == (mechanism, None)
+    assert found.rate == pytest.approx(RATE, rel=0.05)
+    assert found.burst == pytest.approx(DEPTH, rel=0.15)
+
+
+@pytest.mark.parametrize("link", [(), ("tbf", "rate", "8mbit", "burst", "1502", "limit", "100000")])
+def test_a_bare_and_a_slow_link_have_no_bucket(from_sender: Row, link: tuple[str, ...]):
+    from_sender.shape(*link)
+    assert found_by_bursts() is None
 
 
 def test_an_unknown_vm_is_refused_before_any_burst(

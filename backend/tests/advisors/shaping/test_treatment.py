@@ -1,17 +1,20 @@
 """Treatment of packets by size and class: simulated paths, a real bucket of Linux, HTTP."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lab.benchmarks.advising.row import classes, one_queue
-from lab.benchmarks.advising.treatment import treatment
+from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, Verdict, by_class, by_size
+from sinemora.advisors.shaping.schemas import PacketTreatmentRead, TreatmentCreate
+from sinemora.advisors.shaping.service import treatment_of
 from sinemora.cli import main
 from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row
+from tests.advisors.shaping.queues import FULL, classes, one_queue
 from tests.api_clients import Member
 from tests.terminal import listening
 
@@ -100,11 +103,19 @@ def test_lists_of_unequal_length_are_refused(owner: Member):
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
 
 
+def treatment(rate: float, *, is_class: bool) -> PacketTreatmentRead:
+    """Return the finding of one burst of 2,000 packets at three times a rate (bytes/s), by size or by class."""
+    kinds = [(1400, 0), (1400, 46)] if is_class else [(64, 0), (1400, 0)]
+    arrivals = burst.send_mixed(RECEIVER, 2_000, kinds, 3 * rate)
+    found = treatment_of(TreatmentCreate.model_validate(asdict(arrivals)))
+    return found.by_class if is_class else found.by_size
+
+
 @pytest.mark.parametrize(("share", "starves"), [(None, True), (0.7, False)])
-def test_a_class_is_preferred_by_a_real_queue_with_two_priorities(path: Row, share: float | None, starves: bool):
+def test_a_class_is_preferred_by_a_real_queue_with_two_priorities(from_sender: Row, share: float | None, starves: bool):
     """HTB with two priorities, and with two weights: `prio` and `ets` are missing in many small kernels."""
-    classes(path, 1e6, 46, share)
-    found = treatment(path, 1e6, is_class=True)
+    classes(from_sender, 1e6, 46, share)
+    found = treatment(1e6, is_class=True)
     assert found.verdict is Verdict.DIFFERENT, found
     assert "prefers DSCP 46" in found.explanation
     assert ("starves" in found.explanation) is starves
@@ -112,8 +123,16 @@ def test_a_class_is_preferred_by_a_real_queue_with_two_priorities(path: Row, sha
     assert found.share == pytest.approx(1.0 if share is None else share, abs=0.05)
 
 
-def test_a_real_queue_of_packets_prefers_no_size_and_no_class(path: Row):
-    one_queue(path, 1e6, 50)
+def test_a_real_queue_of_packets_prefers_no_size_and_no_class(from_sender: Row):
+    one_queue(from_sender, 1e6, 50)
     for is_class in (False, True):
-        found = treatment(path, 1e6, is_class=is_class)
+        found = treatment(1e6, is_class=is_class)
         assert found.verdict is Verdict.SAME, found
+
+
+@pytest.mark.parametrize("packets", [2, 100])
+def test_a_real_bucket_that_drops_or_queues_prefers_no_class(from_sender: Row, packets: int):
+    limits = ("burst", str(10 * FULL), "limit", str(packets * FULL))
+    from_sender.shape("tbf", "rate", "8mbit", *limits)
+    found = treatment(1e6, is_class=True)
+    assert found.verdict is Verdict.SAME, found

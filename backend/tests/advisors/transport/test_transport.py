@@ -1,18 +1,37 @@
 """Transport advisor: a fixture for every rule, measured evidence over HTTP."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
-from lab.benchmarks.advising import transport
-from sinemora.advisors.transport.core.evidence import Ecn, ecn_of, routes_of
+from sinemora.advisors.transport.core.evidence import Ecn, Evidence, ecn_of, routes_of
+from sinemora.advisors.transport.core.rules import RULES, advise, job_saving
 from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.recommendations.measured_mesh import measured
 
+CASES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
 
-def test_every_rule_and_its_precedence():
-    assert transport.wrong() == []
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_rule_and_its_precedence(name: str):
+    evidence = TypeAdapter(Evidence).validate_python(CASES[name]["evidence"])
+    winners = {fired.rule.part: fired.rule.id for fired in advise(evidence) if fired.overridden_by is None}
+    assert winners == CASES[name]["winners"]
+
+
+def test_every_rule_has_a_case():
+    assert {rule for case in CASES.values() for rule in case["winners"].values()} == {rule.id for rule in RULES}
+
+
+@pytest.mark.parametrize(("rule", "share", "saved"), [("R2", 0.5, 0.10), ("R2", 0.6, 0.12), ("R4", 0.5, 0.045)])
+def test_the_savings_of_the_source(rule: str, share: float, saved: float):
+    """By the share of a job's time that it spends in transfers."""
+    effect = next(one.effect for one in RULES if one.id == rule)
+    assert job_saving(share, effect.saved or 0) == pytest.approx(saved, abs=1e-12)
 
 
 @pytest.mark.parametrize(

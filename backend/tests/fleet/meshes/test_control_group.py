@@ -10,17 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.benchmarks.advising.control_group import histories
-from lab.benchmarks.advising.group_world import Faults
 from sinemora.fleet.inventory.agents import AgentIdentity
 from sinemora.fleet.meshes import adoption, watch
 from sinemora.fleet.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, barrier, polled
 from sinemora.fleet.meshes.watch import PlanWatch
 from sinemora.kit.redis import client
 from tests.api_clients import Member, MeshWorld, limited_key
+from tests.fleet.meshes.group_histories import violations
+from tests.fleet.meshes.group_world import Faults
 from tests.seeds import examples
 
-STEPS = 40
 NOW = 1000.0
 
 
@@ -73,7 +72,7 @@ def test_without_a_live_agent_a_revision_is_active_nowhere(polls: list[Poll | No
 @settings(max_examples=examples(60), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_no_history_violates_order_snapshot_or_barrier(random: Random):
-    assert asyncio.run(histories([random], Faults(), STEPS)).violations == []
+    assert violations([random], Faults()) == []
 
 
 def of_most(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: float) -> Barrier:
@@ -107,12 +106,12 @@ def first_seen(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s
     ],
 )
 def test_histories_find_each_broken_rule(faults: Faults, violation: str):
-    assert violation in asyncio.run(histories([Random(seed) for seed in range(300)], faults, STEPS)).violations
+    assert violation in violations(map(Random, range(300)), faults)
 
 
 def test_histories_find_answers_from_an_old_cache(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(watch, "is_current", lambda *_: True)
-    found = asyncio.run(histories([Random(seed) for seed in range(20)], Faults(), STEPS)).violations
+    found = violations(map(Random, range(20)), Faults())
     assert {"an answer is older than its poll", "a plan goes back"} <= set(found)
 
 

@@ -1,59 +1,13 @@
-"""Bursts over a row of network namespaces, and queues on it that know classes."""
+"""Queues on a row of network namespaces that know classes, and one that does not."""
 
-import ctypes
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Sequence
 
 from sinemora.advisors.shaping.burst import OVERHEAD
 from sinemora.labs.shaping_lab.namespaces import Row, clear, within
 
-_CLONE_NEWNET = 0x40000000
-_FULL = 1400 + OVERHEAD
+FULL = 1400 + OVERHEAD
 _LEAST_BITS = 8_000
 """Rate that a class behind a strict priority is guaranteed: HTB needs one, and it is less than a packet a second."""
-
-Result = TypeVar("Result")
-
-
-def from_sender(path: Row, action: Callable[[], Result]) -> Result:
-    """Return the result of an action in the sender's namespace, which belongs to a thread."""
-    results: list[Result] = []
-
-    def run() -> None:
-        with Path(f"/run/netns/{path.sender}").open("rb") as handle:
-            libc = ctypes.CDLL(None, use_errno=True)
-            if libc.setns(handle.fileno(), _CLONE_NEWNET) != 0:
-                raise OSError(ctypes.get_errno(), f"cannot enter {path.sender}")
-        results.append(action())
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if not results:
-        sys.exit("A burst was not measured.")
-    return results[0]
-
-
-@contextmanager
-def receiving(path: Row) -> Iterator[None]:
-    """Receive bursts in the receiver's namespace."""
-    code = (
-        "from sinemora.advisors.shaping import burst\n"
-        "burst.receive(once=False, ready=lambda port: print(port, flush=True))\n"
-    )
-    command = ["ip", "netns", "exec", path.receiver, sys.executable, "-c", code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        try:
-            if process.stdout is not None:
-                process.stdout.readline()
-            yield
-        finally:
-            process.kill()
 
 
 def classes(path: Row, rate: float, preferred_dscp: int, share: float | None) -> None:
@@ -64,7 +18,7 @@ def classes(path: Row, rate: float, preferred_dscp: int, share: float | None) ->
     """
     link = f"{round(8 * rate)}bit"
     first, second = (link, f"{_LEAST_BITS}bit") if share is None else (_bits(rate, share), _bits(rate, 1 - share))
-    burst = ("burst", str(2 * _FULL), "cburst", str(2 * _FULL))
+    burst = ("burst", str(2 * FULL), "cburst", str(2 * FULL))
     _htb(path, link, burst, ("20", [("10", first, "0"), ("20", second, "0" if share is not None else "7")]), "bfifo")
     mark = ("match", "ip", "dsfield", hex(preferred_dscp << 2), "0xfc")
     _tc(path, "filter", "parent", "1:", "protocol", "ip", "prio", "1", "u32", *mark, "flowid", "1:10")
@@ -73,7 +27,7 @@ def classes(path: Row, rate: float, preferred_dscp: int, share: float | None) ->
 def one_queue(path: Row, rate: float, packets: int) -> None:
     """Shape the path to `rate` bytes/s with one queue that counts packets: size and class make no difference."""
     link = f"{round(8 * rate)}bit"
-    burst = ("burst", str(2 * _FULL), "cburst", str(2 * _FULL))
+    burst = ("burst", str(2 * FULL), "cburst", str(2 * FULL))
     _htb(path, link, burst, ("10", [("10", link, "0")]), "pfifo", packets)
 
 
@@ -90,9 +44,9 @@ def _htb(
     _tc(path, "qdisc", "root", "handle", "1:", "htb", "default", default)
     _tc(path, "class", "parent", "1:", "classid", "1:1", "htb", "rate", link, "ceil", link, *burst)
     for leaf, rate, priority in made:
-        limits = ("rate", rate, "ceil", link, *burst, "prio", priority, "quantum", str(_FULL))
+        limits = ("rate", rate, "ceil", link, *burst, "prio", priority, "quantum", str(FULL))
         _tc(path, "class", "parent", "1:1", "classid", f"1:{leaf}", "htb", *limits)
-        limit = str(packets if queue == "pfifo" else packets * _FULL)
+        limit = str(packets if queue == "pfifo" else packets * FULL)
         _tc(path, "qdisc", "parent", f"1:{leaf}", queue, "limit", limit)
 
 
