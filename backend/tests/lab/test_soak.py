@@ -1,12 +1,9 @@
 """Parts of the soak that judge: when faults are due, which failures and tracebacks they explain, what grows."""
 
-import asyncio
-
 import numpy as np
 import pytest
 
-from lab.benchmarks.scaling import fleet
-from lab.soak import logs, processes
+from lab.soak import logs
 from lab.soak.faults import FAULTS
 from lab.soak.logs import LogReader, errors_of
 from lab.soak.outages import MARGIN_S, Injected, failures_of, fault_at, outage_s, p99_s, unexplained
@@ -123,34 +120,3 @@ def test_growth_is_that_within_the_lives_of_a_program():
     assert growth(leaking)["api"].files_per_h == 0.0
     short = life("1", 0.0, WARM_S + LIFE_S / 2, 100.0, 30.0)
     assert growth(short)["api"].mib_per_h is None
-
-
-def test_a_sample_has_memory_and_files_of_this_process():
-    import os
-
-    (mine,) = processes.sample({"me": os.getpid(), "gone": 2**22 + 1}, 1.0)
-    assert mine.name == "me"
-    assert mine.memory_mib > 10
-    assert mine.files >= 3
-
-
-@pytest.mark.parametrize(("ended", "why"), [(False, fleet.UNANSWERED), (True, fleet.BROKEN)])
-def test_a_server_that_does_not_answer_is_not_a_broken_connection(ended: bool, why: str, monkeypatch):
-    monkeypatch.setattr(fleet, "_LIMIT_S", 0.3)
-    held = []
-
-    def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        held.append(writer)
-        if ended:
-            writer.close()
-
-    async def ask() -> tuple[str | None, str | None]:
-        async with await asyncio.start_server(take, "127.0.0.1") as server:
-            port = server.sockets[0].getsockname()[1]
-            line = fleet.Line(port)
-            failed = await line.attempt(b"POST / HTTP/1.1\r\n\r\n")
-            for writer in held:
-                writer.close()
-        return failed, await line.attempt(b"POST / HTTP/1.1\r\n\r\n")
-
-    assert asyncio.run(ask()) == (why, fleet.REFUSED)

@@ -1,14 +1,13 @@
 """Recommendations through HTTP, on round trips whose truth is known."""
 
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from sinemora.kit.db import system_session
-from sinemora.recommendations import flow_network, service, tasks
-from tests.api_clients import Caller, Member, MeshWorld
+from sinemora.recommendations import flow_network, tasks
+from tests.api_clients import Member, MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
 
@@ -598,24 +597,6 @@ def test_a_request_names_exactly_one_known_mesh(mesh: MeshWorld, body: dict[str,
     answer = mesh.owner.post(PATH, json=filled)
     assert (answer.status_code, answer.json()["code"]) == (404 if code.endswith("_unknown") else 422, code)
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
-
-
-def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Member, client: Caller, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
-    mine = f"{PATH}/{asked(mesh, worker)['id']}"
-    for method, path, body in (
-        ("GET", mine, None),
-        ("POST", f"{mine}/accept", None),
-        ("POST", f"{mine}/apply", None),
-        ("POST", f"{mine}/dismiss", {"reason": ""}),
-    ):
-        assert client.request(method, path, json=body).status_code == 401
-        for caller, where in ((other_owner, path), (mesh.owner, path.replace(mine, f"{PATH}/{uuid4()}"))):
-            assert caller.request(method, where, json=body).json()["code"] == "recommendation_unknown"
-    assert other_owner.get(PATH).json()["items"] == []
-    with system_session() as session:
-        assert service.queries.open_ones(session)
 
 
 def test_limits_that_contradict_the_inventory_are_reported(mesh: MeshWorld, worker):

@@ -10,6 +10,7 @@ from sinemora.applications.curves.core.library import published
 from tests.api_clients import MeshWorld
 from tests.recommendations.asking import asked, declared
 from tests.recommendations.measured_mesh import measured
+from tests.seeds import seeds
 
 # 250.0 µs lies below the middle of its bin, 250.9 µs. 137.3 and 411.1 µs are no middles either.
 STEADY = {("a-1", "b-1"): 250.0, ("a-1", "c-1"): 411.1, ("a-1", "b-2"): 137.3, ("a-1", "c-2"): 40.2}
@@ -44,7 +45,7 @@ CURVES = ("memcached-server", "dns", "strads-lasso", "tpc-c", "apache")
 VMS = ("a-1", "b-1", "c-1", "a-2", "b-2", "c-2")
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(range(10)))
 def test_any_state_has_one_set_of_numbers(mesh: MeshWorld, worker, seed: int):
     """Random round trips, curves, shapes and statistics: every number of the recommendation is one of the matrix."""
     rng = np.random.default_rng(seed)

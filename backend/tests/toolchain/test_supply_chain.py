@@ -62,20 +62,6 @@ def test_an_outcome_says_what_the_source_said(outcome: Audit, answered: bool, wo
     assert (outcome.answered, outcome.words) == (answered, words)
 
 
-@pytest.mark.parametrize(("updated", "words"), [("2026-11-20T00:00:00Z", " of 2026-11-20"), (None, "")])
-def test_rust_advisories_are_dated_where_the_source_is(updated: str | None, words: str) -> None:
-    printed = {
-        "database": {"advisory-count": 700, "last-updated": updated},
-        "lockfile": {"dependency-count": 250},
-        "vulnerabilities": {
-            "list": [{"package": {"name": "e", "version": "4"}, "advisory": {"id": "RUSTSEC-2026-0001"}}]
-        },
-    }
-    outcome = audit.of_cargo_audit(Audit("agent", "RustSec"), json.dumps(printed), "")
-    assert outcome.words == "e 4: RUSTSEC-2026-0001"
-    assert outcome.source == f"RustSec, 700 advisories{words}"
-
-
 @pytest.mark.parametrize(
     ("audits", "code"),
     [

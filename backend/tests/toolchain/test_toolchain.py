@@ -230,16 +230,6 @@ def test_a_listed_name_covers_the_parameters_of_its_test(running: ModuleType) ->
     assert [running.may_run_again(name, listed) for name in names] == [True, True, True, False, False]
 
 
-def test_a_suite_in_real_time_runs_before_others_where_it_may(
-    running: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shows = "import os; assert os.sched_getscheduler(0) == os.SCHED_RR"
-    suite = running.Suite("any", ".", (sys.executable, "-c", shows), realtime=True)
-    assert running.run(suite, {}).passed == bool(running.before_others())
-    monkeypatch.setenv("PATH", "")
-    assert running.before_others() == []
-
-
 def test_names_are_given_to_a_runner_that_forgets_them(running: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "runner").write_text(
         'if [ "$1" = only ]; then test "$2 $3" = "a::b c" && echo "test result: ok. 2 passed; 0 failed; 0 ignored"\n'
@@ -285,21 +275,6 @@ def test_a_suite_that_needs_namespaces_is_not_run_without_them(
     assert "counts::a_full_box_drops_and_counts_packets" in cargo.command
 
 
-def test_users_need_the_device_of_tap_interfaces(
-    suites: ModuleType, running: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(suites.os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(suites, "namespaces_allowed", lambda: True)
-    monkeypatch.setattr(suites, "TAP", tmp_path / "tun")
-    assert not suites.taps_allowed()
-    (tmp_path / "tun").touch()
-    assert suites.taps_allowed()
-    monkeypatch.setattr(suites, "taps_allowed", lambda: False)
-    tally = suites.run_all([running.Suite("cargo-test", ".", ("true",), "cargo")])["cargo-test"]
-    assert tally.skipped > 0
-    assert tally.not_run == [f"cargo-test: {tally.skipped} tests {suites.NO_TAPS}"]
-
-
 def test_make_alone_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     shown = subprocess.run(["make", "-C", ROOT], capture_output=True, text=True, check=True).stdout
@@ -328,30 +303,6 @@ def test_versions_agree_with_what_says_the_same_elsewhere(common: ModuleType) ->
         ROOT / "backend" / "pyproject.toml"
     ).read_text("utf-8")
     assert common.new_enough(common.VERSIONS["node"]["pinned"], "node")
-
-
-def test_root_completes_an_interrupted_installation_first(
-    common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    debian = importlib.import_module("debian")
-    log = importlib.import_module("steps").Log(tmp_path / "log")
-    calls: list[list[str]] = []
-
-    def run(command: list[str], *_: object, **__: object) -> None:
-        calls.append(command)
-        if command[0] == "dpkg":
-            raise common.StepFailedError("dpkg ended with 1", "")  # apt-get mends what dpkg cannot configure
-
-    monkeypatch.setattr(log, "run", run)
-    monkeypatch.setattr(debian.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(debian.shutil, "which", lambda name: name)
-    debian.install(["gcc"], "", log)
-    assert [command[:2] for command in calls] == [
-        ["apt-get", "update"],
-        ["dpkg", "--configure"],
-        ["apt-get", "install"],
-    ]
-    assert "--fix-broken" in calls[-1]
 
 
 def test_a_program_brought_without_root_gets_all_of_the_environment(

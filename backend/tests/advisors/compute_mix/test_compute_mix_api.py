@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 
-from sinemora.advisors.compute_mix import price_lists
-from sinemora.advisors.compute_mix.core import price_list
 from tests.api_clients import Member, MeshWorld
 from tests.recommendations.measured_mesh import measured
 
@@ -223,12 +221,6 @@ def test_a_profile_longer_than_a_week_or_of_a_million_vms_is_refused(owner: Memb
     answer = owner.post("/v1/advisors/compute-mix", json=BODY | {"hourly_load_per_s": [1e9, 1.0], "term_h": 100})
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
     assert "a million VMs of m5.large" in answer.text
-
-
-def test_csv_returns_what_was_written():
-    entries = [entry.model_dump(exclude_none=True) for entry in price_lists.sample().entries]
-    assert price_list.entries_of_csv(price_list.csv_of(entries)) == entries
-    assert price_list.entries_of_json('{"entries": []}') == []
 
 
 def test_provider_prices(owner: Member):

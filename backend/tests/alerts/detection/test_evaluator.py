@@ -85,24 +85,6 @@ def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watche
         session.execute(text("UPDATE agents SET stopped_at = NULL, started_at = NULL"))
 
 
-def test_missed_windows_are_evaluated(watched: Watched):
-    watched.window()
-    watched.slow = egress(watched, 1)
-    watched.report()
-    watched.window()  # two windows at once
-    assert len(watched.incidents()) == 1
-
-
-@pytest.mark.whole_store
-def test_every_due_window_is_evaluated(watched: Watched):
-    (rule,) = watched.rules()
-    watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"windows_x": 1, "windows_y": 1})
-    watched.slow = egress(watched, 4)
-    watched.report()
-    tasks.evaluate()
-    assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]
-
-
 @pytest.mark.whole_store
 def test_a_mesh_that_fails_or_is_locked_keeps_no_other_waiting(owner: Member, make_mesh: Callable[..., MeshWorld]):
     broken, locked, well = (watch(owner, make_mesh(owner, 3, name=name)) for name in ("broken", "locked", "well"))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from sinemora.alerts.detection import evaluator, late_data, tasks
+from sinemora.alerts.detection import late_data, tasks
 from sinemora.alerts.detection.late_data import LateDataResult, LateRange
 from sinemora.alerts.models import AlertState, Delivery, LateDataProgress
 from sinemora.kit.db import system_session, tenant_session
@@ -218,11 +218,3 @@ def test_minutes_close_together_are_one_range():
         LateRange(4000, 4060),
     ]
     assert late_data.ranges_of([]) == []
-
-
-def test_a_restart_of_the_worker_changes_nothing(evaluated: Watched):
-    backlog(evaluated, 4, egress(evaluated, 3))
-    roll_up(evaluated)
-    evaluator.forget()
-    assert evaluate_later(evaluated) is not None
-    assert len(evaluated.incidents()) == 1

@@ -217,12 +217,6 @@ def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: floa
         assert breaches.breach.all() == breaches.breach.any() == breach
 
 
-@pytest.mark.parametrize(("window_s", "x", "y"), [(10, 4, 6), (30, 6, 6), (60, 8, 8)])
-def test_longer_windows_need_more_spikes(window_s: int, x: int, y: int):
-    (rule,) = [one for one in defaults(window_s) if one.id == "spikes"]
-    assert (rule.x, rule.y) == (x, y)
-
-
 SPIKES = [rule for rule in defaults() if rule.condition.kind is Kind.SPIKE]
 FAR = 70_000_000.0
 """One-way delay of a path to another continent, ns."""

@@ -324,9 +324,3 @@ def test_scenarios_are_found_and_named(event: Event):
     assert (score.detected, score.right, score.wrong) == (
         (None, None, 0) if scenario.truth.culprit is None else (True, True, 0)
     )
-
-
-def test_a_scenario_is_deterministic():
-    one, same, other = make(Event.ZONE_PAIR, 4), make(Event.ZONE_PAIR, 4), make(Event.ZONE_PAIR, 5)
-    assert np.array_equal(one.windows.median_ns, same.windows.median_ns, equal_nan=True)
-    assert one.described() == same.described() != other.described()

@@ -290,14 +290,6 @@ def test_a_silence_during_the_wait_withdraws_the_notice(quiet: Watched, hooks: H
     assert waiting(quiet) == []
 
 
-def test_a_person_who_resolves_an_incident_during_the_wait_withdraws_the_notice(quiet: Watched, hooks: Hooks):
-    (incident,) = quiet.incidents()
-    assert quiet.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={}).status_code == 200
-    end_of_hold()
-    assert heard(hooks) == []
-    assert waiting(quiet) == []
-
-
 def test_without_a_hold_the_first_notice_of_an_info_incident_waits_too(quiet: Watched, hooks: Hooks):
     route(quiet, 0)
     quiet.slow |= {(4, 5): SLOW_NS}

@@ -44,14 +44,6 @@ def test_the_rows_of_the_source_are_complete():
     assert (row.p95_us, row.p99_us, row.p999_us) == (655, 205_055, 210_175)
 
 
-def test_buckets_keep_their_ratios_to_the_link():
-    small, source = Scale(200), Scale(10_000)
-    assert (source.bucket_mbit, source.switch_depth, source.host_depth) == (1_000, 100_000, 12_500_000)
-    assert small.bucket_mbit == 20
-    assert small.host_depth / small.bucket_mbit == pytest.approx(source.host_depth / source.bucket_mbit)
-    assert small.switch_depth == 10 * 1_514
-
-
 def test_percentiles_need_enough_operations():
     (few,) = figures(WorkloadName.C, ProfileName.TB_SWITCH, 2, {Operation.READ: [0.001] * 50, Operation.UPDATE: []})
     assert (few.p50_us, few.p95_us, few.p99_us, few.p999_us) == (pytest.approx(1_000), pytest.approx(1_000), None, None)

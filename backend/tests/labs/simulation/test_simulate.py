@@ -153,14 +153,6 @@ def test_drawn_traces_have_the_published_medians_and_tails() -> None:
             assert abs(np.corrcoef(ranks[4_000:], ranks[:-4_000])[0, 1]) < 0.25
 
 
-def test_days_of_a_trace_follow_one_another_with_their_history() -> None:
-    drawn = series.drawn(series.PUBLISHED, np.random.default_rng(1), 300, 100).delay_ns
-    assert drawn.shape == (3, 6 * series.DAYS, 400)
-    # The history of a day is the end of the day before; no day begins again.
-    assert (drawn[:, 1, :100] == drawn[:, 0, 300:]).all()
-    assert all((drawn[kind, 0, :300] != drawn[kind, 0, 100:]).mean() > 0.9 for kind in range(3))
-
-
 def test_a_round_trip_is_twice_the_one_way_delay() -> None:
     one_way = series.drawn(series.PUBLISHED, np.random.default_rng(1), 300, 100)
     round_trip = one_way.round_trips()
@@ -262,14 +254,6 @@ def test_areas_are_those_of_the_source_within_tolerance() -> None:
         assert area == pytest.approx(SOURCE[scheme], abs=within), scheme
     mistaken = RoundTrip(one_way.delay_ns, one_way.before_s)
     assert simulate(world, Scheme.random, jobs, mistaken).area > SOURCE[Scheme.random] + 4
-
-
-def test_jobs_of_the_start_can_be_placed_at_random() -> None:
-    """Under a policy that moves nothing they stay where they are, so it gains only on later arrivals."""
-    world = replace(WORLD, start_at_random=True)
-    area = {scheme: simulate(world, scheme, JOBS, LATENCY).area for scheme in (Scheme.random, Scheme.never_move)}
-    assert area[Scheme.random] == simulate(WORLD, Scheme.random, JOBS, LATENCY).area
-    assert area[Scheme.random] < area[Scheme.never_move] < simulate(WORLD, Scheme.never_move, JOBS, LATENCY).area
 
 
 def test_the_order_of_a_mix_changes_nothing() -> None:

@@ -20,14 +20,6 @@ def test_a_study_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "evaluation 5 of 5" in printed.err
 
 
-def test_transports_of_a_leaf_spine_network_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--topology", "leaf_spine", "--workload", "w4", "--flows", "1000", "--policy", "dctcp_d_tail_aware"]
-    assert main(["tail-lab", *arguments, "--alpha", "2"]) == 0
-    printed = capsys.readouterr().out
-    assert "dropped packets" in printed
-    assert "DCTCP: DCTCP-like, D-TAIL aware below DCTCP-like, small_p99" in printed
-
-
 def test_own_sizes_are_read_and_the_study_written_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "sizes.csv"
     file.write_text("bytes,count\n500,9\n90000,1\n")

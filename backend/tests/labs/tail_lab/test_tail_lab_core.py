@@ -163,13 +163,6 @@ def test_a_study_compares_on_flows_that_the_search_has_not_seen() -> None:
     assert {row.printed.policy for row in study.beside_source} == {PacketPolicy.D_TAIL_BLIND}
 
 
-def test_a_given_alpha_is_not_searched() -> None:
-    study = run(StudyRequest(WORKLOADS["w2"], flows=2_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
-    assert study.searches == []
-    assert [outcome.policy for outcome in study.outcomes] == [PacketPolicy.SRPT, PacketPolicy.D_TAIL_AWARE]
-    assert study.outcomes[1].alpha == 2.0
-
-
 def test_one_link_cannot_show_a_gain_over_srpt_in_mean() -> None:
     study = run(StudyRequest(WORKLOADS["w4"], flows=3_000, alpha=2.0, policies=(PacketPolicy.D_TAIL_AWARE,)))
     verdicts = {(row.printed.protocol, row.printed.figure): row.verdict for row in study.beside_source}

@@ -86,25 +86,6 @@ def test_homa_splits_its_classes_by_the_bytes_that_need_no_grant(key: str) -> No
     assert carried == pytest.approx(np.full(len(carried), 1 / len(carried)), abs=most_of_one_size + 0.01)
 
 
-def test_first_packets_are_in_the_highest_of_eight_classes() -> None:
-    flows = drawn("w5", 400)
-    simulated = simulate_fabric(flows, PacketPolicy.DCTCP_D_TAIL_BLIND, 1.0)
-    assert simulated.boundaries == sorted(simulated.boundaries)
-    assert len(simulated.boundaries) == 7
-    first = np.minimum(flows.sizes, FABRIC.packet_bytes).sum()
-    assert simulated.class_shares[-1] >= 0.99 * first / flows.sizes.sum()  # some packets are sent again
-    # The boundaries come from a run with one class, where large flows get more than with priorities: no even loads.
-    assert sum(share > 0.01 for share in simulated.class_shares) >= 4
-
-
-def test_what_progress_raises_ends_the_simulation() -> None:
-    def stop(share: float) -> None:
-        raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        simulate_fabric(drawn("w5", 400), PacketPolicy.DCTCP, 0.0, stop)
-
-
 def test_traffic_that_does_not_fit_the_network_is_refused() -> None:
     flows = drawn("w4", 100)
     for changed in (

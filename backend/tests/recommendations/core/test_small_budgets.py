@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import combinations, product
 
 import numpy as np
 import pytest
-import sinemora_native
 
 from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import Star, Tenant, large
@@ -84,14 +82,6 @@ def single_moves(seed: int) -> list[tuple[float, int, int]]:
 
 
 @pytest.mark.parametrize("seed", seeds(range(1, 7)))
-def test_no_single_move_is_better_than_the_one_found(seed: int) -> None:
-    problem = problem_of(seed)
-    solution = search.solve(problem)
-    now = value(problem, problem.at)[1]
-    assert now - solution.total == pytest.approx(single_moves(seed)[0][0] - problem.move_price, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", seeds(range(1, 7)))
 @pytest.mark.parametrize("budget", [1, 2, 3])
 def test_the_best_set_of_moves_is_found_and_proven(seed: int, budget: int) -> None:
     problem = replace(problem_of(seed), most_moves=budget)
@@ -109,25 +99,6 @@ def test_the_best_set_of_moves_is_found_and_proven(seed: int, budget: int) -> No
             chosen.append((gain, task, machine))
     gained = sum(gain - problem.move_price for gain, _, _ in chosen)
     assert value(problem, problem.at)[1] - solution.total >= gained - 1e-9
-
-
-@pytest.mark.parametrize("seed", seeds(range(1, 5)))
-def test_no_pair_of_moves_is_better_than_the_one_found(seed: int) -> None:
-    """Every pair of moves on 20 VMs, whether they depend on one another or not."""
-    problem = replace(problem_of(seed, 20), most_moves=2)
-    links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
-    found, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, 50_000_000)
-    best = value(problem, problem.at)[1]
-    vms = range(len(problem.room))
-    for pair in combinations(np.flatnonzero(problem.movable).tolist(), 2):
-        for there in product(vms, vms):
-            at = problem.at.copy()
-            at[list(pair)] = there
-            cost = value(problem, at)[1]
-            if cost < best and keeps(problem, at):
-                best = cost
-    assert value(problem, found)[1] == pytest.approx(best, abs=1e-9)
-    assert bound == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", seeds(range(1, 7)))

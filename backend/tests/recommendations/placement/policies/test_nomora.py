@@ -46,7 +46,7 @@ def test_one_node_per_job_costs_the_same(seed: int, beta: float) -> None:
 
 @pytest.mark.parametrize("parameters", [TASKS, JOBS])
 def test_preferring_everything_is_the_exact_policy(parameters: Parameters) -> None:
-    for seed in range(20):
+    for seed in seeds(range(20)):
         problem = random_problem(np.random.default_rng(seed))
         everything = dataclasses.replace(parameters, p_m=1000, p_r=0)
         assert nomora.solve(problem, everything).cost == exact.solve(problem).cost

@@ -12,9 +12,10 @@ from sinemora.recommendations.placement.policies.limits import InfeasibleError
 from sinemora.recommendations.placement.problem import ANYWHERE, ProblemError, Risk, Spread
 from sinemora.recommendations.placement.risk import pair_costs
 from tests.recommendations.placement.problems import random_problem, true_costs
+from tests.seeds import seeds
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(range(25)))
 def test_a_gang_of_one_job_is_the_best_of_all_roots(seed: int) -> None:
     problem = random_problem(np.random.default_rng(seed), jobs=1, machines=7)
     homeless = problem.with_roots(np.array([ANYWHERE]))
@@ -41,7 +42,7 @@ def test_risks_of_a_pair_by_hand() -> None:
     assert pair_costs(shares, table, Risk.cvar).tolist() == [200, 820, 100]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(range(20)))
 def test_spread_limits_hold_at_least_cost(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, jobs=2, machines=4, most_tasks=4)

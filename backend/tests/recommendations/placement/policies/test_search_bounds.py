@@ -9,6 +9,7 @@ import sinemora_native
 from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.policies.search import NO_LIMIT, WAITING, SearchProblem
 from sinemora.recommendations.placement.problem import Ints, Shares
+from tests.seeds import seeds
 
 _STEPS = 45
 _UNLIMITED = 1 << 40
@@ -64,7 +65,7 @@ def bound(problem: SearchProblem) -> float:
     return float(sinemora_native.placement_bound(problem, links, waiting_cost, 100.0, 1)[0])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(range(6)))
 def test_the_gap_of_a_graph_whose_tasks_want_to_share_machines_is_small(seed: int) -> None:
     rng = np.random.default_rng(seed)
     machines, tasks = 40, 7
