@@ -4,6 +4,7 @@ import base64
 import socketserver
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,8 @@ from cryptography.x509.oid import NameOID
 
 class MailServer(socketserver.ThreadingTCPServer):
     """Keeps messages in `got` with their recipients. With `tls` it takes them encrypted only, with `login` only from
-    clients that know user and password. `refusals` are the answers to recipients that it refuses.
+    clients that know user and password. `refusals` are the answers to recipients that it refuses. It greets after
+    `waits_s`; `asked`: a client has come.
     """
 
     allow_reuse_address = True
@@ -28,6 +30,8 @@ class MailServer(socketserver.ThreadingTCPServer):
         self.got: list[tuple[list[str], bytes]] = []
         self.tls, self.login = tls, login
         self.refusals: dict[str, str] = {}
+        self.asked = False
+        self.waits_s = 0.0
 
     @property
     def port(self) -> int:
@@ -36,6 +40,9 @@ class MailServer(socketserver.ThreadingTCPServer):
 
 class _Mail(socketserver.StreamRequestHandler):
     def handle(self) -> None:
+        server: Any = self.server
+        server.asked = True
+        time.sleep(server.waits_s)
         self.secure = self.known = False
         self.to: list[str] = []
         self._say("220 mail.test ESMTP")

@@ -120,9 +120,20 @@ class _Client(smtplib.SMTP):
         super().__init__(host, port, timeout=_SILENCE_S)
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
-        connection: socket.socket = super()._get_socket(host, port, timeout)  # type: ignore[misc]
-        self._deadline.watch(connection)
-        return connection
+        """Connect to the first address of the host that answers; the look-up counts too."""
+        failed: OSError | None = None
+        for address in self._deadline.addresses(host, port):
+            try:
+                connection: socket.socket = super()._get_socket(  # type: ignore[misc]
+                    address, port, min(timeout, self._deadline.left_s())
+                )
+            except OSError as error:
+                failed = error
+                continue
+            connection.settimeout(timeout)
+            self._deadline.watch(connection)
+            return connection
+        raise failed or OSError(f"{host} has no address")
 
 
 class _EncryptedClient(smtplib.SMTP_SSL, _Client):

@@ -30,6 +30,8 @@ _KEPT = timedelta(days=30)
 _AT_ONCE = 50
 _ANSWER_MAX = 500
 _PLACE_WAIT_S = 1.0
+# Longer than any exchange with a mail server takes, so that an attempt without a result is known to be over.
+_UNDER_WAY = timedelta(seconds=mail.LIMIT_S + 10)
 # Most mails that a process sends at once: a mail server that hangs leaves threads for notifications.
 _places = threading.BoundedSemaphore(4)
 
@@ -131,13 +133,37 @@ def _deliver(mail_id: UUID) -> bool:
 
 
 def _attempt_due(mail_id: UUID, now: datetime) -> None:
+    """Try a mail if it is due: claim it, send it outside of any transaction, record the answer.
+
+    The attempt counts from the claim on. If its process ends in the middle, the next one begins half a minute later.
+    """
+    with system_session() as session:
+        claimed = _claim(session, mail_id, now)
+    if claimed is None:
+        return
+    attempt, recipient, encrypted = claimed
+    state, answer = _sent(mail_id, recipient, encrypted)
+    with system_session() as session:
+        row = session.get(OutgoingMail, mail_id, with_for_update=True)
+        if row is not None and row.state == MailState.waiting and row.attempts == attempt:
+            _record(row, state, answer, datetime.now(UTC))
+
+
+def _claim(session: Session, mail_id: UUID, now: datetime) -> tuple[int, str, bytes | None] | None:
+    """Return a due mail for this process alone: number of the attempt, recipient and encrypted content."""
     due = select(OutgoingMail).where(
         OutgoingMail.id == mail_id, OutgoingMail.state == MailState.waiting, OutgoingMail.due_at <= now
     )
-    with system_session() as session:
-        row = session.scalars(due.with_for_update(skip_locked=True)).one_or_none()
-        if row is not None:
-            _attempt(row, now)
+    row = session.scalars(due.with_for_update(skip_locked=True)).one_or_none()
+    if row is None:
+        return None
+    if row.attempts >= _ATTEMPTS_MAX or now >= row.gives_up_at:
+        row.answer = f"Given up. {row.answer}".strip()
+        _end(row, MailState.failed)
+        return None
+    row.attempts += 1
+    row.answer, row.due_at = f"Attempt {row.attempts}: no answer recorded.", now + _UNDER_WAY
+    return row.attempts, row.recipient, row.encrypted_content
 
 
 @celery.task(name="mail.deliver_due")
@@ -157,21 +183,25 @@ ROUTES[deliver.name] = {"queue": FAST}
 ROUTES[deliver_due.name] = {"queue": FAST}
 
 
-def _attempt(row: OutgoingMail, now: datetime) -> None:
-    """Try a mail and store the result."""
-    row.attempts += 1
+def _sent(mail_id: UUID, recipient: str, encrypted_content: bytes | None) -> tuple[MailState, str]:
+    """Hand a mail to the server. Return its state, which is waiting if a later attempt may help, and the answer."""
     try:
-        content = encryption.decrypt(row.encrypted_content)
-        letter = Mail(row.recipient, content["subject"], content["paragraphs"])
-        row.answer = mail.send(mail.message_of(letter, str(row.id)))[:_ANSWER_MAX]
-        _end(row, MailState.sent)
+        content = encryption.decrypt(encrypted_content)
+        letter = Mail(recipient, content["subject"], content["paragraphs"])
+        return MailState.sent, mail.send(mail.message_of(letter, str(mail_id)))
     except MailDelayed as error:
-        row.answer = str(error)[:_ANSWER_MAX]
-        row.due_at = now + timedelta(seconds=BACKOFF_S[min(row.attempts, len(BACKOFF_S)) - 1])
-        if row.due_at >= row.gives_up_at or row.attempts > _ATTEMPTS_MAX:
-            _end(row, MailState.failed)
+        return MailState.waiting, str(error)
     except (MailRefused, ProductError, ValueError) as error:
-        row.answer = str(error)[:_ANSWER_MAX]
+        return MailState.failed, str(error)
+
+
+def _record(row: OutgoingMail, state: MailState, answer: str, now: datetime) -> None:
+    """Store the result of an attempt."""
+    row.answer = answer[:_ANSWER_MAX]
+    row.due_at = now + timedelta(seconds=BACKOFF_S[min(row.attempts, len(BACKOFF_S)) - 1])
+    if state is not MailState.waiting:
+        _end(row, state)
+    elif row.due_at >= row.gives_up_at or row.attempts >= _ATTEMPTS_MAX:
         _end(row, MailState.failed)
 
 

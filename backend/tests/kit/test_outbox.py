@@ -1,5 +1,9 @@
 """Mails of the product: stored with the change that asks for them, sent by a worker, encrypted while they wait."""
 
+import socket
+import sys
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -77,6 +81,45 @@ def test_a_server_that_is_away_is_tried_again(database: Engine, mail_settings: N
     due_now()
     assert stored(mail_id).state == "sent"
     assert len(mail_server.got) == 1
+
+
+def test_a_mail_is_sent_outside_of_any_transaction(database: Engine, mail_settings: None, mail_server: MailServer):
+    mail_server.waits_s = 1.0
+    mail_id = posted()
+    sending = threading.Thread(target=outbox.deliver, args=(str(mail_id),))
+    sending.start()
+    while not mail_server.asked:
+        time.sleep(0.01)
+    with system_session() as session:  # nobody holds the row meanwhile, and nobody else sends the mail
+        row = session.scalars(select(OutgoingMail).where(OutgoingMail.id == mail_id).with_for_update(nowait=True)).one()
+        assert (row.attempts, row.answer) == (1, "Attempt 1: no answer recorded.")
+    outbox.deliver(str(mail_id))
+    sending.join()
+    assert stored(mail_id).state == "sent"
+    assert len(mail_server.got) == 1
+
+
+def test_an_attempt_counts_whose_answer_is_lost(
+    database: Engine, mail_settings: None, mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
+):
+    mail_id = posted()
+    with monkeypatch.context() as killed:
+        killed.setattr(outbox, "_record", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            outbox.deliver(str(mail_id))
+    outbox.deliver_due()
+    assert (stored(mail_id).attempts, len(mail_server.got)) == (1, 1)
+    due_now()
+    assert (stored(mail_id).state, stored(mail_id).attempts) == ("sent", 2)
+
+
+def test_the_look_up_of_a_mail_server_has_a_time_limit(mail_settings: None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mail, "LIMIT_S", 0.3)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
+    began = time.monotonic()
+    with pytest.raises(mail.MailDelayed, match="did not answer within"):
+        mail.send(mail.message_of(LETTER, "1"))
+    assert time.monotonic() - began < 1.5
 
 
 def test_a_refused_recipient_is_given_up(database: Engine, mail_settings: None, mail_server: MailServer):
