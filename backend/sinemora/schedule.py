@@ -24,7 +24,7 @@ from sinemora.applications.learning import tasks as learning
 from sinemora.fleet.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import outbox, pulse
-from sinemora.kit.celery import FAST, NOTICES, SCHEDULE, UPKEEP, celery
+from sinemora.kit.celery import FAST, LIMIT_S, NOTICES, SCHEDULE, UPKEEP, celery
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.measurements import tasks as measurements
@@ -37,6 +37,8 @@ from sinemora.recommendations.what_if import options_job
 
 app = celery
 FEATURES = (tables, export_job, execute, service, worker_metrics, backtest, options_job)
+_INTERRUPTED_S = 300.0
+"""Time after which a run of a frequent sweep is interrupted, s."""
 LABS = tuple(compose.imported("jobs"))
 
 
@@ -45,10 +47,13 @@ def _every(
 ) -> None:
     """Run `task` every `schedule` seconds or as a crontab says, unless it has waited for `expires_s` for a worker.
 
-    One late sweep does all the work, so those that queued up meanwhile are dropped.
+    One late sweep does all the work, so those that queued up meanwhile are dropped. A run of a frequent sweep that
+    hangs is interrupted, and its process is ended if that does not help: the next run does the work.
     """
-    options = {} if expires_s is None else {"options": {"expires": expires_s}}
-    SCHEDULE[task.name] = {"task": task.name, "schedule": schedule, "kwargs": parameters, **options}
+    options = {} if expires_s is None else {"expires": expires_s}
+    if isinstance(schedule, float) and task.soft_time_limit == LIMIT_S:
+        options |= {"soft_time_limit": _INTERRUPTED_S, "time_limit": 2 * _INTERRUPTED_S}
+    SCHEDULE[task.name] = {"task": task.name, "schedule": schedule, "kwargs": parameters, "options": options}
 
 
 _every(tenants.sweep, crontab(minute="17"))

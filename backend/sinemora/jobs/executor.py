@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import exc
 from sqlalchemy.orm import Session
 
@@ -16,7 +17,7 @@ from sinemora.jobs.isolation import ChildDied, run_isolated
 from sinemora.jobs.metrics import JOB_SECONDS
 from sinemora.jobs.models import Job, JobState, Queue
 from sinemora.jobs.registry import JobFunction, JobKind, expected_s, kind_named
-from sinemora.kit.celery import celery
+from sinemora.kit.celery import LIMIT_S, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError, database_error
 from sinemora.kit.jobs import enqueue
@@ -101,6 +102,9 @@ def _work(job: Job, kind: JobKind) -> None:
         outcome = JobOutcome(JobState.cancelled)
     except JobLost:
         outcome = JobOutcome(None)
+    except SoftTimeLimitExceeded:
+        log.warning("job interrupted", job=str(job.id), attempt=job.attempt)
+        outcome = JobOutcome(JobState.failed, error=_stored(_took_too_long()))
     except ChildDied as death:
         log.warning("process of a job died", job=str(job.id), attempt=job.attempt, reason=death.reason)
         outcome = JobOutcome(JobState.failed, error=_stored(_process_died(job, death)), again=True)
@@ -121,6 +125,8 @@ def _attempt(context: JobContext, work: JobFunction) -> JobOutcome:
         return JobOutcome(JobState.cancelled)
     except JobLost:
         return JobOutcome(None)
+    except SoftTimeLimitExceeded:
+        raise
     except ProductError as error:
         return JobOutcome(JobState.failed, error=_stored(error))
     except exc.SQLAlchemyError as error:
@@ -144,6 +150,14 @@ def _is_busy(error: ProductError | None) -> bool:
 
 def _internal(job_id: UUID) -> ProductError:
     return ProductError("internal_error", 500, f"Internal error: the log contains job {job_id}.")
+
+
+def _took_too_long() -> ProductError:
+    return ProductError(
+        "job_too_long",
+        500,
+        f"Time limit: the job was interrupted after {LIMIT_S // 60} min without a result. Request less at once.",
+    )
 
 
 def _process_died(job: Job, death: ChildDied) -> ProductError:

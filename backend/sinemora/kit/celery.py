@@ -9,6 +9,9 @@ from pydantic import ValidationError
 from sinemora.kit.config import explain, settings
 from sinemora.kit.redis import broker_url
 
+LIMIT_S = 3300
+"""Time after which a task that has no other limit is interrupted, s; its process is ended five minutes later."""
+
 
 def _configuration() -> dict[str, Any]:
     try:
@@ -23,6 +26,7 @@ def _configuration() -> dict[str, Any]:
         "task_reject_on_worker_lost": True,
         "task_default_queue": UPKEEP,
         "task_time_limit": 3600,
+        "task_soft_time_limit": LIMIT_S,
         "worker_prefetch_multiplier": 1,
         "worker_hijack_root_logger": False,
         # Longer than any job, or the broker hands a running job to a second worker.

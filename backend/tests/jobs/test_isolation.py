@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import text
 
 from sinemora.jobs import executor
@@ -44,6 +45,27 @@ def cancel(owner: Member, job_id: object, worker: threading.Thread) -> None:
     assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
     worker.join(WAIT_MOST_S)
     assert not worker.is_alive()
+
+
+@pytest.mark.parametrize("queue", [Queue.bulk, Queue.solve])
+def test_a_job_that_never_returns_is_interrupted_and_fails_in_words(owner: Member, make_kind, sent, queue: Queue):
+    def work(_: JobContext):
+        while True:
+            time.sleep(1)
+
+    def interrupt(*_: object) -> None:
+        """Do as a process of Celery's worker does at its time limit."""
+        raise SoftTimeLimitExceeded
+
+    job_id = ask(owner, make_kind(work, queue))
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    try:
+        executor.run(owner.tenant_id, job_id)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    job = owner.get(f"/v1/jobs/{job_id}").json()
+    assert (job["state"], job["problem"]["code"]) == ("failed", "job_too_long")
 
 
 def test_result_progress_and_refusal_come_back_from_the_child(owner, make_kind, sent):

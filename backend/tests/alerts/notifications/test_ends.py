@@ -147,6 +147,18 @@ def test_an_incident_about_what_no_longer_exists_ends(
     assert heard(hooks) == BOTH_ENDED
 
 
+def test_the_sweep_ends_in_time_and_the_next_one_continues(
+    told: Watched, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+):
+    delete_rules(told)
+    with monkeypatch.context() as slow:
+        slow.setattr(tasks, "_END_GONE_S", 0.0)
+        tasks.end_gone()
+    assert told.incidents()[0]["state"] == "open"
+    tasks.end_gone()
+    assert told.incidents()[0]["state"] == "resolved"
+
+
 def test_the_end_of_an_incident_outlives_its_mesh(told: Watched, hooks: Hooks):
     (incident,) = told.incidents()
     path = f"/v1/meshes/{told.world.id}"
