@@ -32,6 +32,7 @@ from sinemora.advisors.fairness import routes as fairness
 from sinemora.advisors.shaping import routes as shaping
 from sinemora.advisors.transfers import routes as transfers
 from sinemora.advisors.transport import routes as transport
+from sinemora.alerts import named
 from sinemora.alerts.detection import routes as detection
 from sinemora.alerts.detection import timeliness
 from sinemora.alerts.evidence import routes as evidence
@@ -147,6 +148,8 @@ ROUTERS = (
 )
 # Collectors of metrics in the database and in Redis, and checks; their import registers them.
 METRICS = (worker_metrics, backlog_metrics, timeliness)
+# What keeps names of objects and follows new ones; its import registers it.
+RENAMES = (named,)
 
 
 @asynccontextmanager

@@ -9,8 +9,11 @@ Labels = Mapping[str, Sequence[str]]
 
 
 def matches(matchers: Sequence[Mapping[str, Any]], labels: Labels) -> bool:
-    """Return whether every matcher finds its value (* matches anything) among the values of its label."""
-    return all(
-        any(fnmatchcase(value, one["value"]) for value in labels.get(one["label"], ())) != bool(one.get("negate"))
-        for one in matchers
-    )
+    """Return whether every matcher finds its value: a name (* matches anything), or the id of an object."""
+    return all(_finds(one["label"], one["value"], labels) != bool(one.get("negate")) for one in matchers)
+
+
+def _finds(label: str, wanted: str, labels: Labels) -> bool:
+    names = labels.get(label, ())
+    is_one = wanted in names or wanted in labels.get(f"{label}_id", ())
+    return is_one or any(fnmatchcase(name, wanted) for name in names)

@@ -21,6 +21,7 @@ from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing, invalid
 from sinemora.kit.field_errors import message_of
 from sinemora.kit.http.etag import IfMatch
+from sinemora.kit.renames import renamed
 
 
 class _Named(Protocol):
@@ -69,7 +70,8 @@ def update_application(
     application = existing(locked(session, Application, application_id), "application")
     precondition.check(application)
     changes = body.model_dump(exclude_unset=True)
-    if changes.get("name") and changes["name"] != application.name:
+    before = application.name
+    if changes.get("name") and changes["name"] != before:
         _name_free(session, changes["name"])
         application.name = changes["name"]
     for field in (*_PLAIN, "reference_us"):
@@ -91,6 +93,7 @@ def update_application(
     contradictions.check(session, application, changes)
     # A change of tasks or edges alone also changes the version of the application.
     application.updated_at = datetime.now(UTC)
+    renamed(session, "application", before, application.name)
     session.flush()
     session.expire(application)
     session.refresh(application)

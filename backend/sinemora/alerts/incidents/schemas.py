@@ -404,6 +404,7 @@ class Assignment(Write):
 
 
 class SilencePreview(Read):
-    """Incidents of the last week that a silence would have matched."""
+    """Incidents of the last week that a silence would have matched; `notes` on names that none or several have."""
 
     incidents: list[IncidentSummary]
+    notes: list[str]

@@ -34,6 +34,7 @@ from sinemora.alerts.models import (
     IncidentEvent,
     IncidentState,
 )
+from sinemora.alerts.named import notes_on
 from sinemora.alerts.notifications import dispatch, ends
 from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.paths import share_of_paths
@@ -205,4 +206,4 @@ def preview_silence(session: Session, body: SilenceCreate) -> SilencePreview:
         meshes[incident.mesh_id] = mesh
         if matches(silence.matchers, labels_of(incident, mesh)):
             matching.append(summary(incident))
-    return SilencePreview(incidents=matching)
+    return SilencePreview(incidents=matching, notes=notes_on(session, silence.matchers))

@@ -20,6 +20,7 @@ from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RuleUpdate
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
+from sinemora.kit.renames import renamed
 
 
 def get_rule(session: Session, rule_id: UUID) -> AlertRule:
@@ -41,6 +42,7 @@ def update_rule(session: Session, actor: Actor, rule_id: UUID, body: RuleUpdate,
     row = get_rule(session, rule_id)
     precondition.check(row)
     changes = body.model_dump(mode="json", exclude_unset=True)
+    before = row.name
     for field, value in changes.items():
         if field == "name" and value != row.name:
             _rule_name_free(session, row.mesh_id, value)
@@ -48,6 +50,7 @@ def update_rule(session: Session, actor: Actor, rule_id: UUID, body: RuleUpdate,
     if row.windows_x > row.windows_y:
         raise ProductError("rule_windows_invalid", 422, "Invalid windows: `windows_x` cannot be more than `windows_y`.")
     row.updated_at = datetime.now(UTC)
+    renamed(session, "rule", before, row.name)
     audit.updated(session, actor, "alert_rule", row, changes)
     return row
 

@@ -13,6 +13,7 @@ from sinemora.fleet.inventory.models import Responder, Vm, Zone
 from sinemora.fleet.inventory.schemas import AgentEnrol, VmCreate, VmUpdate, ZoneCreate, ZoneUpdate
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
+from sinemora.kit.renames import renamed
 
 
 def get_zone(session: Session, zone_id: UUID) -> Zone:
@@ -45,11 +46,13 @@ def update_zone(session: Session, actor: Actor, zone_id: UUID, body: ZoneUpdate,
     zone = get_zone(session, zone_id)
     precondition.check(zone)
     changes = body.model_dump(exclude_unset=True)
-    if changes.get("name", zone.name) != zone.name:
+    before = zone.name
+    if changes.get("name", before) != before:
         _check_zone_name(session, zone.provider, zone.region, changes["name"])
         zone.name = changes["name"]
     if "physical_id" in changes:
         zone.physical_id = changes["physical_id"]
+    renamed(session, "zone", before, zone.name)
     session.flush()
     audit.record(session, actor, "zone.updated", zone.id, zone.name, fields=sorted(changes))
     return zone
@@ -83,7 +86,8 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
     vm = get_vm(session, vm_id)
     precondition.check(vm)
     changes = body.model_dump(exclude_unset=True)
-    if changes.get("name", vm.name) != vm.name:
+    before = vm.name
+    if changes.get("name", before) != before:
         _check_vm_name(session, changes["name"])
     if "zone_id" in changes:
         vm.zone = get_zone(session, changes["zone_id"])
@@ -93,6 +97,7 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
         raise ProductError("ports_equal", 409, "Ports equal: general_port must differ from event_port.")
     if vm.responder != Responder.AGENT:
         _check_master(vm)
+    renamed(session, "vm", before, vm.name)
     session.flush()
     audit.record(session, actor, "vm.updated", vm.id, vm.name, fields=sorted(changes))
     return vm

@@ -20,6 +20,7 @@ from sinemora.fleet.meshes.strategies.strategy import StrategyKind
 from sinemora.kit.errors import NotFound, ProductError, existing, still_used
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.lru_cache import LruCache
+from sinemora.kit.renames import renamed
 
 # The members of 1,000 VMs take a quarter as long to read as their newest matrix takes as a whole.
 _MEMBERS_KEPT = 50_000
@@ -82,7 +83,7 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
         usage.lock(session)
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
-    before_s = mesh.window_s
+    before, before_s = mesh.name, mesh.window_s
     if changes.get("name", mesh.name) != mesh.name:
         _check_name(session, changes["name"])
     for field, value in changes.items():
@@ -91,6 +92,7 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
         queries.set_focus(session, mesh.id, b"")
     if changes.get("window_s", before_s) < before_s or changes.keys() & _PLANNED_BY:
         usage.check_growth(session)
+    renamed(session, "mesh", before, mesh.name)
     audit.updated(session, actor, "mesh", mesh, changes)
     return mesh
 

@@ -29,12 +29,13 @@ test('a silence states its matchers, its end and its weekly window', async () =>
 })
 
 test('matches of a silence are previewed, and nothing is created', async () => {
-  const sent = mockApi({ 'POST /v1/silence-previews': { incidents: [] } })
+  const sent = mockApi({ 'POST /v1/silence-previews': { incidents: [], notes: ['No VM is named db-9 now.'] } })
   await showPage(<NewSilence />)
   await userEvent.type(field('Value 1'), 'production')
   await userEvent.type(field('Reason'), 'x')
   await press('Preview matches')
   expect(await screen.findByText('No incident of the last 7 days matches.')).toBeTruthy()
+  expect(screen.getByText('No VM is named db-9 now.')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/silences')).toEqual([])
   expect(field('Reason').value).toBe('x')
 })

@@ -157,6 +157,11 @@ export function NewSilence() {
                   preview.data.incidents.length === 1 ? strings.incidentNoun : strings.incidentsNoun,
                 )}
           </Notice>
+          {preview.data.notes.map((note) => (
+            <Notice key={note} tone="warn">
+              {note}
+            </Notice>
+          ))}
           {preview.data.incidents.length > 0 && (
             <IncidentList label={strings.matchingIncidents} incidents={preview.data.incidents} />
           )}

@@ -1,0 +1,105 @@
+"""Names in silences, routes and scopes of rules: they mean the same object after a rename, or it is said."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sinemora.alerts.matchers import matches
+from tests.alerts.conftest import Watched, egress
+from tests.api_clients import Caller, Member, MeshWorld, limited_key
+
+ANY = {"If-Match": "*"}
+
+
+def change(owner: Caller, path: str, **fields: Any) -> None:
+    answer = owner.patch(path, json=fields, headers=ANY)
+    assert answer.is_success, answer.text
+
+
+def silenced(owner: Member, *matchers: dict[str, str]) -> str:
+    body = {"comment": "known", "matchers": list(matchers), "ends_at": "2099-01-01T00:00:00Z"}
+    return str(owner.created("/v1/silences", body)["id"])
+
+
+def values(owner: Member, silence: str) -> list[str]:
+    return [one["value"] for one in owner.get(f"/v1/silences/{silence}").json()["matchers"]]
+
+
+def of(owner: Member, kind: str, name: str) -> Any:
+    (found,) = [one for one in owner.get(f"/v1/{kind}").json()["items"] if one["name"] == name]
+    return found
+
+
+def test_a_silence_means_the_same_vm_after_its_rename(watched: Watched):
+    owner = watched.owner
+    silence = silenced(owner, {"label": "vm", "value": "c-1"})
+    watched.slow = egress(watched, 2)
+    watched.windows(2)
+    change(owner, f"/v1/vms/{of(owner, 'vms', 'c-1')['id']}", name='database \u00e9"1')
+    watched.windows(1)
+    assert values(owner, silence) == ['database \u00e9"1']
+    assert [one["silenced_by"] for one in watched.incidents()] == ["silence: known"]
+    assert owner.get("/v1/deliveries").json()["items"] == []
+
+
+def test_routes_and_scopes_of_rules_follow_too(watched: Watched):
+    owner, mesh = watched.owner, watched.world.id
+    owner.created("/v1/receivers", {"name": "chat", "kind": "webhook", "settings": {"url": "http://chat.example"}})
+    inner = {"matchers": [{"label": "mesh", "value": watched_name(watched)}, {"label": "zone", "value": "c"}]}
+    tree = {"root": {"receivers": ["chat"], "routes": [inner | {"receivers": ["chat"]}]}}
+    assert owner.put("/v1/alert-routes", json=tree, headers=ANY).is_success
+    rule = watched.rules()[0]
+    change(owner, f"/v1/alert-rules/{rule['id']}", scope={"vms": ["a-1"], "path": ["a-1", "c-1"], "zones": ["c"]})
+    change(owner, f"/v1/meshes/{mesh}", name="other")
+    change(owner, f"/v1/zones/{of(owner, 'zones', 'c')['id']}", name="z")
+    change(owner, f"/v1/vms/{of(owner, 'vms', 'a-1')['id']}", name="web")
+    route = owner.get("/v1/alert-routes").json()["root"]["routes"][0]
+    assert [one["value"] for one in route["matchers"]] == ["other", "z"]
+    scope = owner.get(f"/v1/alert-rules/{rule['id']}").json()["scope"]
+    assert (scope["vms"], scope["path"], scope["zones"]) == (["web"], ["web", "c-1"], ["z"])
+
+
+def watched_name(watched: Watched) -> str:
+    return str(watched.owner.get(f"/v1/meshes/{watched.world.id}").json()["name"])
+
+
+def test_of_two_zones_of_one_name_the_id_means_one(watched: Watched):
+    owner = watched.owner
+    zone = of(owner, "zones", "c")
+    owner.created("/v1/zones", {"provider": "other", "region": "r", "name": "c"})
+    body = {"comment": "known", "ends_at": "2099-01-01T00:00:00Z"}
+    by_name, by_id = ([{"label": "zone", "value": value}] for value in ("c", zone["id"]))
+    notes = owner.post("/v1/silence-previews", json=body | {"matchers": by_name}).json()["notes"]
+    assert notes == ["2 zones are named c: it means all of them. The id of a zone means that one."]
+    assert owner.post("/v1/silence-previews", json=body | {"matchers": by_id}).json()["notes"] == []
+    kept, exact = silenced(owner, *by_name), silenced(owner, *by_id)
+    change(owner, f"/v1/zones/{zone['id']}", name="z")
+    assert (values(owner, kept), values(owner, exact)) == (["c"], [zone["id"]])
+    watched.slow = egress(watched, 4)
+    watched.windows(2)
+    assert [one["silenced_by"] for one in watched.incidents()] == ["silence: known"]
+
+
+def test_a_name_that_nothing_has_is_reported(owner: Member):
+    matchers = [{"label": "vm", "value": "db-9"}, {"label": "vm", "value": "db-*"}, {"label": "severity", "value": "x"}]
+    body = {"comment": "known", "matchers": matchers, "ends_at": "2099-01-01T00:00:00Z"}
+    assert owner.post("/v1/silence-previews", json=body).json()["notes"] == ["No VM is named db-9 now."]
+
+
+def test_an_editor_of_one_mesh_renames_in_what_is_hidden_from_them(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    mesh = make_mesh(owner, 2, "one")
+    make_mesh(owner, 2, "hidden")
+    silence = silenced(owner, {"label": "mesh", "value": "one"}, {"label": "mesh", "value": "hidden"})
+    limited = limited_key(owner, [mesh.id], "read", "write")
+    assert limited.get(f"/v1/silences/{silence}").status_code == 404
+    change(limited, f"/v1/meshes/{mesh.id}", name="renamed")
+    assert values(owner, silence) == ["renamed", "hidden"]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"), [("a[1]", True), ("a*", True), ("a?1]", True), ("c", False), ("1f", True), ("1*", False)]
+)
+def test_a_matcher_finds_a_name_a_pattern_or_an_id(value: str, found: bool):
+    labels = {"zone": ["a[1]", "b"], "zone_id": ["1f", "2f"]}
+    assert matches([{"label": "zone", "value": value}], labels) is found
