@@ -5,7 +5,7 @@ lateness of its reports, the ranges of late windows that still have to be evalua
 Agents: when they stopped in order, and when they last started; meshes: after how long a VM that is gone is removed.
 Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
 Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh;
-receivers of heartbeats, with the newest one and its result.
+receivers of heartbeats, with the newest one and its result, of alerts of Alertmanager and of Opsgenie.
 Rules: two more default rules about one path, for meshes that have the default rule about one path.
 """
 
@@ -40,6 +40,7 @@ _WAITS = (
 )
 
 _KINDS = "'email', 'webhook', 'slack', 'pagerduty', 'teams'"
+_NEW_KINDS = "'heartbeat', 'alertmanager', 'opsgenie'"
 _ONE_PATH = """
     INSERT INTO alert_rules (id, tenant_id, mesh_id, version, name, enabled, severity, condition, scope,
                              windows_x, windows_y, sources_min, hold_s, keep_firing_s, origin)
@@ -76,7 +77,7 @@ def upgrade() -> None:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
     op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz, ADD COLUMN content jsonb")
     op.execute("ALTER TABLE receivers ADD COLUMN heartbeat_at timestamptz, ADD COLUMN heartbeat_answer varchar")
-    _allow_kinds(f"{_KINDS}, 'heartbeat'")
+    _allow_kinds(f"{_KINDS}, {_NEW_KINDS}")
     op.execute("ALTER TABLE agents ADD COLUMN stopped_at timestamptz, ADD COLUMN started_at timestamptz")
     op.execute(
         "ALTER TABLE meshes ADD COLUMN remove_gone_after_s integer"
@@ -106,7 +107,7 @@ def downgrade() -> None:
     op.execute("ALTER TABLE agents DROP COLUMN stopped_at, DROP COLUMN started_at")
     op.execute("ALTER TABLE deliveries DROP COLUMN tried_until, DROP COLUMN content")
     op.execute("ALTER TABLE receivers NO FORCE ROW LEVEL SECURITY")
-    op.execute("DELETE FROM receivers WHERE kind = 'heartbeat'")
+    op.execute(f"DELETE FROM receivers WHERE kind IN ({_NEW_KINDS})")
     op.execute("ALTER TABLE receivers FORCE ROW LEVEL SECURITY")
     _allow_kinds(_KINDS)
     op.execute("ALTER TABLE receivers DROP COLUMN heartbeat_at, DROP COLUMN heartbeat_answer")

@@ -47,6 +47,13 @@ class ReceiverKind(StrEnum):
     pagerduty = "pagerduty"
     teams = "teams"
     heartbeat = "heartbeat"
+    alertmanager = "alertmanager"
+    opsgenie = "opsgenie"
+
+
+KEEPS_ALERTS = (ReceiverKind.pagerduty, ReceiverKind.opsgenie, ReceiverKind.alertmanager)
+"""Kinds that keep an alert for each incident: they get no digests, and nothing about the past."""
+_KINDS = ", ".join(f"'{kind}'" for kind in ReceiverKind)
 
 
 class DeliveryState(StrEnum):
@@ -229,7 +236,7 @@ class Receiver(Identified, Versioned, TenantOwned, Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "id"),
         UniqueConstraint("tenant_id", "name", info=taken_as("receiver_name_taken")),
-        CheckConstraint("kind IN ('email', 'webhook', 'slack', 'pagerduty', 'teams', 'heartbeat')", name="kind"),
+        CheckConstraint(f"kind IN ({_KINDS})", name="kind"),
     )
 
     name: Mapped[str]

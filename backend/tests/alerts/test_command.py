@@ -114,6 +114,7 @@ def test_a_rule_is_previewed_before_it_is_saved(run_command: Any, tmp_path: Any)
 
 def test_silences_are_previewed_created_and_ended(run_command: Any):
     assert "egress of c-1" in run_command("silences", "preview", "vm=c-*", "severity!=info")
+    assert "No VM is named db-9 now." in run_command("silences", "preview", "vm=db-9")
     silence = json.loads(run_command("silences", "add", "vm=c-*", "--for", "2h", "--comment", "new switch", "--json"))
     assert "active" in run_command("silences", "list")
     run_command("silences", "end", silence["id"])

@@ -6,17 +6,17 @@ import { everyItem, get, post, remove } from './client'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
-export type Embed = Schemas['EmbedRead']
+export type Embed = Schemas['EmbedShown']
 export type EmbedLink = Schemas['EmbedLinkRead']
 export type EmbedInput = Schemas['EmbedLinkCreate']
 
-const MINUTE_MS = 60_000
+const REFRESH_MS = 15_000
 
-/** The view that the token of this page shows; asked again each minute, since a link may end while it is shown. */
+/** The view that the token of this page shows; asked again, since a link may end, and alerts be late, meanwhile. */
 export const embedQuery = queryOptions({
   queryKey: ['embed'],
   queryFn: () => get('/v1/embed'),
-  refetchInterval: MINUTE_MS,
+  refetchInterval: REFRESH_MS,
   refetchIntervalInBackground: true,
 })
 

@@ -43,6 +43,7 @@ export interface MeshInput {
   rate_hz: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128
   spike_threshold_ns?: number
   loss_deadline_ms?: number
+  remove_gone_after_s?: number | null
   strategy?: Strategy
   period_windows?: number
   representatives?: number

@@ -2,6 +2,9 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { aboutQuery } from './access'
+import type { components } from './schema.gen'
+
+export type Timeliness = components['schemas']['AlertTimeliness']
 
 const REFRESH_MS = 15_000
 

@@ -11,6 +11,7 @@ import { EmbeddedOverview } from '~/features/overview/EmbeddedOverview'
 import { EmbeddedPath } from '~/features/paths/EmbeddedPath'
 import { PublicTitle } from '~/features/shell/DocumentTitle'
 import { Freshness } from '~/features/shell/kiosk/Freshness'
+import { LateAlertsBanner } from '~/features/shell/LateAlertsBanner'
 import { strings } from '~/features/shell/strings'
 import { appSearch, type Raw } from '~/lib/searchParams'
 import { timeIn } from '~/lib/spans'
@@ -39,7 +40,12 @@ function EmbedRoute() {
     <>
       <PublicTitle />
       <EmbedPage hasToken={token !== ''} freshness={<Freshness />}>
-        {(embed) => <View embed={embed} />}
+        {(embed) => (
+          <>
+            <LateAlertsBanner alerts={embed.alerts} />
+            <View embed={embed} />
+          </>
+        )}
       </EmbedPage>
     </>
   )

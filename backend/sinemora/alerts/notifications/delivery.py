@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
+from sinemora.alerts.models import KEEPS_ALERTS, AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
 from sinemora.alerts.notifications import answers, groups, messages, queries
 from sinemora.alerts.notifications.answers import PermanentError, RetryableError
 from sinemora.alerts.notifications.messages import Notification, digest
@@ -32,6 +32,7 @@ UNDER_WAY_MAX = 3
 # Longer than any exchange with a receiver takes, so that a claim without a result is known to be over.
 _UNDER_WAY_S = max(egress_policy.POST_S, mail.LIMIT_S) + 10
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
+_OPSGENIE = "https://api.opsgenie.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def claim(session: Session, delivery_id: UUID, now: datetime) -> Claim | None:
     content = notification(session, rows[-1])
     if len({one.incident_id for one in rows}) > 1:
         content = digest([notification(session, one) for one in rows])
-    if receiver.kind != ReceiverKind.pagerduty:
+    if receiver.kind not in KEEPS_ALERTS:
         content = groups.announced(session, row, content)
     attempts = {one.id: one.attempts for one in rows}
     return Claim(
@@ -173,6 +174,11 @@ def transmit(claimed: Claim) -> str:
         case ReceiverKind.pagerduty:
             url = str(claimed.settings.get("url") or _PAGERDUTY)
             answer = post(url, messages.pagerduty(content, secret["routing_key"]))
+        case ReceiverKind.opsgenie:
+            path, body, headers = messages.opsgenie(content, secret["api_key"])
+            answer = post(f"{str(claimed.settings.get('url') or _OPSGENIE).rstrip('/')}{path}", body, headers)
+        case ReceiverKind.alertmanager:
+            answer = post(secret["url"], messages.alertmanager(content, settings().public_url))
         case ReceiverKind.heartbeat:
             answer = post(secret["url"], messages.heartbeat("test", content.url))
     return answers.summary(claimed.kind, answer)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.labels import labels_of
-from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
+from sinemora.alerts.models import KEEPS_ALERTS, Delivery, DeliveryState, Incident, IncidentState
 from sinemora.alerts.notifications import groups, queries
 from sinemora.alerts.notifications.delivery import deliver
 from sinemora.alerts.notifications.grouping import first_wait_s, group_key, is_grouped
@@ -31,9 +31,9 @@ def notify(
 ) -> None:
     """Notify the receivers of an incident. Info incidents begin with a short wait (`grouping`); of ends see `ends`.
 
-    `about`: opened, returned (after its end was notified), repeated, or late (found after its end). PagerDuty receivers
-    get no late notifications: no one is paged for the past. Notices below critical are grouped (`grouping`), except
-    those to send `at_once`. `only_new`: only to receivers that do not know that it is open.
+    `about`: opened, returned (after its end was notified), repeated, or late (found after its end). Receivers that
+    keep alerts get no late notifications: no one is paged for the past. Notices below critical are grouped
+    (`grouping`), except those to send `at_once`. `only_new`: only to receivers that do not know that it is open.
     """
     if row.silenced_by is not None:
         return
@@ -53,7 +53,7 @@ def notify(
     receivers = receiver_queries.receivers_named(session, [destination.receiver for destination in destinations])
     if about == "late":
         receivers = {
-            name: destination for name, destination in receivers.items() if destination.kind != ReceiverKind.pagerduty
+            name: destination for name, destination in receivers.items() if destination.kind not in KEEPS_ALERTS
         }
     notified = queries.notified_open(session, row.id) if only_new else {}
     key = None if about == "late" or at_once else group_of(row, mesh, about)

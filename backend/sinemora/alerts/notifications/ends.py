@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.labels import labels_of
-from sinemora.alerts.models import Incident, Receiver, ReceiverKind
+from sinemora.alerts.models import KEEPS_ALERTS, Incident, Receiver
 from sinemora.alerts.notifications import delivery, dispatch, messages, queries
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
@@ -33,8 +33,8 @@ def notify(session: Session, row: Incident, mesh: MeshState, at: datetime, *, du
         destination = by_name.get(receiver.name)
         if destination is not None and not destination.resolved:
             continue
-        # Events of PagerDuty end by themselves as soon as they may.
-        groups_it = due_at is not None and destination is not None and receiver.kind != ReceiverKind.pagerduty
+        # Alerts that a receiver keeps end by themselves as soon as they may.
+        groups_it = due_at is not None and destination is not None and receiver.kind not in KEEPS_ALERTS
         hold_s = destination.hold_s if groups_it and destination is not None else 0
         key = dispatch.group_of(row, mesh, "resolved") if hold_s else None
         later = max(one for one in (due_at, tried_until, at) if one is not None)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
+from sinemora.alerts.models import KEEPS_ALERTS, Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
 from sinemora.alerts.notifications import queries
 from sinemora.alerts.notifications.grouping import Sending, next_sending
 from sinemora.alerts.notifications.messages import Notification
@@ -43,7 +43,7 @@ def collect(session: Session, row: Delivery, kind: ReceiverKind, at: datetime, *
 
     `waited`: it was held until now, for its group or as the first notice of its incident.
     """
-    pages = kind is ReceiverKind.pagerduty
+    pages = kind in KEEPS_ALERTS
     row.held = row.held and row.group_key is not None  # without a group it is sent by itself
     rows = queries.held_with(session, row, at) if waited and row.held and not pages else [row]
     kept = []
@@ -62,7 +62,7 @@ def _untrue(session: Session, row: Delivery, at: datetime, *, pages: bool) -> st
     """Return why a notice is not sent, a sentence; None if it still is true.
 
     The beginning of an incident that is over becomes its end where its receiver does not know of it: it is the whole
-    story. Nobody is paged for the past: an incident that has ended meanwhile is withdrawn from PagerDuty.
+    story. Nobody is paged for the past: an incident that has ended meanwhile is withdrawn where alerts are kept.
     """
     incident = None if row.incident_id is None else session.get(Incident, row.incident_id, populate_existing=True)
     if incident is None or row.about == "late":

@@ -2,7 +2,8 @@
 
 Webhooks get `Notification.fields()` with the headers of Standard Webhooks: `webhook-id`, `webhook-timestamp` and, with
 a key, `webhook-signature`: `v1,` and the HMAC-SHA-256 of `<id>.<timestamp>.<body>` in base64.
-Slack: blocks of an incoming webhook. PagerDuty: Events API v2. Teams: an Adaptive Card of a workflow.
+Slack: blocks of an incoming webhook. PagerDuty: Events API v2. Teams: an Adaptive Card of a workflow. Opsgenie: Alert
+API v2. Alertmanager: its webhook format, version 4.
 `picture.py` draws the change by zone: an image in e-mails, a table in chats.
 """
 
@@ -27,6 +28,7 @@ from sinemora.alerts.figures import IncidentFigures, cost_sentence, quantity
 from sinemora.alerts.notifications import picture
 
 _PAGERDUTY_SEVERITY = {"info": "info", "warning": "warning", "critical": "critical"}
+_OPSGENIE_PRIORITY = {"info": "P5", "warning": "P3", "critical": "P1"}
 _COLOURS = {"info": "#4c6ef5", "warning": "#f08c00", "critical": "#c92a2a"}
 _NEWS = {"opened": "new", "returned": "returned", "repeated": "ongoing", "resolved": "ended"}
 _LOOKS_LIKE = {"*": "\u2217", "_": "\u02cd", "~": "\u223c", "`": "\u02cb"}
@@ -320,6 +322,63 @@ def pagerduty(content: Notification, routing_key: str) -> bytes:
             "links": [{"href": url, "text": title} for title, url in content.links()],
         }
     return json.dumps(event).encode()
+
+
+def opsgenie(content: Notification, api_key: str) -> tuple[str, bytes, dict[str, str]]:
+    """Return path, body and headers for Opsgenie's Alert API v2: one alert per incident, by `alias`."""
+    alias = f"sinemora-{content.incident_id or content.id}"
+    headers = {"Content-Type": "application/json", "Authorization": f"GenieKey {api_key}"}
+    if content.about == "resolved":
+        note = {"source": "Sinemora", "note": "\n".join(cut(content.lines(), _TEXT_MAX))}
+        return f"/v2/alerts/{alias}/close?identifierType=alias", json.dumps(note).encode(), headers
+    links = [f"{title}: {url}" for title, url in content.links()]
+    alert = {
+        "message": content.headline()[:130],
+        "alias": alias,
+        "description": "\n".join([*cut(content.lines(), _TEXT_MAX), *links]),
+        "entity": content.mesh,
+        "source": "Sinemora",
+        "priority": _OPSGENIE_PRIORITY[content.severity],
+        "details": {"incident": content.url, "suspect": content.suspect, "rules": ", ".join(content.rules)[:1000]},
+    }
+    return "/v2/alerts", json.dumps(alert).encode(), headers
+
+
+def alertmanager(content: Notification, external_url: str) -> bytes:
+    """Return the body that Alertmanager sends to webhooks (version 4): a group of one alert per incident.
+
+    Labels other than the severity never change, so that the end is that of the alert that began.
+    """
+    incident = content.incident_id or content.id
+    ended = content.about == "resolved"
+    labels = {"alertname": "SinemoraIncident", "incident": incident, "mesh": content.mesh, "severity": content.severity}
+    runbooks = {"runbook_url": content.runbooks[0]} if content.runbooks else {}
+    lines = "\n".join(cut(content.lines(), _TEXT_MAX))
+    annotations = {"summary": content.headline(), "description": lines, **runbooks}
+    status = "resolved" if ended else "firing"
+    alert = {
+        "status": status,
+        "labels": labels,
+        "annotations": annotations,
+        "startsAt": content.onset_at,
+        "endsAt": content.ended_at if ended and content.ended_at else "0001-01-01T00:00:00Z",
+        "generatorURL": content.url,
+        "fingerprint": hashlib.sha256(incident.encode()).hexdigest()[:16],
+    }
+    group = {"incident": incident}
+    body = {
+        "version": "4",
+        "groupKey": f'{{}}:{{incident="{incident}"}}',
+        "truncatedAlerts": 0,
+        "status": status,
+        "receiver": "sinemora",
+        "groupLabels": group,
+        "commonLabels": labels,
+        "commonAnnotations": annotations,
+        "externalURL": external_url,
+        "alerts": [alert],
+    }
+    return json.dumps(body).encode()
 
 
 def heartbeat(about: str, url: str) -> bytes:

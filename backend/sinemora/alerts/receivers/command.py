@@ -23,9 +23,11 @@ _SECRET = {
     ReceiverKind.teams: "url",
     ReceiverKind.pagerduty: "routing_key",
     ReceiverKind.heartbeat: "url",
+    ReceiverKind.alertmanager: "url",
+    ReceiverKind.opsgenie: "api_key",
 }
 _EMAIL = (ReceiverKind.email,)
-_WITH_ADDRESS = (ReceiverKind.webhook, ReceiverKind.pagerduty)
+_WITH_ADDRESS = (ReceiverKind.webhook, ReceiverKind.pagerduty, ReceiverKind.opsgenie)
 _HEADER = ("receiver", "kind", "to", "secret")
 
 app = Typer(rich_markup_mode=None)
@@ -36,13 +38,13 @@ app.add_typer(routes, name="alert-routes", help="Manage the routing tree (API ke
 
 Name = Annotated[str, Argument(metavar="NAME", help="Name or id of the receiver.")]
 To = Annotated[list[str] | None, Option(help="Recipient of an email receiver; repeatable.")]
-Address = Annotated[str | None, Option(help="URL of a webhook (or of a PagerDuty endpoint other than the default).")]
+Address = Annotated[str | None, Option(help="URL of a webhook (or of PagerDuty or Opsgenie, other than the default).")]
 SecretEnv = Annotated[
     str | None,
     Option(
         metavar="VARIABLE",
-        help="Environment variable with the secret: URL of slack, teams or heartbeat, routing key of pagerduty, key "
-        "that signs a webhook.",
+        help="Environment variable with the secret: URL of slack, teams, alertmanager or heartbeat, routing key of "
+        "pagerduty, API key of opsgenie, key that signs a webhook.",
     ),
 ]
 SecretStdin = Annotated[bool, Option("--secret-stdin", help="Read that secret from standard input.")]

@@ -16,8 +16,8 @@ class ReceiverFields(Write):
     """A receiver of notifications.
 
     `settings`: `to` (addresses) of email, `url` of webhook, which may contain user and password (Basic authentication)
-    and is kept encrypted. `secret`: `key` that signs a webhook, `url` of slack, teams and heartbeat, `routing_key` of
-    pagerduty. Secrets are write-only.
+    and is kept encrypted. `secret`: `key` that signs a webhook, `url` of slack, teams, alertmanager and heartbeat,
+    `routing_key` of pagerduty, `api_key` of opsgenie. Secrets are write-only.
 
     A heartbeat gets no incidents: its URL is called every minute while the tenant's alerts are in time.
     """

@@ -46,6 +46,8 @@ _SETTINGS = {
     ReceiverKind.teams: (),
     ReceiverKind.pagerduty: ("url",),
     ReceiverKind.heartbeat: (),
+    ReceiverKind.alertmanager: (),
+    ReceiverKind.opsgenie: ("url",),
 }
 _SECRETS = {
     ReceiverKind.email: _Secrets((), ()),
@@ -54,6 +56,8 @@ _SECRETS = {
     ReceiverKind.teams: _Secrets(("url",), ("url",)),
     ReceiverKind.pagerduty: _Secrets(("routing_key",), ("routing_key",)),
     ReceiverKind.heartbeat: _Secrets(("url",), ("url",)),
+    ReceiverKind.alertmanager: _Secrets(("url",), ("url",)),
+    ReceiverKind.opsgenie: _Secrets(("api_key",), ("api_key",)),
 }
 
 

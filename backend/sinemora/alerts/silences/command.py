@@ -53,7 +53,10 @@ def preview_silence(
 ) -> None:
     """List recent incidents that would match."""
     body = _silence(matcher, lasts, starts_at, weekly, comment)
-    incidents = client.read("/v1/silence-previews", body)["incidents"]
+    preview = client.read("/v1/silence-previews", body)
+    for note in preview["notes"]:
+        client.print_line(note)
+    incidents = preview["incidents"]
     client.print_result(incidents, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in incidents])
 
 

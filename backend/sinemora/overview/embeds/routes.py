@@ -13,7 +13,8 @@ from sinemora.kit.http.idempotency import ProductRoute, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.overview.embeds import service
 from sinemora.overview.embeds.models import EmbedLink
-from sinemora.overview.embeds.schemas import EmbedLinkCreate, EmbedLinkCreated, EmbedLinkRead, EmbedRead
+from sinemora.overview.embeds.schemas import EmbedLinkCreate, EmbedLinkCreated, EmbedLinkRead, EmbedRead, EmbedShown
+from sinemora.overview.service import alert_timeliness
 
 access.accept(service.TOKEN_PREFIX, service.authenticate)
 
@@ -26,10 +27,11 @@ router = APIRouter(
 )
 
 
-@router.get("/embed", response_model=EmbedRead, responses=responses(404))
-def read_embed(session: SessionDep, actor: Viewer) -> EmbedLink:
+@router.get("/embed", responses=responses(404))
+def read_embed(session: SessionDep, actor: Viewer) -> EmbedShown:
     """Return the view that the caller's link shows; for its token `sme_…`, sent like an API key."""
-    return service.read_embed(session, actor)
+    link = EmbedRead.model_validate(service.read_embed(session, actor))
+    return EmbedShown(**link.model_dump(), alerts=alert_timeliness(session))
 
 
 @router.get("/embed-links", response_model=Page[EmbedLinkRead])

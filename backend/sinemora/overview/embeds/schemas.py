@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
 from sinemora.overview.embeds.models import EmbeddedView
+from sinemora.overview.schemas import AlertTimeliness
 
 
 class EmbedLinkCreate(Write):
@@ -48,6 +49,12 @@ class EmbedRead(Read):
     source_vm_id: UUID | None
     target_vm_id: UUID | None
     expires_at: datetime
+
+
+class EmbedShown(EmbedRead):
+    """The view that a link shows, and whether the alerts of its mesh are in time; null while nobody knows."""
+
+    alerts: AlertTimeliness | None
 
 
 class EmbedLinkRead(EmbedRead):

@@ -58,6 +58,8 @@ def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
         "teams": ({}, {"url": f"{hooks.url}/workflows/1"}),
         "heartbeat": ({}, {"url": f"{hooks.url}/ping/secret"}),
         "pagerduty": ({"url": f"{hooks.url}/v2/enqueue"}, {"routing_key": "r" * 32}),
+        "alertmanager": ({}, {"url": f"{hooks.url}/am"}),
+        "opsgenie": ({"url": f"{hooks.url}/og/"}, {"api_key": "o" * 36}),
         "email": ({"to": ["ops@example.com"]}, {}),
     }
     settings, secret = fields[kind]

@@ -90,6 +90,35 @@ def test_each_receiver_is_notified_once_of_start_and_end(
     assert len(mail_server.got) == 2
 
 
+def test_alertmanager_and_opsgenie_keep_one_alert_of_an_incident(local: None, watched: Watched, hooks: Hooks):
+    for kind in ("alertmanager", "opsgenie"):
+        receiver(watched.owner, kind, hooks)
+    route(watched.owner, "alertmanager", "opsgenie")
+    watched.slow = egress(watched, 2)
+    watched.windows(2)
+    tasks.deliver_due()
+    (incident,) = watched.incidents()
+    assert watched.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={}).is_success
+    tasks.deliver_due()
+    sent: dict[str, list[Any]] = {"/am": [], "/og/": []}
+    for path, headers, body in hooks.got:
+        sent[path[: path.index("g/") + 2] if path.startswith("/og") else path].append((path, headers, json.loads(body)))
+    (_, _, firing), (_, _, resolved) = sent["/am"]
+    assert (firing["version"], firing["status"], resolved["status"]) == ("4", "firing", "resolved")
+    assert firing["groupKey"] == resolved["groupKey"]
+    (began,), (ended,) = firing["alerts"], resolved["alerts"]
+    assert (began["labels"], began["fingerprint"]) == (ended["labels"], ended["fingerprint"])
+    assert (began["labels"]["severity"], began["status"]) == ("warning", "firing")
+    assert began["annotations"]["runbook_url"] == "https://runbooks.example/slow"
+    assert incident["title"] in began["annotations"]["summary"]
+    assert began["generatorURL"].endswith(f"/incidents/{incident['id']}")
+    assert began["endsAt"] == "0001-01-01T00:00:00Z"
+    (opened, headers, alert), (closed, _, _) = sent["/og/"]
+    assert (opened, headers["Authorization"]) == ("/og/v2/alerts", f"GenieKey {'o' * 36}")
+    assert (alert["alias"], alert["priority"]) == (f"sinemora-{incident['id']}", "P3")
+    assert closed == f"/og/v2/alerts/{alert['alias']}/close?identifierType=alias"
+
+
 def heard(hooks: Hooks) -> list[tuple[str, str | None]]:
     """Send what is due; return what the webhook has heard so far, and how often the incident was seen."""
     tasks.deliver_due()

@@ -63,6 +63,7 @@ def test_a_token_reads_its_view(client: Caller, world: MeshWorld, link: Any, vie
         assert reader.get(path).status_code == 200, path
     embed = reader.get("/v1/embed").json()
     assert (embed["view"], embed["mesh"]["id"]) == (view, str(world.id))
+    assert embed["alerts"] == {"evaluates": True, "evaluated_at": None, "notifies": True, "waiting_since": None}
 
 
 @pytest.mark.parametrize("view", ["heatmap", "path", "overview"])

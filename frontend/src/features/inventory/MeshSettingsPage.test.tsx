@@ -84,3 +84,21 @@ test('the spike threshold is typed in µs, and a refused deadline shows the reas
   expect(await screen.findByText('At most 2000.')).toBeTruthy()
   expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([{ spike_threshold_ns: 62_500 }])
 })
+
+test.each([
+  [null, '10', 600],
+  [600, '', null],
+])('VMs that are gone are removed after some minutes, or never (%s s, then "%s")', async (before, typed, sentAs) => {
+  const sent = mockApi({
+    'GET /v1/meshes/m/roster': hang,
+    'GET /v1/vms': [],
+    'PATCH /v1/meshes/m': () => refuse('remove_gone_after_s', 'At least 300.'),
+  })
+  await showPage(<MeshSettingsPage mesh={{ ...MESH, remove_gone_after_s: before } as Mesh} etag="1" />)
+  const field = await screen.findByRole('spinbutton', { name: /^Remove VMs gone/ })
+  await userEvent.clear(field)
+  if (typed) await userEvent.type(field, typed)
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  expect(await screen.findByText('At least 300.')).toBeTruthy()
+  expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([{ remove_gone_after_s: sentAs }])
+})

@@ -14,7 +14,7 @@ import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Confirm } from '~/ui/Confirm'
 import { TextLink } from '~/ui/links'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
-import { NumberField } from '~/ui/NumberField'
+import { NumberField, numberOf } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
@@ -58,6 +58,18 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
               problem={field}
             />
             <EvidenceFields mesh={edited.initial} problem={field} />
+            <NumberField
+              name="remove_gone_after_min"
+              label={strings.removeGoneAfter}
+              description={strings.removeGoneAfterMeaning}
+              placeholder={shared.never}
+              min={5}
+              max={43_200}
+              step="any"
+              defaultValue={minutesOf(edited.initial.remove_gone_after_s)}
+              error={field('remove_gone_after_s')}
+              w={220}
+            />
           </Fragment>
           <EditorsOnly>
             <Button type="submit" size="sm" loading={update.isPending}>
@@ -115,13 +127,16 @@ function EvidenceFields({ mesh, problem }: { mesh: Measurement; problem: (name: 
 type Measurement = ReturnType<typeof measurementOf>
 
 /** The settings that the form edits. */
-const measurementOf = ({ name, window_s, rate_hz, spike_threshold_ns, loss_deadline_ms }: Mesh) => ({
-  name,
-  window_s,
-  rate_hz: rate_hz as MeshInput['rate_hz'],
-  spike_threshold_ns,
-  loss_deadline_ms,
+const measurementOf = (mesh: Mesh) => ({
+  name: mesh.name,
+  window_s: mesh.window_s,
+  rate_hz: mesh.rate_hz as MeshInput['rate_hz'],
+  spike_threshold_ns: mesh.spike_threshold_ns,
+  loss_deadline_ms: mesh.loss_deadline_ms,
+  remove_gone_after_s: mesh.remove_gone_after_s ?? null,
 })
+
+const minutesOf = (seconds: number | null) => (seconds === null ? '' : String(seconds / 60))
 
 const measurementLines = (mesh: Measurement) => ({
   [strings.name]: mesh.name,
@@ -129,15 +144,18 @@ const measurementLines = (mesh: Measurement) => ({
   [shared.rateHertz]: String(mesh.rate_hz),
   [strings.spikeThreshold]: String(mesh.spike_threshold_ns / 1_000),
   [strings.lossDeadline]: String(mesh.loss_deadline_ms),
+  [strings.removeGoneAfter]: minutesOf(mesh.remove_gone_after_s) || shared.never,
 })
 
-const typedIn = (form: HTMLFormElement): Measurement => ({ ...meshOf(form), ...evidenceOf(form) })
+const typedIn = (form: HTMLFormElement): Measurement => ({ ...meshOf(form), ...restOf(form) })
 
-function evidenceOf(form: HTMLFormElement) {
+function restOf(form: HTMLFormElement) {
   const data = new FormData(form)
+  const minutes = numberOf(String(data.get('remove_gone_after_min')))
   return {
     spike_threshold_ns: Math.round(Number(data.get('spike_threshold_us')) * 1_000),
     loss_deadline_ms: Number(data.get('loss_deadline_ms')),
+    remove_gone_after_s: Number.isNaN(minutes) ? null : Math.round(minutes * 60),
   }
 }
 

@@ -26,6 +26,8 @@ export const strings = {
   spikeThresholdMeaning: 'Agents keep the exchanges of such spikes.',
   lossDeadline: 'Loss deadline (ms)',
   lossDeadlineMeaning: 'An exchange without a response by then is lost.',
+  removeGoneAfter: 'Remove VMs gone for (minutes)',
+  removeGoneAfterMeaning: 'For short-lived VMs: their agent has been stopped or silent for so long.',
   saved: 'Saved. Agents apply it within seconds.',
   membersLower: 'the members',
   removeName: (name: string) => `Remove ${name}`,

@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { serverNow } from '~/api/connection'
-import { timelinessQuery } from '~/api/timeliness'
+import type { Timeliness } from '~/api/timeliness'
 import { formatAge, formatMinute } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Notice } from '~/ui/State'
@@ -9,8 +8,7 @@ import styles from './shell.module.css'
 import { strings } from './strings'
 
 /** A banner while alert rules are evaluated late or notifications wait, whatever else the page shows. */
-export function LateAlertsBanner() {
-  const { data: alerts } = useQuery(timelinessQuery)
+export function LateAlertsBanner({ alerts }: { alerts: Timeliness | null | undefined }) {
   const clock = useClock()
   useNow(1_000)
   if (!alerts || (alerts.evaluates && alerts.notifies)) return null

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useMatches } from '@tanstack/react-router'
 import { type CSSProperties, useCallback, useEffect, useState } from 'react'
 import { useHasRoute } from '~/api/labs'
+import { timelinessQuery } from '~/api/timeliness'
 import { useKiosk } from '~/ui/kiosk'
 import { Mark } from '~/ui/Logo'
 import { lazyDialog } from '~/ui/lazyDialog'
@@ -46,6 +48,7 @@ export function Shell() {
   usePaletteAtHand()
   const isKiosk = useKiosk()
   const zoom = useWallZoom()
+  const { data: alerts } = useQuery(timelinessQuery)
   return (
     <div
       className={styles.shell}
@@ -89,7 +92,7 @@ export function Shell() {
         {!isKiosk && <SideNavigation />}
         <div className={styles.column}>
           <AwayBanner />
-          <LateAlertsBanner />
+          <LateAlertsBanner alerts={alerts} />
           {!isKiosk && <DeletionBanner />}
           {!isKiosk && <DemonstrationStrip />}
           <main id="content" className={styles.content} tabIndex={-1} style={isKiosk ? { zoom } : undefined}>

@@ -41,6 +41,8 @@ export const RECEIVER_FIELDS: Record<ReceiverKind, ReceiverField[]> = {
   heartbeat: [
     { name: 'url', label: strings.heartbeatUrl, type: 'url', part: 'secret', placeholder: strings.urlExample },
   ],
+  alertmanager: [{ name: 'url', label: strings.url, type: 'url', part: 'secret', placeholder: strings.urlExample }],
+  opsgenie: [{ name: 'api_key', label: strings.apiKey, type: 'password', part: 'secret' }],
   teams: [{ name: 'url', label: strings.workflowUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
 }
 

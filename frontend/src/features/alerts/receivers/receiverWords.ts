@@ -10,6 +10,8 @@ export const RECEIVER_KINDS: Record<ReceiverKind, string> = {
   slack: strings.slack,
   pagerduty: strings.pagerDuty,
   teams: strings.microsoftTeams,
+  alertmanager: strings.alertmanager,
+  opsgenie: strings.opsgenie,
   heartbeat: strings.heartbeat,
 }
 
