@@ -241,13 +241,16 @@ def _links(row: Incident, of_zones: bool) -> Links:
 
 
 def _marked(row: Incident, of_zones: bool) -> dict[str, str]:
-    """Return search parameters of the heatmap that mark the culprit: two zones alone, or a selected VM or zone."""
+    """Return search parameters of the heatmap that mark the culprit: two zones alone, or a selected VM or zone.
+
+    Of a path its source is selected, and its target found by name.
+    """
     at, other = (row.culprit.get(end) for end in ("at", "other"))
     if at is None:
         return {}
     if of_zones:
         return {"by": "zone", "select": at["id"]} if other is None else {"zones": f"{at['id']},{other['id']}"}
-    return {"select": at["id"]}
+    return {"select": at["id"]} | ({} if other is None else {"find": other["name"]})
 
 
 def _written(at: datetime) -> str:

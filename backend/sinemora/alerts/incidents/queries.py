@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, or_, select, text, true
+from sqlalchemy import delete, func, or_, select, text, true
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
@@ -35,6 +35,13 @@ def agent_events(
         },
     )
     return [(at, name, message or "") for at, name, message in rows]
+
+
+def delete_some(session: Session, mesh_id: UUID, limit: int) -> int:
+    """Delete some incidents of a mesh with their timelines and deliveries; return how many."""
+    some = select(Incident.id).where(Incident.mesh_id == mesh_id).limit(limit)
+    statement = delete(Incident).where(Incident.id.in_(some)).returning(Incident.id)
+    return len(session.scalars(statement, execution_options={"synchronize_session": False}).all())
 
 
 def ongoing(

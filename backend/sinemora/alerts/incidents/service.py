@@ -51,12 +51,18 @@ from sinemora.measurements.query.ranges import utc
 LONG = timedelta(hours=1)
 
 
-def _notify_ends(session: Session, mesh_id: UUID) -> None:
-    """Tell receivers that the incidents of a mesh end with it."""
+def _end_with_mesh(session: Session, mesh_id: UUID) -> None:
+    """Tell receivers that the incidents of a mesh end with it, and delete them in slices.
+
+    Years of incidents in one statement would take longer than a statement may.
+    """
     ends.notify_of_mesh(session, mesh_state(session, mesh_id), datetime.now(UTC))
+    while queries.delete_some(session, mesh_id, _DELETED_AT_ONCE):
+        pass
 
 
-before_deletion.append(_notify_ends)
+before_deletion.append(_end_with_mesh)
+_DELETED_AT_ONCE = 1000
 
 
 _PREVIEW_RANGE = timedelta(days=7)

@@ -13,6 +13,7 @@ from sqlalchemy import update
 from lab.benchmarks.alerting.ends import Ends, virtual_time
 from sinemora.access.tenants.models import Tenant
 from sinemora.alerts.detection import tasks
+from sinemora.alerts.incidents import queries
 from sinemora.alerts.models import Delivery
 from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
@@ -159,10 +160,19 @@ def test_the_sweep_ends_in_time_and_the_next_one_continues(
     assert told.incidents()[0]["state"] == "resolved"
 
 
-def test_the_end_of_an_incident_outlives_its_mesh(told: Watched, hooks: Hooks):
+def test_the_end_of_an_incident_outlives_its_mesh(told: Watched, hooks: Hooks, monkeypatch: pytest.MonkeyPatch):
     (incident,) = told.incidents()
     path = f"/v1/meshes/{told.world.id}"
+    slices: list[int] = []
+    delete_some = queries.delete_some
+
+    def counted(*arguments: Any) -> int:
+        slices.append(delete_some(*arguments))
+        return slices[-1]
+
+    monkeypatch.setattr(queries, "delete_some", counted)
     assert told.owner.delete(path, headers={"If-Match": "*"}).status_code == 204
+    assert slices == [1, 0]
     assert heard(hooks) == BOTH_ENDED
     page, hook = (json.loads(raw) for _, _, raw in sorted(hooks.got[-2:], key=lambda one: "hook" in one[0]))
     assert page["dedup_key"] == f"sinemora-{incident['id']}"

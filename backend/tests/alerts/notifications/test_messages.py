@@ -282,6 +282,13 @@ def test_long_lists_and_names_are_cut_with_a_number(session: Session):
     assert "185 more." in many.lines()
 
 
+def test_the_heatmap_of_a_notice_marks_both_ends_of_a_path(session: Session):
+    incident = row("path", {"impact": impact()})
+    source, target = incident.culprit["at"], incident.culprit["other"]
+    link = figures_of(session, incident).links.heatmap
+    assert link.endswith(f"&select={source['id']}&find={target['name']}")
+
+
 def test_a_notice_outlives_its_incident_with_all_its_figures(session: Session):
     content = digest([notice(session, hostile()), notice(session, row("agent", {"symptoms": ["silence"]}))])
     assert messages.restored(json.loads(json.dumps(messages.stored(content)))) == content
