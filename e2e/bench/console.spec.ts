@@ -2,9 +2,23 @@
 
 import type { Locator, Page } from '@playwright/test'
 import { test } from '../support/journey'
-import { framesPerSecond, median, meshesOf, observe, paintedMs, report, scriptBytes, seen, warmMs } from './measure'
+import {
+  answerMoves,
+  framesPerSecond,
+  median,
+  meshesOf,
+  observe,
+  paintedMs,
+  report,
+  scriptBytes,
+  seen,
+  warmMs,
+} from './measure'
 
 const heatmapDrawn = () => performance.getEntriesByName('heatmap drawn').at(-1)?.startTime ?? false
+const arrowsDrawn = () =>
+  performance.getEntriesByName('heatmap drawn').length > 0 &&
+  (performance.getEntriesByName('arrows drawn').at(-1)?.startTime ?? false)
 const listShown = () => document.querySelectorAll('main tbody tr').length >= 50 && performance.now()
 const overviewShown = () =>
   document.querySelector('main h1') !== null &&
@@ -63,23 +77,45 @@ test('all: frames', async ({ own: page }) => {
   const grid = page.getByRole('grid')
   report('ui_hover_fps_300', await framesPerSecond(page, () => hover(page, grid, LIVE_S)), { seconds: LIVE_S })
   await paintedMs(page, `/meshes/${meshes[1000]}`, heatmapDrawn)
-  const box = await boxOf(grid)
-  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
-  for (let turn = 0; turn < 6; turn++) await page.mouse.wheel(0, -240)
-  await page.waitForTimeout(500)
-  report(
-    'ui_pan_fps_1000',
-    await framesPerSecond(page, async () => {
-      await page.mouse.down()
-      await hover(page, grid, MOVES_S)
-      await page.mouse.up()
-    }),
-  )
+  report('ui_pan_fps_1000', await draggedFps(page, grid))
+})
+
+test('all: moves', async ({ own: page }) => {
+  const meshes = await meshesOf(page)
+  const address = `/meshes/${meshes[1000]}?moves=${await answerMoves(page, meshes[1000] as string, 20)}`
+  await page.addInitScript(() => {
+    const first: Record<string, number> = {}
+    Object.assign(window, { first })
+    new PerformanceObserver((list) => {
+      for (const { name, startTime } of list.getEntries()) first[name] ??= startTime
+    }).observe({ type: 'mark' })
+  })
+  const spent: number[] = []
+  for (let turn = 0; turn < 5; turn++) {
+    await paintedMs(page, address, arrowsDrawn)
+    const first = await page.evaluate(() => (window as unknown as { first: Record<string, number> }).first)
+    spent.push(Math.max(0, (first['arrows drawn'] ?? Number.NaN) - (first['heatmap drawn'] ?? Number.NaN)))
+  }
+  report('ui_moves_ms_1000', median(spent))
+  report('ui_moves_pan_fps_1000', await draggedFps(page, page.getByRole('grid')))
 })
 
 test('all: first load', async ({ own: page }) => {
   report('ui_first_load_kb', (await scriptBytes(page, '/')) / 1000)
 })
+
+/** Return frames per second while a magnified heatmap is dragged. */
+async function draggedFps(page: Page, grid: Locator) {
+  const box = await boxOf(grid)
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+  for (let turn = 0; turn < 6; turn++) await page.mouse.wheel(0, -240)
+  await page.waitForTimeout(500)
+  return framesPerSecond(page, async () => {
+    await page.mouse.down()
+    await hover(page, grid, MOVES_S)
+    await page.mouse.up()
+  })
+}
 
 async function boxOf(grid: Locator) {
   const box = await grid.boundingBox()

@@ -18,6 +18,7 @@ export async function findPages(page: Page, mesh: Named): Promise<Record<string,
     return items[0].id
   }
   const incident = await newest('/v1/incidents?limit=1')
+  const recommendation = await newest('/v1/recommendations?limit=1')
   const explore = (show: string, more = '') => `/meshes/${mesh.id}/explore?show=${show}&span=15m${more}`
   return {
     'sign-in': '/sign-in',
@@ -28,6 +29,7 @@ export async function findPages(page: Page, mesh: Named): Promise<Record<string,
     'heatmap-asymmetry': `/meshes/${mesh.id}?metric=asymmetry`,
     'heatmap-loss': `/meshes/${mesh.id}?metric=loss`,
     'heatmap-comparison': `/meshes/${mesh.id}?span=15m&versus=before`,
+    'heatmap-moves': `/meshes/${mesh.id}?moves=${recommendation}`,
     path: `/meshes/${mesh.id}/paths/${source.id}/${target.id}`,
     'latency-budget': `/meshes/${mesh.id}/paths/${source.id}/${target.id}?tab=budget`,
     series: explore('series'),
@@ -66,7 +68,7 @@ export async function findPages(page: Page, mesh: Named): Promise<Record<string,
     application: `/applications/${await newest('/v1/applications?limit=1')}`,
     'new-application': '/applications/new',
     recommendations: '/recommendations',
-    recommendation: `/recommendations/${await newest('/v1/recommendations?limit=1')}`,
+    recommendation: `/recommendations/${recommendation}`,
     'what-if': `/what-if?mesh=${mesh.id}`,
     advisors: '/advisors',
     'compute-mix': '/advisors/compute-mix',

@@ -1,14 +1,41 @@
 /** Recommendations: queries, requests and decisions. */
 
 import { queryOptions } from '@tanstack/react-query'
+import { words } from '~/lib/words'
 import { useAction } from './action'
 import { everyItem, get, post, tagged } from './client'
-import type { RecommendationInput, RecommendationSummary } from './types'
+import type { RecommendationInput, RecommendationState, RecommendationSummary } from './types'
 
 export const recommendationsQuery = queryOptions({
   queryKey: ['recommendations'],
   queryFn: () => everyItem('/v1/recommendations'),
 })
+
+/** Proposals of a mesh that were not carried out yet, newest first. */
+export const openMovesQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['recommendations', 'open', meshId],
+    queryFn: async () => {
+      const query = { mesh_id: meshId, state: ['proposed', 'accepted'] satisfies RecommendationState[], limit: 20 }
+      const { items } = await get('/v1/recommendations', { query })
+      return items.filter(({ moves }) => moves > 0)
+    },
+  })
+
+/** The newest such proposal with a move of one of some applications; null when there is none. */
+export const movesOfQuery = (meshId: string, applicationIds: readonly string[]) =>
+  queryOptions({
+    queryKey: ['recommendations', 'open', meshId, ...applicationIds],
+    enabled: applicationIds.length > 0,
+    queryFn: async ({ client }) => {
+      for (const { id } of await client.ensureQueryData(openMovesQuery(meshId))) {
+        const { recommendation } = await client.ensureQueryData(recommendationQuery(id))
+        if (recommendation.steps.some(({ application }) => applicationIds.includes(application.id)))
+          return recommendation
+      }
+      return null
+    },
+  })
 
 /** A recommendation with the tag a decision must name. */
 export const recommendationQuery = (recommendationId: string) =>
@@ -21,6 +48,20 @@ export const recommendationQuery = (recommendationId: string) =>
       return { recommendation: data, etag }
     },
   })
+
+/** The text of each state of a recommendation. */
+const STATES: Record<RecommendationState, string> = {
+  proposed: 'proposed',
+  accepted: words.acceptedState,
+  applied: words.appliedState,
+  verified: 'verified',
+  undone: words.undoneState,
+  dismissed: 'dismissed',
+}
+
+/** Return the state of a recommendation; one without moves proposes nothing. */
+export const stateOf = ({ state, moves }: Pick<RecommendationSummary, 'state' | 'moves'>): string =>
+  state === 'proposed' && moves === 0 ? words.nothingToDecide : STATES[state]
 
 /** The price difference that the moves of a recommendation make, by application. */
 export const priceDifferenceQuery = (recommendationId: string) =>

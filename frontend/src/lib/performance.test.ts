@@ -42,9 +42,9 @@ test.each([
 })
 
 test.each([
-  [-0.1234, '−12.3 %'],
-  [0.05, '+5.0 %'],
-  [-0.0001, '±0 %'],
+  [-0.1234, '−12.3 points'],
+  [0.05, '+5.0 points'],
+  [-0.0001, '±0 points'],
   [undefined, '–'],
 ])('the change %s is written %s', (change, text) => {
   expect(formatChange(change)).toBe(text)
@@ -60,8 +60,8 @@ test.each([
 })
 
 test('bounds of changes are rounded outward too', () => {
-  expect(formatChanges(-0.0001, 0.1199)).toEqual(['−0.1 %', '+12.0 %'])
-  expect(formatChanges(-0.12001, -0.0001)).toEqual(['−12.1 %', '±0 %'])
+  expect(formatChanges(-0.0001, 0.1199)).toEqual(['−0.1', '+12.0 points'])
+  expect(formatChanges(-0.12001, -0.0001)).toEqual(['−12.1', '±0 points'])
 })
 
 test('microseconds are delays', () => {

@@ -49,12 +49,12 @@ export function formatProbability(probability: number | null | undefined): strin
   return percent >= 100 || probability > 0.99 ? '> 99 %' : percent < 1 ? '< 1 %' : `${percent} %`
 }
 
-/** Format a change of performance, its sign always written: −0.123 → "−12.3 %", 0 → "±0 %". */
+/** Format a change of performance, a share of the best, in points, its sign always written: −0.123 → "−12.3 points". */
 export function formatChange(change: number | null | undefined): string {
   if (change == null || !Number.isFinite(change)) return NO_VALUE
-  const percent = (Math.abs(change) * 100).toFixed(1)
-  if (percent === '0.0') return '±0 %'
-  return `${change < 0 ? '−' : '+'}${percent} %`
+  const points = (Math.abs(change) * 100).toFixed(1)
+  if (points === '0.0') return '±0 points'
+  return `${change < 0 ? '−' : '+'}${points} points`
 }
 
 /** Format the bounds of an interval of shares, rounded outward: (0.99964, 1) → "99.9 %" and "100.0 %". */
@@ -62,9 +62,9 @@ export function formatShares(low: number | null | undefined, high: number | null
   return [formatShare(outward(low, -1)), formatShare(outward(high, 1))]
 }
 
-/** Format the bounds of an interval of changes, rounded outward: (−0.0001, 0.12) → "−0.1 %" and "+12.0 %". */
+/** Format the bounds of an interval of changes, rounded outward: (−0.0001, 0.12) → "−0.1" and "+12.0 points". */
 export function formatChanges(low: number | null | undefined, high: number | null | undefined): [string, string] {
-  return [formatChange(outward(low, -1)), formatChange(outward(high, 1))]
+  return [formatChange(outward(low, -1)).replace(' points', ''), formatChange(outward(high, 1))]
 }
 
 /** Return a bound in tenths of a per cent: rounded to the nearest, an interval might lose its width. */

@@ -38,6 +38,11 @@ export function formatDelay(ns: number | null | undefined): string {
   return `${ns < 0 ? '−' : ''}${threeDigits(Math.abs(ns) / factor)} ${unit}`
 }
 
+/** Format a round trip; without a network there is none. */
+export function formatTrip(ns: number | null | undefined): string {
+  return ns === 0 ? 'same VM' : formatDelay(ns)
+}
+
 /** Format as `formatDelay` does, with the sign always written: asymmetry. */
 export function formatSignedDelay(ns: number | null | undefined): string {
   return ns != null && ns > 0 ? `+${formatDelay(ns)}` : formatDelay(ns)

@@ -2,6 +2,7 @@
 
 export const words = {
   about: 'About',
+  acceptedState: 'accepted, not applied yet',
   actions: 'Actions',
   addApplication: 'Add application',
   addOne: 'Add one',
@@ -12,6 +13,7 @@ export const words = {
   application: 'Application',
   applications: 'Applications',
   applicationsLower: 'applications',
+  appliedState: 'applied, result being measured',
   before: 'Before',
   budgetLower: 'the latency budget',
   cancel: 'Cancel',
@@ -44,6 +46,8 @@ export const words = {
   meshes: 'Meshes',
   meshesLower: 'meshes',
   metric: 'Metric',
+  moves: 'Moves',
+  movesLower: 'the moves',
   name: 'Name',
   network: 'Network',
   newCurve: 'New curve',
@@ -51,6 +55,7 @@ export const words = {
   noMesh: 'No mesh yet',
   none: 'none',
   noValue: 'no value',
+  nothingToDecide: 'nothing to decide',
   noVm: 'no VM',
   now: 'Now',
   objective: 'Objective',
@@ -88,6 +93,7 @@ export const words = {
   thirtyDays: '30 days',
   time: 'Time',
   to: 'To',
+  undoneState: 'undone before the result was measured',
   unknown: 'unknown',
   usage: 'Usage',
   usual: 'Usual',
@@ -99,3 +105,7 @@ export const words = {
   zones: 'Zones',
   zonesLower: 'zones',
 }
+
+/** The text of a link to moves on the heatmap. */
+export const proposedMoves = (moves: number) =>
+  `${moves === 1 ? '1 proposed move' : `${moves} proposed moves`} on the heatmap`

@@ -3,9 +3,11 @@ import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { MATRIX_SPAN, matrixQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
+import { recommendationQuery } from '~/api/recommendations'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
 import { strings } from '~/features/shell/strings'
+import type { Patch } from '~/lib/searchParams'
 import { NOW } from '~/lib/spans'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
@@ -17,10 +19,11 @@ export const Route = createFileRoute('/_app/meshes/$meshId/')({
     time: { span: MATRIX_SPAN, isLive: true, compares: true },
   },
   validateSearch: matrixSearch,
-  loaderDeps: ({ search }) => shownOf(search),
+  loaderDeps: ({ search }) => ({ shown: shownOf(search), moves: search.moves }),
   loader: ({ context, params, deps }) => {
     // Start the query here; the page waits for it and keeps its content meanwhile.
-    void context.queryClient.prefetchQuery(matrixQuery(params.meshId, deps))
+    void context.queryClient.prefetchQuery(matrixQuery(params.meshId, deps.shown))
+    if (deps.moves) void context.queryClient.prefetchQuery(recommendationQuery(deps.moves))
   },
   component: MatrixRoute,
 })
@@ -32,7 +35,7 @@ function MatrixRoute() {
   const { data } = useSuspenseQuery(meshQuery(meshId))
   const router = useRouter()
   const onSearch = useCallback(
-    async (patch: MatrixSearch, isStep = false) => {
+    async (patch: Patch<MatrixSearch>, isStep = false) => {
       // A delayed update of the URL, such as the cursor's, must not undo a navigation that has begun.
       if (router.latestLocation.pathname.replace(/\/$/, '') !== `/meshes/${meshId}`) return
       // A step of the playback takes the place of a range.

@@ -23,10 +23,11 @@ EMBED_LINKS_MAX = 500
 _LIFETIME = timedelta(days=30)
 _LIFETIME_MAX = timedelta(days=366)
 
-# Routes by their names. Each has the mesh in its path, except the one that describes the link.
+# Routes by their names. Each has the mesh in its path, except the one that describes the link, and that of the moves
+# which a heatmap shows: the limit to the mesh of the link hides those of others.
 _OWN = frozenset({"read_embed", "read_mesh"})
 _GRANTED = {
-    EmbeddedView.HEATMAP: _OWN | {"read_roster", "read_matrix", "list_deviations"},
+    EmbeddedView.HEATMAP: _OWN | {"read_roster", "read_matrix", "list_deviations", "read_recommendation"},
     EmbeddedView.PATH: _OWN | {"read_path", "read_series"},
     EmbeddedView.OVERVIEW: _OWN | {"read_mesh_health", "read_matrix", "list_deviations"},
 }

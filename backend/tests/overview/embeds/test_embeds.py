@@ -1,5 +1,6 @@
 """Embed links over HTTP: what a token reads, what it does not, when it ends, and where its page may be framed."""
 
+import json
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -14,14 +15,17 @@ from sqlalchemy import text
 
 from sinemora.kit import errors
 from sinemora.kit.config import Settings
-from sinemora.kit.db import system_session
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.overview.embeds import service
+from sinemora.recommendations.models import Recommendation
 from tests.api_clients import Caller, Member, MeshWorld
 from tests.test_every_route import PUBLIC, filled, operations
 
 PATH = "/v1/embed-links"
+MOVES = "/v1/recommendations/{recommendation_id}"
+EXAMPLES = Path(__file__).parents[3] / "sinemora" / "contract" / "examples" / "recommendations.json"
 MakeMesh = Callable[..., MeshWorld]
 
 
@@ -79,6 +83,8 @@ def test_a_token_reads_nothing_else(client: Caller, world: MeshWorld, link: Any,
         path = filled(path, uuid4())
         if (method, template) in PUBLIC - {("get", "/v1/auth/status")} or (method == "get" and path in granted):
             continue
+        if view == "heatmap" and (method, template) == ("get", MOVES):
+            continue
         answer = reader.request(method.upper(), path)
         assert answer.status_code in (401, 403), (method, path, answer.text)
         refused += 1
@@ -97,6 +103,29 @@ def test_another_mesh_and_another_path_do_not_exist(
     assert reader.get(f"/v1/meshes/{other.id}").json()["code"] == "mesh_unknown"
     heatmap = bearer(client, link()["token"])
     assert heatmap.get(f"/v1/meshes/{other.id}/matrix").status_code == 404
+
+
+def test_a_heatmap_reads_the_moves_of_its_mesh_and_of_no_other(
+    client: Caller, owner: Member, make_mesh: MakeMesh, world: MeshWorld, link: Any
+):
+    example = json.loads(EXAMPLES.read_text())["read_recommendation"]["responses"]["200"]["application/json"]
+    ids: list[UUID] = []
+    with tenant_session(owner.tenant_id) as session:
+        for mesh in (world, make_mesh(owner, 2, name="other")):
+            moves = Recommendation(
+                **{name: example[name] for name in ("state", "trigger", "requested_by", "request", "result")},
+                mesh_id=mesh.id,
+                moves=example["steps"],
+            )
+            session.add(moves)
+            session.flush()
+            ids.append(moves.id)
+    own, others = (MOVES.replace("{recommendation_id}", str(id)) for id in ids)
+    assert owner.get(others).status_code == 200
+    reader = bearer(client, link()["token"])
+    assert reader.get(own).json()["mesh"]["id"] == str(world.id)
+    assert reader.get(others).json()["code"] == "recommendation_unknown"
+    assert bearer(client, link("path")["token"]).get(own).status_code == 403
 
 
 def test_a_link_ends_when_it_is_revoked_or_expires(client: Caller, owner: Member, link: Any):

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { type Drawing, offerDrawing } from '~/lib/picture/drawing'
 import { markTime } from '~/lib/userTiming'
+import { Arrows, type Overlay } from './Arrows'
 import { Axes, type Side } from './Axes'
 import { type Axis, type AxisPair, gutters, sideOf } from './axis'
 import { heatmapDrawing, type Paint } from './drawing'
@@ -50,6 +51,8 @@ interface Props {
   closest?: number
   /** Rows and columns that stand out. */
   highlighted?: Record<Side, ReadonlySet<number>> | undefined
+  /** Arrows over the picture. */
+  overlay?: Overlay | undefined
   /** The legend and the time of a picture of the grid. */
   legend?: (() => Pick<Drawing, 'keys' | 'scale' | 'range'>) | undefined
 }
@@ -222,6 +225,7 @@ export function Heatmap(props: Props) {
           >
             <canvas ref={canvas} className={styles.canvas} width={across} height={down} style={{ width, height }} />
             <Transition canvas={canvas} space={space} placed={placed} />
+            {props.overlay && cell > 0 && <Arrows of={props.overlay} {...{ view, cell, width, height, theme }} />}
             {highlighted && <Highlights of={highlighted} view={view} cell={cell} width={width} height={height} />}
             {active && (
               <>

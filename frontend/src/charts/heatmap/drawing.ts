@@ -1,8 +1,8 @@
-/** The heatmap as SVG: its cells as an image, its headings and labels as text. */
+/** The heatmap as SVG: its cells as an image, what is drawn over them, its headings and labels as text. */
 
 import { plainColour } from '~/lib/picture/colour'
 import type { Drawing } from '~/lib/picture/drawing'
-import { svg } from '~/lib/picture/svg'
+import { inlined, svg } from '~/lib/picture/svg'
 
 /** Draws the cells on a canvas with `density` pixels per CSS pixel. */
 export type Paint = (canvas: HTMLCanvasElement, density: number) => void
@@ -31,6 +31,7 @@ export function heatmapDrawing(plot: HTMLElement, canvas: HTMLCanvasElement, pai
     height: height / zoom,
     body: [
       svg('image', { ...cells, href: pixels.toDataURL('image/png'), preserveAspectRatio: 'none' }),
+      ...[...plot.querySelectorAll('[data-overlay]')].map((overlay) => placed(inlined(overlay), cells)),
       ...corner.map((text, line) =>
         svg(
           'text',
@@ -48,6 +49,13 @@ interface Box {
   y: number
   width: number
   height: number
+}
+
+/** Return a drawing of its own in its place among the others. */
+function placed(drawn: SVGElement, { x, y }: Box): SVGElement {
+  drawn.setAttribute('x', String(x))
+  drawn.setAttribute('y', String(y))
+  return drawn
 }
 
 /** Return a heading with its ground, or a label; upright where its text is. */

@@ -49,6 +49,18 @@ export function diverging(theme: Theme): Ramp {
   return theme === 'dark' ? (t) => parse(DARK_ARMS(t)) : (t) => parse(interpolatePuOr(1 - t))
 }
 
+// Hues that no ramp of cells has, each with contrast to the page: lines cross cells of every colour.
+const LINES: Record<Theme, string[]> = {
+  light: ['#0b7285', '#8a5a83', '#c92a2a'],
+  dark: ['#5fd3e6', '#d6a3cf', '#ff8787'],
+}
+
+/** The ramp of lines over cells: 0 is the best, 1 the worst. */
+export function lineRamp(theme: Theme): Ramp {
+  const colours = piecewise(interpolateLab, LINES[theme])
+  return (t) => parse(colours(Math.min(1, Math.max(0, t))))
+}
+
 /** Relative luminance, WCAG 2.2. */
 export function luminance([red, green, blue]: Rgb): number {
   const linear = [red, green, blue].map((channel) => {

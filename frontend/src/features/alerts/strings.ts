@@ -1,7 +1,7 @@
 /** Texts of alert rules, incidents, receivers, routes and silences. */
 
 import { NO_USUAL_YET } from '~/lib/usual'
-import { words } from '~/lib/words'
+import { proposedMoves, words } from '~/lib/words'
 
 export const strings = {
   ...words,
@@ -350,6 +350,7 @@ export const strings = {
   },
   whereSummary: (caption: string, names: string, worst: string) => `${caption}: ${names}; largest ${worst}`,
   heatmapAtOnset: 'Heatmap at the onset',
+  movesOnHeatmap: proposedMoves,
   movesFor: (application: string) => `Moves for ${application}`,
   runbookOf: (rule: string) => `Runbook: ${rule}`,
   findingsLower: 'the findings',

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { applicationQuery, performanceQuery, useDeleteApplication } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
+import { movesOfQuery } from '~/api/recommendations'
 import type { Application, ApplicationPerformance } from '~/api/types'
 import { formatShare, formatShares, performanceBasis } from '~/lib/performance'
 import { sentenceCase } from '~/lib/text'
@@ -36,6 +37,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
   const query = useQuery(applicationQuery(applicationId))
   const now = useQuery(performanceQuery(applicationId))
   const clock = useClock()
+  const { data: proposal } = useQuery(movesOfQuery(query.data?.mesh.id ?? '', query.data ? [applicationId] : []))
   if (!query.data) {
     return (
       <Unloaded
@@ -64,6 +66,13 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
       )}
       {application.curve.newest > application.curve.number && (
         <Notice tone="info">{strings.newerCurve(application.curve.number, application.curve.newest)}</Notice>
+      )}
+      {proposal && (
+        <p className={pageStyles.lead}>
+          <TextLink to="/meshes/$meshId" params={{ meshId: application.mesh.id }} search={{ moves: proposal.id }}>
+            {strings.movesOnHeatmap(proposal.moves)}
+          </TextLink>
+        </p>
       )}
       <Figures application={application} now={now.data} />
       {now.data && <p className={pageStyles.lead}>{performanceBasis(now.data, clock)}</p>}

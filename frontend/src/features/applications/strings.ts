@@ -1,6 +1,6 @@
 /** Texts of the application pages. */
 
-import { words } from '~/lib/words'
+import { proposedMoves, words } from '~/lib/words'
 
 export const strings = {
   ...words,
@@ -16,6 +16,7 @@ export const strings = {
   belowObjective: 'Below its objective.',
   findPlacements: 'Find better placements on',
   recommendations: 'recommendations',
+  movesOnHeatmap: proposedMoves,
   newerCurve: (used: number, newest: number) => `Uses version ${used} of its curve; version ${newest} is available.`,
   performanceLower: 'its performance',
   interval: (low: string, high: string) => `${low} to ${high}`,

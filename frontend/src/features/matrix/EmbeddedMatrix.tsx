@@ -5,12 +5,14 @@ import { deviationsQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
 import { CLOSEST } from '~/charts/heatmap/view'
+import type { Patch } from '~/lib/searchParams'
 import type { TimeSearch } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { partKey } from './axes'
 import { Legend } from './Legend'
 import { UNUSUAL_ROWS } from './MostUnusual'
+import { MovesPanel } from './MovesPanel'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { pictureLegend } from './picture'
@@ -18,6 +20,7 @@ import { useReading } from './reading'
 import { type MatrixSearch, matrixSearch } from './search'
 import { strings } from './strings'
 import { matrixTitle, useMatrix } from './useMatrix'
+import { useMoves } from './useMoves'
 import { usePosition } from './usePosition'
 import { WindowStamp } from './WindowStamp'
 
@@ -34,7 +37,7 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   // What a reader does stays in the frame: its address belongs to the page around it.
   const [search, setSearch] = useState(asked)
-  const onSearch = useCallback(async (patch: MatrixSearch) => {
+  const onSearch = useCallback(async (patch: Patch<MatrixSearch>) => {
     setSearch((old) => ({ ...old, ...matrixSearch({ ...old, ...patch }) }))
   }, [])
   // Lost performance needs an application, which a link to a mesh does not show.
@@ -52,6 +55,7 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
   const closest = shown.by === 'zone' ? 1 : CLOSEST
   const position = usePosition({ search, onSearch, closest, start: partKey(chosen.by, search.zones), part })
   const reading = useReading(shown, coding, grid, part, roster)
+  const moves = useMoves({ meshId: mesh.id, by: shown.by, search, part, roster, onSearch, hasApplications: false })
   const [pooled, setPooled] = useState(1)
   if (query.error && !query.data) {
     return <Failed what={strings.heatmap} error={query.error} retry={() => void query.refetch()} />
@@ -87,23 +91,32 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
             onView={position.onView}
             closest={closest}
             onPooled={setPooled}
-            legend={() => pictureLegend({ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock })}
+            overlay={moves?.overlay}
+            legend={() =>
+              pictureLegend({
+                ...{ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock },
+                hasMoves: moves?.overlay !== undefined,
+              })
+            }
             below={BELOW}
           />
         </div>
-        <Legend
-          shown={shown}
-          coding={coding}
-          grid={grid}
-          domain={domain}
-          isFixed={isFixed}
-          theme={theme}
-          position={position}
-          part={part}
-          value={reading.value}
-          pooled={pooled}
-          onScale={(scale) => void onSearch({ scale })}
-        />
+        <aside className={styles.side}>
+          {moves && <MovesPanel {...{ meshId: mesh.id, moves, theme, onSearch }} isEmbedded />}
+          <Legend
+            shown={shown}
+            coding={coding}
+            grid={grid}
+            domain={domain}
+            isFixed={isFixed}
+            theme={theme}
+            position={position}
+            part={part}
+            value={reading.value}
+            pooled={pooled}
+            onScale={(scale) => void onSearch({ scale })}
+          />
+        </aside>
       </div>
     </div>
   )

@@ -487,3 +487,95 @@ test('a mesh that another person deleted keeps its last values, and the page say
   expect(screen.getByText('Unknown mesh.')).toBeTruthy()
   expect(screen.getByRole('grid')).toBeTruthy()
 })
+
+const named = (id: string) => ({ id, name: id })
+const share = (mean: number) => ({ mean, low: mean, high: mean, windows: 12 })
+const GAIN = { before: share(0.2), after: share(0.9), gain: share(0.7), probability: 0.99, doubts: [] }
+const PROPOSAL = {
+  ...{ id: 'r', mesh: { id: 'm', name: 'production' }, state: 'proposed', moves: 1, version: 1 },
+  created_at: '2026-11-20T10:42:00Z',
+  result: { applications: [{ application: named('shop'), objective: null, expected: GAIN }] },
+  steps: [
+    {
+      ...{ position: 0, group: 0, application: named('shop'), task: named('web'), via: null, gain: GAIN },
+      source: { ...named('a-1'), zone: 'a' },
+      target: { ...named('b-2'), zone: 'b' },
+      ...{ round_trip_before_ns: 684_000, round_trip_after_ns: 0 },
+    },
+  ],
+}
+const SHOP = {
+  ...{ ...named('shop'), shape: 'star', mesh: { id: 'm', name: 'production' }, edges: [] },
+  tasks: [
+    { ...named('db'), root: true, vm: named('c-1') },
+    { ...named('web'), root: false, vm: named('a-1') },
+  ],
+}
+const withMoves = (proposal: object | ((sent: Sent) => Response)) => ({
+  'GET /v1/recommendations': [PROPOSAL],
+  'GET /v1/recommendations/r': proposal,
+  'GET /v1/applications': [SHOP],
+})
+const arrow = (state = '') => document.querySelector(`[data-overlay] g:has(text)${state}`)
+
+test('moves are arrows and a list: pointing at one shows the other, and a key shows the mesh before them', async () => {
+  // The root of the shop is on c-1 (column 5), the task moves from a-1 (row 0) to b-2 (row 3).
+  const grid = await open({ moves: 'r', cell: '3,5' }, withMoves(PROPOSAL))
+  const list = within(await screen.findByRole('region', { name: 'Moves' }))
+  expect(await list.findByRole('heading', { name: '1 move for shop' })).toBeTruthy()
+  expect(list.getByText(/^shop 20.0 % →/).textContent).toBe('shop 20.0 % → 90.0 % +70.0 points')
+  const row = list.getByRole('button', { name: /^1 · shop \/ web/ })
+  expect(row.textContent).toContain('a-1 → b-2, zone a to zone b')
+  expect(row.textContent).toContain('Round trip 684 µs → same VM; performance 20.0 % → 90.0 %')
+  const cell = within(grid).getByRole('gridcell')
+  await waitFor(() => expect(cell.textContent).toContain('used by a moved task after 1 of 1 moves'))
+
+  await userEvent.hover(row)
+  expect(arrow('[data-pointed]')).toBeTruthy()
+  await userEvent.unhover(row)
+  fireEvent.pointerEnter(arrow() as Element)
+  expect(row.getAttribute('data-pointed')).toBe('true')
+  fireEvent.pointerLeave(arrow() as Element)
+
+  expect(arrow('[data-made]')).toBeTruthy()
+  const key = document.querySelector<HTMLElement>('[aria-keyshortcuts="a"]') as HTMLElement
+  await userEvent.click(key)
+  expect(list.getByRole('status').textContent).toBe('before the move')
+  expect(arrow('[data-made]')).toBeNull()
+  expect(cell.textContent).not.toContain('used by a moved task')
+  expect(document.querySelector('[aria-keyshortcuts="a"]')).not.toBe(key)
+})
+
+test('a row and a column that a move leaves or reaches say so', async () => {
+  const grid = await open({ moves: 'r', cell: '3,3', by: 'zone' }, withMoves(PROPOSAL))
+  await screen.findByRole('heading', { name: '1 move for shop' })
+  expect(names(grid)).toEqual(['3', '3'])
+  fireEvent.focus(grid)
+  fireEvent.keyDown(grid, { key: 'Home', ctrlKey: true })
+  expect(within(grid).getByRole('gridcell').textContent).toContain('shop / web moves from here to b-2')
+})
+
+test('no moves are drawn until they are chosen among the proposals of the mesh', async () => {
+  await open({}, withMoves(PROPOSAL))
+  expect(arrow()).toBeNull()
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Moves' }), 'r')
+  await waitFor(() => expect(arrow()).toBeTruthy())
+  await userEvent.click(screen.getByRole('button', { name: 'Hide moves' }))
+  expect(arrow()).toBeNull()
+})
+
+test.each([
+  ['deleted', () => reply(404, { code: 'recommendation_unknown', detail: 'Unknown recommendation.' }), 'No such moves'],
+  ['of another mesh', { ...PROPOSAL, mesh: { id: 'n', name: 'staging' } }, /^These moves are of the mesh staging\./],
+  ['none', { ...PROPOSAL, moves: 0, steps: [] }, 'No moves: none gains more than it costs.'],
+  ['dismissed', { ...PROPOSAL, state: 'dismissed' }, /^Dismissed\. Found 20 Nov 2026/],
+  [
+    'to a VM that was deleted',
+    { ...PROPOSAL, steps: PROPOSAL.steps.map((step) => ({ ...step, target: { ...named('old'), zone: 'b' } })) },
+    /^old has left the mesh/,
+  ],
+])('moves that are %s are explained', async (_, proposal, words) => {
+  await open({ moves: 'r' }, withMoves(proposal))
+  const list = within(await screen.findByRole('region', { name: 'Moves' }))
+  expect(await list.findByText(words)).toBeTruthy()
+})

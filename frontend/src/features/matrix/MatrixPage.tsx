@@ -27,6 +27,8 @@ import { Head } from './Head'
 import { Legend } from './Legend'
 import { MatchCount } from './MatchCount'
 import { UNUSUAL_ROWS } from './MostUnusual'
+import { MovesChoice } from './MovesChoice'
+import { MovesPanel } from './MovesPanel'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { NoWindow } from './NoWindow'
@@ -41,6 +43,7 @@ import { marksOf } from './selection'
 import { strings } from './strings'
 import { Tip } from './Tip'
 import { matrixTitle, useMatrix } from './useMatrix'
+import { useMoves } from './useMoves'
 import { usePosition, written } from './usePosition'
 import { useSemanticZoom } from './useSemanticZoom'
 import { ZoomButtons } from './ZoomButtons'
@@ -86,6 +89,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   })
   const reading = useReading(shown, coding, grid, part, roster)
   const annotated = useAnnotated(mesh.id, shown.when, roster, part)
+  const moves = useMoves({ meshId: mesh.id, by: shown.by, search, part, roster, onSearch })
   const [pooled, setPooled] = useState(1)
   // Bands over all that is shown would mark nothing.
   const marked = matches ? undefined : search.find
@@ -198,6 +202,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           onOnly={(only) => void onSearch({ only, view: '' })}
           onSelect={select}
         />
+        <MovesChoice meshId={mesh.id} chosen={search.moves} onSearch={onSearch} />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
         <Period mesh={mesh} shown={chosen} picture={matrixTitle(shown)} onSearch={onSearch} />
       </div>
@@ -233,7 +238,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             colours={colours}
             worst={worst(coding)}
             theme={theme}
-            describe={(cell) => [reading.sentence(cell), ...annotated.labelsOf(cell)].join('; ')}
+            describe={(cell) =>
+              [reading.sentence(cell), ...(moves?.wordsOf(cell) ?? []), ...annotated.labelsOf(cell)].join('; ')
+            }
             figure={reading.figure}
             tooltip={(cell) => (
               <Tip
@@ -243,6 +250,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
                 reading={reading}
                 cell={cell}
                 annotations={annotated.labelsOf(cell)}
+                moves={moves?.wordsOf(cell) ?? []}
               />
             )}
             cursor={position.cursor}
@@ -258,7 +266,13 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}
             onLabel={onLabel}
             highlighted={highlighted}
-            legend={() => pictureLegend({ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock })}
+            overlay={moves?.overlay}
+            legend={() =>
+              pictureLegend({
+                ...{ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock },
+                hasMoves: moves?.overlay !== undefined,
+              })
+            }
             below={BELOW}
           />
           <Film meshId={mesh.id} shown={chosen} film={film} />
@@ -270,6 +284,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           reading={reading}
           position={position}
           shape={shape}
+          moves={moves && <MovesPanel {...{ meshId: mesh.id, moves, theme, onSearch }} />}
           legend={
             <Legend
               shown={shown}

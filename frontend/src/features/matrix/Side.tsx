@@ -20,13 +20,15 @@ interface Props {
   reading: Reading
   position: Position
   shape: Shape
+  /** What the arrows over the picture are. */
+  moves: ReactNode
   legend: ReactNode
   /** Sums of the selected row or column. */
   children: ReactNode
 }
 
-/** The panel at the right of the heatmap: legend, zone pair, cell under the pointer, and the most unusual paths. */
-export function Side({ meshId, shown, part, reading, position, shape, legend, children }: Props) {
+/** The panel at the right of the heatmap: moves, legend, zone pair, cell under the pointer, and the most unusual paths. */
+export function Side({ meshId, shown, part, reading, position, shape, moves, legend, children }: Props) {
   const clock = useClock()
   const settled = useSettled(position, part)
   const [row, column] = [settled && part.rows[settled.row], settled && part.columns[settled.column]]
@@ -39,6 +41,7 @@ export function Side({ meshId, shown, part, reading, position, shape, legend, ch
   })
   return (
     <aside className={styles.side}>
+      {moves}
       {legend}
       {part.zones && (
         <ZonePair meshId={meshId} zones={part.zones} when={shown.when} shape={shape} onAxis={position.onAxis} />

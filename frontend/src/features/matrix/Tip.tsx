@@ -19,10 +19,12 @@ interface Props {
   cell: Cell
   /** Texts of the annotations about its ends. */
   annotations: string[]
+  /** Texts of the moves that are drawn there. */
+  moves: string[]
 }
 
 /** The cell under the pointer: its ends and its value, after a moment to the nanosecond. */
-export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) {
+export function Tip({ meshId, shown, part, reading, cell, annotations, moves }: Props) {
   const [settled] = useDebouncedValue(cell, SETTLED_MS)
   const { source, target } = reading.ends(cell) ?? {}
   const paths = reading.paths(cell)
@@ -63,6 +65,9 @@ export function Tip({ meshId, shown, part, reading, cell, annotations }: Props) 
       )}
       {look === LOOK.flecked && <span>{strings.earlier}</span>}
       {reading.isFaint(cell) && <span>{strings.withinItsClockError}</span>}
+      {moves.map((text) => (
+        <span key={text}>{text}</span>
+      ))}
       {annotations.map((text) => (
         <span key={text} className={styles.annotation}>
           {text}

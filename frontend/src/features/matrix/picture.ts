@@ -3,7 +3,7 @@
 import { matrixRange, type Shown } from '~/api/measurements'
 import { countLooks, type Grid, isColoured } from '~/charts/heatmap/grid'
 import { HATCHES, type Hatch } from '~/charts/heatmap/hatch'
-import { dimmed, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
+import { dimmed, lineRamp, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
 import { hatchPattern } from '~/charts/heatmap/picture'
 import { type Domain, position, ticks } from '~/charts/heatmap/scale'
 import type { Coding } from '~/lib/codes'
@@ -24,6 +24,8 @@ interface Parts {
   theme: Theme
   windowEnd: Date | null
   clock: Clock
+  /** Arrows of moves are drawn. */
+  hasMoves?: boolean
 }
 
 const STEPS = 24
@@ -48,7 +50,7 @@ export function pictureLegend(parts: Parts): Pick<Drawing, 'keys' | 'scale' | 'r
 
 const css = ([red, green, blue]: Rgb) => `rgb(${red}, ${green}, ${blue})`
 
-function keysOf({ coding, grid, theme }: Parts): Key[] {
+function keysOf({ coding, grid, theme, hasMoves }: Parts): Key[] {
   const counts = countLooks(grid)
   const colours = ramp(coding, theme)
   const hatched = HATCHES.filter((hatch) => counts[hatch] > 0).map(
@@ -64,6 +66,9 @@ function keysOf({ coding, grid, theme }: Parts): Key[] {
     ...(counts.faint > 0 ? [area(strings.withinClockError, dimmed(colours(0.7), theme))] : []),
     ...(coding === 'deviation' ? [area(strings.usual, QUIET[theme])] : []),
     ...(coding === 'loss' ? [area(strings.noLoss, QUIET[theme])] : []),
+    ...(hasMoves
+      ? [0, 1].map((share) => ({ label: strings.moveLoses(100 * share), colour: css(lineRamp(theme)(share)) }))
+      : []),
   ]
 }
 

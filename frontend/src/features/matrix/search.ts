@@ -10,7 +10,7 @@ import {
   type Statistic,
 } from '~/lib/dimensions'
 import { FILMS, type Film } from '~/lib/film'
-import { flag, identifier, keyOf, moment, numberList, searchParser } from '~/lib/searchParams'
+import { flag, identifier, integer, keyOf, moment, numberList, type Patch, searchParser } from '~/lib/searchParams'
 import { ORDERS, type Order } from './order'
 
 export interface MatrixSearch {
@@ -48,10 +48,16 @@ export interface MatrixSearch {
   at?: string
   /** The range of the playback. */
   film?: Film
+  /** The recommendation whose moves are drawn: an id. */
+  moves?: string
+  /** How many of them are shown as made; all when absent. */
+  step?: number
+  /** The number of the move that stands out. */
+  move?: number
 }
 
 /** Changes the address; resolves once it has changed. Back returns to the address before if it `isStep`. */
-export type ChangeSearch = (patch: MatrixSearch, isStep?: boolean) => Promise<void>
+export type ChangeSearch = (patch: Patch<MatrixSearch>, isStep?: boolean) => Promise<void>
 
 export const matrixSearch = searchParser<MatrixSearch>(
   {
@@ -74,6 +80,9 @@ export const matrixSearch = searchParser<MatrixSearch>(
     percent: flag,
     at: moment,
     film: keyOf(FILMS),
+    moves: identifier,
+    step: integer(0),
+    move: integer(1),
   },
   { by: 'vm', statistic: 'p50', order: 'zone', film: '1h' },
 )

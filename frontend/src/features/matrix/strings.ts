@@ -186,6 +186,38 @@ export const strings = {
   lostHint: 'All packets of the newest window were lost.',
   pathName: (source: string, target: string) => `${source} to ${target}`,
   staleCell: (path: string, metric: string, value: string) => `${path}, ${metric} ${value}, stale`,
+  noMovesShown: 'No moves shown',
+  shownMoves: 'Shown moves',
+  movesOf: (moves: number, time: string) => `${moves} ${moves === 1 ? 'move' : 'moves'}, ${time}`,
+  movesFor: (moves: number, names: string[]) =>
+    `${moves} ${moves === 1 ? 'move' : 'moves'} for ${new Intl.ListFormat('en-GB').format(names)}`,
+  foundAt: (moment: string) => `Found ${moment}.`,
+  noSuchMoves: 'No such moves',
+  ofOtherMesh: (mesh: string) => `These moves are of the mesh ${mesh}.`,
+  openItsHeatmap: 'Open its heatmap',
+  nothingToMove: 'No moves: none gains more than it costs.',
+  goneVms: (names: string[]) =>
+    `${new Intl.ListFormat('en-GB').format(names)} ${names.length === 1 ? 'has' : 'have'} left the mesh: moves from or to there are not drawn whole. Find moves again.`,
+  outsideMoves: (moves: number) =>
+    `${moves} ${moves === 1 ? 'move is' : 'moves are'} not among the shown rows and columns.`,
+  after: 'After',
+  movesMade: 'Moves made',
+  afterMoves: (made: number, of: number) =>
+    made === 0 ? `before ${of === 1 ? 'the move' : `all ${of}`}` : `after ${made} of ${of}`,
+  waiting: 'waiting',
+  sameZone: 'same zone',
+  zoneToZone: (source: string, target: string) => `zone ${source} to zone ${target}`,
+  performanceLower: 'performance',
+  onTheWay: (vm: string) => `On its way to ${vm}, which has no room yet.`,
+  lostScale: 'Performance lost, in points',
+  lineColours:
+    'From its beginning, before the move, to its head, after it. Dashed: not made yet. Outlined: paths of moved tasks.',
+  moveLoses: (points: number) => `Move: ${points} points of performance lost`,
+  openRecommendation: 'Reasons and decision',
+  hideMoves: 'Hide moves',
+  leaves: (task: string, vm: string) => `${task} moves from here to ${vm}`,
+  arrives: (task: string, vm: string | undefined) => `${task} moves here${vm ? ` from ${vm}` : ''}`,
+  pathOfMoved: (made: number, of: number) => `used by a moved task after ${made} of ${of} moves`,
   ofSlowestFlow: (metric: string) => `${metric} of the slowest flow`,
   changeOf: (metric: string) => `Change of ${metric}`,
 }

@@ -227,8 +227,9 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
       <TextLink
         key="moves"
         size="sm"
-        to="/recommendations/$recommendationId"
-        params={{ recommendationId: proposed.id }}
+        to="/meshes/$meshId"
+        params={{ meshId: mesh.id }}
+        search={{ ...NOW, moves: proposed.id }}
       >
         {strings.seeMoves(proposed.moves, gain)}
       </TextLink>,

@@ -1,6 +1,6 @@
 import type { Move } from '~/api/types'
 import { formatProbability, formatShare } from '~/lib/performance'
-import { formatDelay } from '~/lib/units'
+import { formatDelay, formatTrip } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import styles from './recommendations.module.css'
@@ -21,8 +21,8 @@ export function Moves({ steps }: { steps: Move[] }) {
                 <Term of="round trip">{strings.roundTrip}</Term>
               </dt>
               <dd>
-                {step.round_trip_before_ns !== null && `${formatDelay(step.round_trip_before_ns)} → `}
-                {formatDelay(step.round_trip_after_ns)}
+                {step.round_trip_before_ns !== null && `${formatTrip(step.round_trip_before_ns)} → `}
+                {formatTrip(step.round_trip_after_ns)}
               </dd>
             </div>
             <div>

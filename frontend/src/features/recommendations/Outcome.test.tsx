@@ -35,8 +35,8 @@ test('a verdict is shown with promise, observation and its judge', async () => {
   await show(HELD)
   expect(screen.getByText('The promise held')).toBeTruthy()
   const row = within(screen.getByRole('table')).getAllByRole('row')[1] as HTMLElement
-  expect(row.textContent).toContain('+30.0 % +20.0 % to +40.0 %')
-  expect(row.textContent).toContain('+25.0 % +15.0 % to +35.0 %')
+  expect(row.textContent).toContain('+30.0 points +20.0 to +40.0 points')
+  expect(row.textContent).toContain('+25.0 points +15.0 to +35.0 points')
   expect(within(row).getByText('Metric requests, control group: shop')).toBeTruthy()
 })
 

@@ -1,11 +1,12 @@
 import { Slider } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { EditorsOnly } from '~/api/EditorsOnly'
-import { recommendationQuery } from '~/api/recommendations'
+import { recommendationQuery, stateOf } from '~/api/recommendations'
 import type { Gain, Recommendation } from '~/api/types'
 import { formatChange, formatChanges, formatProbability, formatShare } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
+import { ButtonLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
@@ -19,9 +20,7 @@ import { MeasuredResult } from './Outcome'
 import { PriceDifference } from './PriceDifference'
 import { Proof } from './Proof'
 import styles from './recommendations.module.css'
-import { Strips } from './Strips'
 import type { RecommendationSearch } from './search'
-import { stateOf } from './states'
 import { strings } from './strings'
 
 interface Props {
@@ -53,9 +52,21 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
       title={titleOf(recommendation)}
       lead={strings.onMesh(recommendation.mesh.name, stateOf(recommendation))}
       action={
-        <EditorsOnly>
-          <Decisions recommendation={recommendation} etag={etag} />
-        </EditorsOnly>
+        <>
+          {recommendation.steps.length > 0 && (
+            <ButtonLink
+              variant="default"
+              to="/meshes/$meshId"
+              params={{ meshId: recommendation.mesh.id }}
+              search={{ moves: recommendationId }}
+            >
+              {strings.showOnHeatmap}
+            </ButtonLink>
+          )}
+          <EditorsOnly>
+            <Decisions recommendation={recommendation} etag={etag} />
+          </EditorsOnly>
+        </>
       }
     >
       <MeasuredResult recommendation={recommendation} />
@@ -80,7 +91,6 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
                 onMoves={(moves) => onSearch({ moves })}
               />
             )}
-            <Strips recommendation={recommendation} shown={shown} />
             <Effects recommendation={recommendation} />
             <PriceDifference recommendationId={recommendationId} />
             <Moves steps={recommendation.steps.filter(({ position }) => shown.has(position))} />

@@ -40,6 +40,7 @@ export const strings = {
   racksFromRoundTrips:
     'No VM states its host, so racks are VMs of a zone whose round trips are alike within 10 µs; pods are zones.',
   findMoves: 'Find moves',
+  showOnHeatmap: 'Show on the heatmap',
   noMeshYet: 'No mesh yet. Moves are found from the delays between the VMs of a mesh.',
   meshesLoading: 'The meshes are still loading. Try again.',
   searchLower: 'the search for moves',
@@ -97,7 +98,6 @@ export const strings = {
   rejectedAlternatives: 'Rejected alternatives',
   theRecommendation: 'The recommendation',
   recommendationLower: 'the recommendation',
-  nothingToDecide: 'nothing to decide',
   onMesh: (mesh: string, state: string) => `Mesh ${mesh}: ${state}.`,
   placementOptimal: 'No move is worthwhile.',
   noMovesAllowed: 'No moves allowed.',
@@ -128,7 +128,6 @@ export const strings = {
     `Performance before and after is the mean over held-out windows of ${period} before the request, at the ${statistic} of round trips.`,
   performanceBasisRisk: (period: string, measure: string) =>
     `Performance before and after is the mean over held-out windows of ${period} before the request, ${measure}.`,
-  moves: 'Moves',
   movesShown: 'Moves shown',
   countOf: (count: number, total: number) => `${count} of ${total}`,
   result: 'Measured result',
@@ -179,15 +178,4 @@ export const strings = {
   mixOf: (vm: string, vms: number, serverless: string | null, cost: string) =>
     `${vms} × ${vm}${serverless === null ? '' : ` and ${serverless} jobs/s to serverless`}, ${cost} per hour.`,
   slowestPath: (path: string, delay: string) => `Slowest path ${path}: ${delay} there and back.`,
-  placementBeforeAfter: 'Placement before and after',
-  stripSummary: (name: string, vms: number, moves: number) =>
-    `${name}: ${vms} VMs by round trip to its root, ${moves} moves.`,
-  rootPlace: (name: string) => `${name}: root`,
-  placeToRoot: (name: string, roundTrip: string) => `${name}: ${roundTrip} to the root`,
-  /** On a dark page slow is bright, on a light one dark. */
-  stripLegend: (isDark: boolean) =>
-    `Colour: round trip to the root in the newest window, ${isDark ? 'brighter' : 'darker'} is slower. Ring: root; dots: tasks; arrows: moves.`,
-  acceptedState: 'accepted, not applied yet',
-  appliedState: 'applied, result being measured',
-  undoneState: 'undone before the result was measured',
 }

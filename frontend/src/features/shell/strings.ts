@@ -125,6 +125,7 @@ export const strings = {
   movesCell: 'Move between cells',
   movesToEnd: 'First or last cell of the row',
   opensCell: 'Open the path of the cell',
+  showsMoves: 'Show the mesh before or after the moves',
   pageNotFound: 'Page not found',
   goToOverview: 'Go to the overview',
   pageNotFoundLead: 'It may have been removed, or the address is incomplete.',

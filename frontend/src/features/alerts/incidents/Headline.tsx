@@ -1,6 +1,8 @@
 import { useComputedColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { serverNow } from '~/api/connection'
 import type { Incident } from '~/api/incidents'
+import { movesOfQuery } from '~/api/recommendations'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
 import { noneAffected } from '~/lib/costs'
 import { recurrenceSentence } from '~/lib/recurrence'
@@ -86,6 +88,12 @@ function Where({ picture }: { picture: NonNullable<Incident['figures']['picture'
 /** Where to go on: the paths at the onset, moves of the applications that lose performance, runbooks. */
 function Links({ incident: { figures, mesh, runbooks } }: { incident: Incident }) {
   const { heatmap, moves } = figures.links
+  const { data: proposal } = useQuery(
+    movesOfQuery(
+      mesh.id,
+      figures.costs.map(({ id }) => id),
+    ),
+  )
   return (
     <p className={styles.next}>
       <TextLink
@@ -97,6 +105,17 @@ function Links({ incident: { figures, mesh, runbooks } }: { incident: Incident }
       >
         {strings.heatmapAtOnset}
       </TextLink>
+      {proposal && (
+        <TextLink
+          size="sm"
+          underline="always"
+          to="/meshes/$meshId"
+          params={{ meshId: mesh.id }}
+          search={{ moves: proposal.id }}
+        >
+          {strings.movesOnHeatmap(proposal.moves)}
+        </TextLink>
+      )}
       {figures.costs.slice(0, moves.length).map(({ id, name }) => (
         <TextLink
           key={id}

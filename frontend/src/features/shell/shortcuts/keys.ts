@@ -36,6 +36,7 @@ export const SHORTCUTS: { where: string; shortcuts: readonly Shortcut[] }[] = [
       { keys: ['←', '↑', '↓', '→'], does: strings.movesCell },
       { keys: ['Home', 'End'], does: strings.movesToEnd },
       { keys: ['Enter'], does: strings.opensCell },
+      { keys: ['A'], does: strings.showsMoves },
     ],
   },
 ]
