@@ -11,7 +11,7 @@ interface Stop {
   isHidden: boolean
 }
 
-/** Where Tab led: to another element, to one that had the focus, or to where the walk ends. */
+/** Where Tab led: to another element, to one that had the focus, or out of what is walked. */
 type Place = 'next' | 'same' | 'end'
 
 interface Walk {
@@ -23,8 +23,8 @@ interface Walk {
 /** Elements that open over a page. */
 const OVER = '[role="dialog"], [role="menu"]'
 
-/** Buttons that may open something. The bar is the same on every page. */
-const OF_PAGE = 'main button:not([type="submit"]):not([disabled])'
+/** Buttons that may open something: none that sorts, switches a tab or explains a term. The bar is the same on every page. */
+const OF_PAGE = 'main button:not([type="submit"], [disabled], [role="tab"], thead *, [class*="_term_"])'
 const OF_BAR = 'header button:not([disabled])'
 const OPENERS_MOST = 12
 
@@ -58,9 +58,10 @@ function markExpected(root: string) {
 }
 
 /** Describe the focused element, and forget that it is expected. */
-async function describeFocused(): Promise<Stop & { place: Place }> {
+async function describeFocused(root: string): Promise<Stop & { place: Place }> {
   const element = document.activeElement as HTMLElement | null
-  if (!element || element === document.body) {
+  // Behind the last element of a page is nothing, or its first.
+  if (!element || element === document.body || !(document.querySelector(root) ?? document.body).contains(element)) {
     return { what: 'body', place: 'end', isInvisible: false, isHidden: false }
   }
   const name = element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 40) ?? ''
@@ -71,18 +72,6 @@ async function describeFocused(): Promise<Stop & { place: Place }> {
   element.dataset.visited ??= document.querySelector('[data-visited]') ? 'other' : 'first'
   // Another look would begin with the first part again.
   if (place !== 'next') return { what, place: place as Place, isInvisible: false, isHidden: false }
-  // A box that is drawn by its label, or by an element around it, shows the focus there.
-  const drawn = [element, element.parentElement, element.parentElement?.parentElement, element.nextElementSibling]
-  const look = () =>
-    drawn
-      .filter((one): one is HTMLElement => one instanceof Element)
-      .map((one) => {
-        const { outlineStyle, outlineWidth, outlineColor, boxShadow, borderColor, backgroundColor } =
-          getComputedStyle(one)
-        return [outlineStyle, outlineWidth, outlineColor, boxShadow, borderColor, backgroundColor].join()
-      })
-      .join('; ')
-  const focused = look()
   // A field that its label draws is behind it.
   const label = element.closest('label') ?? (element as HTMLInputElement).labels?.[0]
   const isSeen = () => {
@@ -102,6 +91,24 @@ async function describeFocused(): Promise<Stop & { place: Place }> {
   // What loads above the element after it has the focus may push it out of the window: a person scrolls.
   if (!isSeen()) element.scrollIntoView({ block: 'nearest' })
   const isHidden = !isSeen()
+  // To take the focus away and to give it back costs two layouts of the page: one element of each kind shows how.
+  const kind = [element.localName, element.role, element.className, element.parentElement?.className].join()
+  const page = window as { known?: Set<string> }
+  page.known ??= new Set()
+  if (page.known.has(kind)) return { what, place, isInvisible: false, isHidden }
+  page.known.add(kind)
+  // A box that is drawn by its label, or by an element around it, shows the focus there.
+  const drawn = [element, element.parentElement, element.parentElement?.parentElement, element.nextElementSibling]
+  const look = () =>
+    drawn
+      .filter((one): one is HTMLElement => one instanceof Element)
+      .map((one) => {
+        const { outlineStyle, outlineWidth, outlineColor, boxShadow, borderColor, backgroundColor } =
+          getComputedStyle(one)
+        return [outlineStyle, outlineWidth, outlineColor, boxShadow, borderColor, backgroundColor].join()
+      })
+      .join('; ')
+  const focused = look()
   const scroll = [window.scrollX, window.scrollY] as const
   element.blur()
   const isInvisible = look() === focused
@@ -116,7 +123,7 @@ async function walk(page: Page, root: string): Promise<Walk> {
   const stops: Stop[] = []
   for (let step = 0; step < MOST; step++) {
     await page.keyboard.press('Tab')
-    const stop = await page.evaluate(describeFocused)
+    const stop = await page.evaluate(describeFocused, root)
     if (stop.place === 'end') break
     if (stop.place === 'next') stops.push(stop)
   }
@@ -152,9 +159,9 @@ async function openers(page: Page, selector: string): Promise<string[]> {
       const names = new Set<string>()
       const found: string[] = []
       for (const element of document.querySelectorAll<HTMLElement>(buttons as string)) {
-        // "Revoke key 1" and "Revoke key 2" open the same dialog.
+        // "Revoke key 1" and "Revoke key 2" open the same dialog, "Download: Loss" and "Download: Round trip" the same menu.
         const name = (element.getAttribute('aria-label') ?? element.textContent ?? '').trim()
-        const kind = element.closest('tbody, ul') ? (name.split(' ')[0] ?? '') : name
+        const kind = name.split(element.closest('tbody, ul') ? ' ' : ':')[0] ?? ''
         if (!element.checkVisibility() || names.has(kind)) continue
         names.add(kind)
         element.dataset.opener = String(found.length)

@@ -59,11 +59,17 @@ function stop(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
-/** Load a page of the recording, light, in a window of a given width. */
-export async function open(page: Page, address: string, view: View, width: number) {
+/** Load a page of the recording in a window of a given width. */
+export async function open(
+  page: Page,
+  address: string,
+  view: View,
+  width: number,
+  colorScheme: 'light' | 'dark' = 'light',
+) {
   await page.context().addCookies([{ name: VIEW, value: view, url: ORIGIN }])
   await page.setViewportSize({ width, height: 800 })
-  await page.emulateMedia({ colorScheme: 'light' })
+  await page.emulateMedia({ colorScheme })
   await page.goto(ORIGIN + address)
   await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
   await expect(page.getByText(/^Loading /)).toHaveCount(0)
