@@ -55,7 +55,6 @@ test('a new window appears without a reload', async ({ inside: page, mesh }) => 
 test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh }) => {
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const names = vms.map(({ name }) => name)
-  const last = names.length - 1
   await page.goto(`/meshes/${mesh.id}?metric=deviation`)
   const grid = page.getByRole('grid', { name: 'Change from usual by path' })
   const cell = grid.getByRole('gridcell')
@@ -65,19 +64,8 @@ test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh
   await grid.focus()
   await at(0, 1)
   await page.keyboard.press('ArrowDown')
-  await at(1, 1)
   await expect(cell).toHaveText(`${names[1]} to ${names[1]}, not planned`)
-  await page.keyboard.press('ArrowRight')
-  await at(1, 2)
-  await page.keyboard.press('End')
-  await at(1, last)
-  await page.keyboard.press('Home')
-  await at(1, 0)
-  await page.keyboard.press('Control+End')
-  await at(last, last)
-  await page.keyboard.press('Control+Home')
-  await at(0, 0)
-  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowUp')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toContainText(`${names[0]}`)
   await expect(page).toHaveURL(/\/paths\//)
@@ -85,55 +73,4 @@ test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh
   await page.goBack()
   await at(0, 1)
   await expect(grid).toBeFocused()
-})
-
-test('the view is in the URL', async ({ inside: page, mesh }) => {
-  await page.goto(`/meshes/${mesh.id}`)
-  await page.getByText('Zone × zone').click()
-  await page.getByRole('combobox', { name: 'Metric' }).selectOption('Round trip')
-  await page.getByRole('combobox', { name: 'Statistic' }).selectOption('p99')
-  const name = 'Round trip, p99 by zone pair'
-  await expect(page.getByRole('grid', { name })).toBeVisible()
-  await expect(page).toHaveURL(/by=zone/)
-  await page.reload()
-  await expect(page.getByRole('grid', { name })).toBeVisible()
-  await expect(page.getByRole('region', { name: 'Legend' })).toContainText('Round trip, p99')
-})
-
-interface Ends {
-  source: { name: string }
-  target: { name: string }
-}
-
-interface Deviations {
-  compared: number
-  unusual: number
-  items: Ends[]
-  losing: number
-  losses: Ends[]
-}
-
-test('what is unusual is what the API says, and leads to the path', async ({ inside: page, mesh }) => {
-  await page.goto(`/meshes/${mesh.id}`)
-  const list = page.getByRole('heading', { name: 'Most unusual' })
-  await expect(list).toBeVisible()
-  const table = page.getByRole('table', { name: 'Most unusual' })
-  // The next window may arrive between the two readings: repeat until both are from one window.
-  await expect(async () => {
-    const found = await read<Deviations>(page, `/v1/meshes/${mesh.id}/deviations?limit=8`)
-    const { compared, unusual, losing } = found
-    const rows = [...found.losses.slice(0, 3), ...found.items].slice(0, 8)
-    const words =
-      compared === 0
-        ? /^No usual value yet: it needs/
-        : unusual + losing === 0
-          ? /^All as usual/
-          : new RegExp(`^${unusual} of ${compared} `)
-    await expect(page.getByText(words)).toBeVisible({ timeout: 3_000 })
-    const shown = rows.length === 0 ? [] : await table.getByRole('rowheader').getByRole('link').allInnerTexts()
-    expect(shown).toEqual(rows.map(({ source, target }) => `${source.name} → ${target.name}`))
-  }).toPass({ timeout: 120_000 })
-  if ((await table.count()) === 0) return
-  await table.getByRole('rowheader').getByRole('link').first().click()
-  await expect(page.getByRole('table', { name: 'Newest window' })).toBeVisible()
 })
