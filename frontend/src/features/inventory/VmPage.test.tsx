@@ -6,11 +6,6 @@ import { bodiesOf, mockApi, refuse, reply, type Sent } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { VmPage } from './VmPage'
 
-// jsdom has no canvas.
-vi.mock('~/charts/series/SeriesChart', () => ({
-  SeriesChart: ({ label }: { label: string }) => <span role="img" aria-label={label} />,
-}))
-
 const named = (id: string, name = id) => ({ id, name })
 
 const path = (source: string, target: string, change: number | null) => ({

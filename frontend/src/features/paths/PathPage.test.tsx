@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
 import { mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
@@ -10,9 +10,6 @@ import { PathPage } from './PathPage'
 import { type PathSearch, pathSearch } from './search'
 
 // Charts need a size and a canvas; what is around them is tested here.
-vi.mock('~/charts/series/SeriesChart', () => ({ SeriesChart: ({ label }: { label: string }) => <p>{label}</p> }))
-vi.mock('~/charts/curve/CurveChart', () => ({ CurveChart: ({ label }: { label: string }) => <p>{label}</p> }))
-
 const end = (id: string, name: string) => ({ id, name, zone_name: 'eu-1a' })
 const [WEB, DB] = [end('1', 'web-1'), end('2', 'db-1')]
 

@@ -2,14 +2,12 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { OnDemandTab } from './OnDemandTab'
 
 // The chart needs a size and a canvas; what is around it is tested here.
-vi.mock('~/charts/series/SeriesChart', () => ({ SeriesChart: ({ label }: { label: string }) => <p>{label}</p> }))
-
 const ID = '6f1f3b1e-8f5b-4d0a-9f38-0d6a35a0b9c1'
 const end = (id: string, name: string) => ({ id, name, zone_name: 'eu-1a' })
 
