@@ -158,9 +158,9 @@ bench-ui: ## How fast and how right the console is in a browser (some groups: ON
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
-bench-scale: ## What a disaster, a rolling restart, a new proxy and aged data cost (some groups: ONLY=restore,parquet; upgrade from PREVIOUS=COMMIT; cluster of Citus: CLUSTER=URL)
+bench-scale: ## What a disaster and an upgrade under load cost, and whether the capacity model holds (some groups: ONLY=restore,upgrade; upgrade from PREVIOUS=COMMIT)
 	$(PREPARE) bench-scale >&2
-	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" CLUSTER="$(CLUSTER)" $(RUN) --in backend python -m lab.benchmarks.scale
+	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" $(RUN) --in backend python -m lab.benchmarks.scale
 soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; VMS=20 AGENTS=2 FAULTS='api killed')
 	$(PREPARE) soak >&2
 	@HOURS="$(HOURS)" MINUTES="$(MINUTES)" VMS="$(VMS)" AGENTS="$(AGENTS)" FAULTS="$(FAULTS)" $(RUN) --in backend python -m lab.soak

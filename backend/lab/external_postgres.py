@@ -1,4 +1,4 @@
-"""PostgreSQL server that runs already, for tests and benchmarks, instead of one that they start themselves.
+"""PostgreSQL server that runs already, for tests, instead of one that they start themselves.
 
     SINEMORA_TEST_DATABASE_URL=postgresql://postgres:PASSWORD@HOST:5432/postgres make test-backend
 
@@ -32,15 +32,14 @@ _PASSWORD = "for-tests-only"
 class ExternalPostgres:
     """External server with the part of `PostgresServer` that tests use.
 
-    `workers` are the addresses of the workers of a cluster, none with `spread=False`. `by`: the key by which the
-    measurements are spread, by default that of the environment, otherwise the tenant.
+    `workers` are the addresses of the workers of a cluster. `by`: the key by which the measurements are spread.
     """
 
-    def __init__(self, url: str, *, spread: bool = True, by: SpreadBy | None = None) -> None:
+    def __init__(self, url: str) -> None:
         self._url = urlsplit(url)
-        self.by = by or SpreadBy(os.environ.get(SPREAD_BY) or SpreadBy.TENANT)
+        self.by = SpreadBy(os.environ.get(SPREAD_BY) or SpreadBy.TENANT)
         self._made: set[str] = set()
-        self.workers = self._workers() if spread else []
+        self.workers = self._workers()
 
     def dsn(self, role: str = APP_ROLE, database: str = DATABASE) -> str:
         """Return a connection URL for libpq."""
@@ -109,15 +108,6 @@ class ExternalPostgres:
         if database is not None:
             url = url._replace(path=f"/{quote(self._name(database))}")
         return psycopg.connect(urlunsplit(url), autocommit=True)
-
-    def postmasters(self) -> list[int]:
-        """Return the process ids of the servers. They must run on this machine."""
-        found = []
-        for server in (None, *self.workers):
-            with self.superuser(server) as connection:
-                (content,) = connection.execute("SELECT pg_read_file('postmaster.pid')").fetchone() or ("",)
-                found.append(int(content.split()[0]))
-        return found
 
     def _workers(self) -> list[str]:
         with self.superuser() as connection:

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from lab.benchmarks.scaling import entrance
-from lab.benchmarks.scaling.entrance import Stand
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import World
+from tests import proxy_stand
 from tests.api_clients import MeshWorld
+from tests.proxy_stand import Stand
 from tests.waits import WAIT_MOST_S, until
 
 SENDERS = 8
@@ -53,7 +53,7 @@ def api(servers: Any, port: int, tmp_path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def stand(api: int) -> Iterator[Stand]:
-    with entrance.running(api) as running:
+    with proxy_stand.running(api) as running:
         yield running
 
 

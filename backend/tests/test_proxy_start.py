@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.benchmarks.scaling import entrance
-from lab.benchmarks.scaling.entrance import Stand
+from tests import proxy_stand
+from tests.proxy_stand import Stand
 from tests.waits import WAIT_MOST_S, until
 
 PATH = f"{os.environ['PATH']}:/usr/sbin"
@@ -49,7 +49,7 @@ class _Api(BaseHTTPRequestHandler):
 def stand() -> Iterator[Stand]:
     with ThreadingHTTPServer(("127.0.0.1", 0), _Api) as api:
         threading.Thread(target=api.serve_forever, daemon=True).start()
-        with entrance.running(api.server_address[1]) as running:
+        with proxy_stand.running(api.server_address[1]) as running:
             assert get(running), "the entrance has found the proxy"
             yield running
         api.shutdown()

@@ -12,11 +12,12 @@ from tempfile import TemporaryDirectory
 import httpx2
 
 from lab import embedded_product
-from lab.benchmarks.scaling import fleet, gateway
+from lab.benchmarks.scaling import fleet
 from lab.benchmarks.scaling.fleet import Fleet
 from lab.benchmarks.storing.product import World, free_port, make_world
 from lab.embedded_product import EMAIL, EmbeddedProduct
 from lab.object_storage_server import ObjectStorageServer
+from lab.soak.gateway import Gateway
 from lab.soak.readers import Person, Reader
 from lab.soak.senders import LiveFleet
 from sinemora.alerts.rules.service import create_default_rules
@@ -44,7 +45,7 @@ class Site:
 
     product: EmbeddedProduct
     storage: ObjectStorageServer
-    gateway: gateway.Gateway
+    gateway: Gateway
     worlds: dict[str, World]
     fleets: dict[str, Fleet]
     readers: list[Reader]
@@ -103,7 +104,7 @@ def running(vms: int, agents: int) -> Iterator[Site]:
         stack.callback(dispose)
         use_settings(product)
         worlds = _worlds(vms)
-        entrance = gateway.Gateway(product.address, "queued", place / "gateway" / "queue", free_port())
+        entrance = Gateway(product.address, "queued", place / "gateway" / "queue", free_port())
         entrance.folder.parent.mkdir()
         stack.callback(entrance.end, signal.SIGTERM)  # also when it does not start in time
         entrance.start()
@@ -141,7 +142,7 @@ def _worlds(vms: int) -> dict[str, World]:
     return worlds
 
 
-def _fleets(product: EmbeddedProduct, entrance: gateway.Gateway, worlds: dict[str, World]) -> dict[str, Fleet]:
+def _fleets(product: EmbeddedProduct, entrance: Gateway, worlds: dict[str, World]) -> dict[str, Fleet]:
     newest_s = int(time.time()) - 3600
     return {
         "direct": LiveFleet(product.port, worlds["direct"]),

@@ -114,36 +114,24 @@ def requests_of(world: World, size: Size, minute: int) -> list[bytes]:
 _MERGE = """
 import json, sys, time
 from datetime import UTC, datetime
-from pathlib import Path
-from sqlalchemy import text
 from sinemora import tables
-from sinemora.kit.db import system_session
-from sinemora.measurements.store import roll_up, zone_minutes
+from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
-if sys.argv[3] == "without":
-    zone_minutes.store = lambda *_: None
-def database_s():
-    with system_session() as session:  # all sessions of this process, one after the other, have one connection
-        backend = session.scalar(text("SELECT pg_backend_pid()"))
-    return backend, int(Path(f"/proc/{backend}/schedstat").read_text().split()[0]) / 1e9
-(backend, database_began_s), began_s, minutes = database_s(), time.process_time(), 0
+began_s, minutes = time.process_time(), 0
 while some := roll_up.roll_up_mesh(int(sys.argv[1]), int(sys.argv[2]), Tier.MINUTE, datetime.now(UTC)):
     minutes += some
-cpu_s, (same, database_ended_s) = time.process_time() - began_s, database_s()
-assert same == backend
+cpu_s = time.process_time() - began_s
 (peak,) = [int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")]
-backend_s = database_ended_s - database_began_s
-print(json.dumps({"minutes": minutes, "cpu_s": cpu_s, "backend_s": backend_s, "peak_bytes": peak}))
+print(json.dumps({"minutes": minutes, "cpu_s": cpu_s, "peak_bytes": peak}))
 """
 
 
-def merge(world: World, minutes: int, plain_columns: str = "with") -> dict[str, float]:
+def merge(world: World, minutes: int) -> dict[str, float]:
     """Merge the finished minutes of a mesh in a separate process, as a worker does; exit unless they are so many.
 
-    Return its processor seconds, those of its process of the database, and its largest memory. `plain_columns`: `with`
-    or `without` the minutes between zones.
+    Return its processor seconds and its largest memory.
     """
-    command = [sys.executable, "-c", _MERGE, str(world.tenant_key), str(world.mesh_key), plain_columns]
+    command = [sys.executable, "-c", _MERGE, str(world.tenant_key), str(world.mesh_key)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"merging ended with {done.returncode}:\n{done.stderr[-2000:]}")

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,10 +13,10 @@ from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.scaling.previous import Checkout, checked_out, newest_migration, previous_commit
-from lab.benchmarks.scaling.rolling import while_replaced, worker_in
 from lab.benchmarks.storing.product import Product
 from sinemora import migrate
 from sinemora.kit.db import dispose
+from sinemora.operations.embedded.replacing import program_of
 
 SENDERS = 50
 PAUSE_S = 8.0
@@ -31,7 +32,7 @@ def upgrade(product: Product) -> None:
         with product.log.open("ab") as log:
             command_line = [code.python, "-m", "sinemora.cli", "serve"]
             product.api = subprocess.Popen(command_line, cwd=name, env=code.environment, stdout=log, stderr=log)
-        worker = worker_in(Path(name), code.python, code.environment)
+        worker = _worker(Path(name), code)
         try:
             product.wait()
             _check_code(product, code)
@@ -43,10 +44,10 @@ def upgrade(product: Product) -> None:
             migrated = time.monotonic()
             time.sleep(PAUSE_S)  # the programs of the release before serve with the new schema
             product.api.send_signal(signal.SIGHUP)
-            while_replaced(product)
+            _while_replaced(product)
             worker.terminate()
             worker.wait(60)
-            worker = worker_in(Path(name), code.python, code.environment)
+            worker = _worker(Path(name), code)
             time.sleep(PAUSE_S)
             record = fleet.stop()
         finally:
@@ -77,3 +78,21 @@ def _check_code(product: Product, code: Checkout) -> None:
         line, cwd=code.link.parent, env=code.environment, check=True, capture_output=True, text=True
     )
     assert Path(printed.stdout.strip()).resolve().is_relative_to(code.link.resolve()), printed.stdout
+
+
+def _while_replaced(product: Product) -> None:
+    """Return when the new program of the process answers. The process has the same id; the program started again."""
+    before = program_of(product.api.pid)
+    while program_of(product.api.pid) == before:
+        if product.api.poll() is not None:
+            sys.exit(f"the API ended instead of being replaced:\n{product.log.read_text()[-2000:]}")
+        time.sleep(0.05)
+    product.wait()
+
+
+def _worker(folder: Path, code: Checkout) -> "subprocess.Popen[bytes]":
+    """Start a worker for all queues with beat, whose files are in a folder."""
+    line = [code.python, "-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--beat", "--loglevel=ERROR"]
+    options = ["--queues=notices,fast,upkeep,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}"]
+    with (folder / "worker.log").open("ab") as log:
+        return subprocess.Popen([*line, *options], cwd=folder, env=code.environment, stdout=log, stderr=log)

@@ -19,7 +19,6 @@ from uuid import UUID
 
 import psutil
 
-from lab.external_postgres import ExternalPostgres
 from sinemora import migrate, tables
 from sinemora.access.api_keys.models import ApiKey
 from sinemora.access.tenants.service import create_owner
@@ -56,15 +55,9 @@ class Product:
     tenant_id: UUID
     password: str
     secret: str
-    server: PostgresServer | ExternalPostgres
+    postgres: PostgresServer
     log: Path
     api: subprocess.Popen[bytes]
-
-    @property
-    def postgres(self) -> PostgresServer:
-        """Return the server that was started for the product."""
-        assert isinstance(self.server, PostgresServer), "the database is on another server"
-        return self.server
 
     @property
     def postmaster(self) -> int:
@@ -130,8 +123,7 @@ class Product:
 
     def database_cpu_s(self) -> float:
         """Return the processor time of PostgreSQL, ended processes included."""
-        pids = self.server.postmasters() if isinstance(self.server, ExternalPostgres) else [self.postmaster]
-        return sum(map(_with_children_s, pids))
+        return _with_children_s(self.postmaster)
 
     def world(self, name: str, vms: int, zones: int = ZONES) -> World:
         """Return a mesh of `vms` VMs, every `zones`-th in the same zone."""
@@ -152,18 +144,16 @@ def _with_children_s(pid: int) -> float:
 
 
 @contextmanager
-def running(frontend: Path | None = None, server: ExternalPostgres | None = None, **more: str) -> Iterator[Product]:
+def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
     """Start a product in a temporary folder; stop it and delete the folder afterwards.
 
-    It serves the built front end in `frontend`, if any. Its database is on `server`, by default on one that is started
-    in the folder. `more` are further settings by name, without `SINEMORA_`.
+    It serves the built front end in `frontend`, if any. `more` are further settings by name, without `SINEMORA_`.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up even when terminated
     folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
-    postgres, valkey = server or PostgresServer(folder), ValkeyServer(folder)
-    if isinstance(postgres, PostgresServer):
-        postgres.prepare()
-        postgres.start()
+    postgres, valkey = PostgresServer(folder), ValkeyServer(folder)
+    postgres.prepare()
+    postgres.start()
     product = None
     try:
         postgres.provision()
@@ -189,8 +179,6 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
             os.environ["SINEMORA_FRONTEND_DIR"] = str(frontend)
         read_settings_again()
         migrate.upgrade()
-        if isinstance(postgres, ExternalPostgres):
-            postgres.distribute()
         password = secrets.token_urlsafe(12)
         owner = create_owner("Bench", OWNER, password)
         secret = key_of(owner.tenant_id, "read")
@@ -203,14 +191,11 @@ def running(frontend: Path | None = None, server: ExternalPostgres | None = None
             product.stop()
         dispose()
         valkey.stop()
-        if isinstance(postgres, ExternalPostgres):
-            postgres.drop()
-        else:
-            postgres.stop()
+        postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def addresses(postgres: PostgresServer | ExternalPostgres) -> dict[str, str]:
+def addresses(postgres: PostgresServer) -> dict[str, str]:
     """Return the settings that name a database."""
     return {
         "SINEMORA_DATABASE_URL": postgres.dsn(),

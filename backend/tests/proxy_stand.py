@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-FILES = Path(__file__).resolve().parents[4] / "infra" / "proxy"
+FILES = Path(__file__).resolve().parents[2] / "infra" / "proxy"
 _LIMIT_S = 60.0
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 """Debian keeps nginx and HAProxy where only root's PATH leads."""
