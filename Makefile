@@ -127,7 +127,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-meshes bench-store bench-agent bench-alerts bench-ui bench-security bench-scale soak
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale soak
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -140,9 +140,6 @@ bench-placement: ## What placement finds and how fast (job sizes of a trace: TRA
 bench-simulation: ## Placement policies through time on a slice of a cluster (HOURS=19.5 TRACE=folder: all of the trace)
 	$(PREPARE) backend >&2
 	@MACHINES=$(MACHINES) HOURS=$(HOURS) TRACE=$(TRACE) SEED=$(SEED) $(RUN) --in backend python -m lab.benchmarks.simulation
-bench-meshes: ## How soon a sparse mesh of 1,000 VMs detects a fault (faults of each kind: EACH=4)
-	$(PREPARE) backend >&2
-	@EACH="$(EACH)" $(RUN) --in backend python -m lab.benchmarks.meshes
 bench-store: ## What the store takes in and how fast it answers (some groups: ONLY=ingest,rss; memory: SECONDS=600)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SECONDS_OF_LOAD="$(SECONDS)" $(RUN) --in backend python -m lab.benchmarks.store

@@ -17,7 +17,6 @@ GROUPS = (
     "clock",
     "cpu",
     "loss",
-    "packets",
     "footprint",
     "delaybox",
     "outage",

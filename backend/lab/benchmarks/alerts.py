@@ -30,8 +30,7 @@ from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
 from lab.benchmarks.figures import comment, finish, report, selected
 from lab.benchmarks.storing.product import key_of, running
-from lab.incidents.command import mixed
-from lab.incidents.events import HARMLESS, Event
+from lab.incidents.events import HARMLESS, Event, mixed
 from lab.incidents.hard import ONE_CAUSE, WEAK, Case, Hard, Verdict, judge_case, make_case
 from lab.incidents.traces import TRACES
 from lab.incidents.trial import Incident, judge, judge_week, run, run_together

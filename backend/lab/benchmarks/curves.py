@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,7 +27,7 @@ from lab.benchmarks.figures import finish, report, selected
 from sinemora.applications.curves.core.curve import Curve, Floats
 from sinemora.applications.curves.core.fit import Fit, Threshold, fit
 from sinemora.applications.curves.core.library import LIBRARY, Published, published
-from sinemora.applications.curves.core.observations import Metric, Samples, normalise
+from sinemora.applications.curves.core.observations import normalise
 from sinemora.applications.curves.core.table import tabulate
 from sinemora.kit.delaybox import DelayboxError
 from sinemora.labs.profiler.interference import QUIET_BELOW
@@ -40,14 +39,7 @@ from sinemora.labs.profiler.recipes import RECIPES, ProfileError, Recipe, resolv
 from sinemora.labs.profiler.sweep import SweepPlan, latencies
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
-CASES, OTHER_CASES, THRESHOLD_CASES, RANDOM_INPUTS, CLASS_CASES = 600, 90, 300, 10_000, 120
-# As printed in UCAM-CL-TR-937, equations 5.4 to 5.7: threshold, then the powers of x.
-PRINTED = {
-    "memcached-server": (40, ("1.067", "-3.093e-3", "4.084e-6", "-1.898e-9")),
-    "strads-lasso": (20, ("1.009", "-2.095e-3", "2.571e-6", "-1.232e-9")),
-    "spark-glm": (200, ("1.0199", "-1.161e-4")),
-    "tensorflow-mnist": (40, ("1.005", "-5.146e-4", "5.837e-7", "-3.46e-10")),
-}
+CASES, THRESHOLD_CASES, CLASS_CASES = 600, 300, 120
 
 
 Item = TypeVar("Item")
@@ -73,11 +65,9 @@ class Case:
 def main(seed: int) -> None:
     warnings.filterwarnings("ignore", message="Covariance of the parameters could not be estimated")
     groups: dict[str, Callable[[np.random.Generator], None]] = {
-        "formulas": lambda _: formulas(),
         "recovery": recovery,
         "thresholds": thresholds,
         "classes": lambda _: classes(seed),
-        "violations": violations,
         "speed": speed,
         "profiler": lambda _: profiler(seed),
     }
@@ -85,43 +75,6 @@ def main(seed: int) -> None:
     for number, (name, measure) in enumerate(groups.items()):
         if name in chosen:
             measure(np.random.default_rng((seed, number)))
-
-
-def formulas() -> None:
-    report("curves_formula_max_abs_error", formula_error())
-    stated_points()
-
-
-def formula_error() -> float:
-    """Return the largest difference to the printed formulas in exact fractions, inside the domain and beyond."""
-    worst = 0.0
-    for key, (threshold, powers) in PRINTED.items():
-        curve = published(key).curve
-        exact = [Fraction(power) for power in powers]
-        for tenth in range(0, 10_001):
-            x = Fraction(tenth, 10)
-            exact_value = sum((c * x**k for k, c in enumerate(exact)), Fraction(0)) if x >= threshold else Fraction(1)
-            worst = max(worst, abs(float(Fraction(float(curve(float(x)))) - exact_value)))
-        worst = max(worst, abs(float(curve(5000.0)) - float(exact_value)))
-    return worst
-
-
-def stated_points() -> None:
-    errors, points = [], []
-    sys.stderr.write(f"{'curve':18} {'µs':>5}   {'stated':>7} {'ours':>6}  words\n")
-    for entry in LIBRARY:
-        for point in entry.stated:
-            ours = float(entry.curve(point.added_us))
-            counts = entry.basis == "formula" and point.relation in "=≈" and not point.setup
-            if counts:
-                errors.append(ours - point.performance)
-            points.append([entry.key, point.added_us, point.relation, round(point.performance, 4), round(ours, 4)])
-            words = point.words + (f" ({point.setup})" if point.setup else "") + ("" if counts else " [not counted]")
-            sys.stderr.write(
-                f"{entry.key:18} {point.added_us:5.0f} {point.relation} {point.performance:7.3f} {ours:6.3f}  {words}\n"
-            )
-    value = float(np.sqrt(np.mean(np.square(errors))))
-    report("curves_stated_points_rmse", value, counted=len(errors), points=points)
 
 
 def shared(work: Callable[[Item], Result], items: list[Item]) -> list[Result]:
@@ -165,8 +118,7 @@ def recovery(rng: np.random.Generator) -> None:
     report("curves_refit_rmse_ratio_to_cubic", ratio, cubic=round(np.median(cubic), 3))
     shares = {key: round(100 * float(np.mean(np.take(covered, part))), 1) for key, part in by_truth.items()}
     value = 100 * float(np.mean(covered))
-    also = {name: other(rng, name) for name in ("measured baseline", "3 repeats", "5000 rows")}
-    report("curves_band_coverage_percent", value, by_curve=shares, also=also)
+    report("curves_band_coverage_percent", value, by_curve=shares)
 
 
 def recovered(case: Case) -> tuple[float, float, float]:
@@ -186,28 +138,6 @@ def judged(case: Case, found: Fit) -> tuple[float, float]:
     error = float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise
     # The curve's own knots are rounded in the last digits.
     return error, float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
-
-
-def other(rng: np.random.Generator, name: str) -> dict[str, float]:
-    """Measure curves of rows as tenants upload them: a noisy baseline, repeats, or natural variation."""
-    rows = []
-    for case in cases(rng, OTHER_CASES, None, None):
-        curve = case.truth.curve
-        x = np.concatenate(([0.0], case.added_us))
-        if name == "3 repeats":
-            x = np.repeat(x, 3)
-        elif name == "5000 rows":
-            x = np.concatenate(([0.0], np.minimum(rng.gamma(2, curve.end_us / 10, 5000), curve.end_us)))
-        y = 1e5 * np.maximum(curve(x) * (1 + case.noise * rng.standard_normal(x.size)), 1e-3)
-        rows.append((case, x, y, 1e5 if name == "5000 rows" else None))
-    errors, covered = zip(*shared(of_rows, rows), strict=True)
-    return {"rmse": round(float(np.median(errors)), 3), "coverage_percent": round(100 * float(np.mean(covered)), 1)}
-
-
-def of_rows(case_rows: tuple[Case, Floats, Floats, float | None]) -> tuple[float, float]:
-    """Return error (in units of the noise) and share of the truth in the band, for rows in an application's unit."""
-    case, x, y, baseline = case_rows
-    return judged(case, fit(normalise(x, y, baseline=baseline)))
 
 
 def thresholds(rng: np.random.Generator) -> None:
@@ -239,36 +169,6 @@ def classes(seed: int) -> None:
         covered[kind.name] = round(100 * float(np.mean(inside)), 1)
     report("curves_class_error_max", max(errors.values()), by_class=errors)
     report("curves_class_coverage_percent_min", min(covered.values()), by_class=covered)
-
-
-def violations(rng: np.random.Generator) -> None:
-    """Count violated laws for unusual inputs: rising, over many magnitudes, few points, with and without spread."""
-    inputs = []
-    for _ in range(RANDOM_INPUTS):
-        n = int(rng.integers(3, 25))
-        x = rng.uniform(0, 10 ** rng.uniform(0, 5), n)
-        y = 10 ** rng.normal(0, rng.choice([0.01, 0.1, 0.5, 2]), n) * np.exp(rng.normal() * x / x.max())
-        spread = y * rng.uniform(0, 0.3, n) if rng.random() < 0.3 else None
-        baseline = float(10 ** rng.normal(0, 0.3)) if rng.random() < 0.7 else None
-        if baseline is None:
-            x[0] = 0.0
-        metric: Metric = "rate" if rng.random() < 0.5 else "duration"
-        at = np.sort(np.concatenate((np.linspace(0, 1.5 * x.max(), 400), rng.uniform(0, x.max(), 100))))
-        inputs.append((normalise(x, y, metric=metric, spread=spread, baseline=baseline), at))
-    broken = sum(shared(unlawful, inputs))
-    report("curves_violations", broken, inputs=RANDOM_INPUTS)
-
-
-def unlawful(inputs: tuple[Samples, Floats]) -> int:
-    """Count violations of the laws by the curve, the ends of its band and their order at these latencies."""
-    samples, at = inputs
-    fit_result = fit(samples)
-    broken = 0
-    for curve in (fit_result.curve, fit_result.low, fit_result.high):
-        p = curve(at)
-        broken += not bool((p > 0).all() and (p <= 1).all() and (np.diff(p) <= 0).all())
-    band = fit_result.at(at[at <= fit_result.curve.end_us])
-    return broken + (not bool((band.low <= band.performance).all() and (band.performance <= band.high).all()))
 
 
 def speed(rng: np.random.Generator) -> None:

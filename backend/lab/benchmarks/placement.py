@@ -1,6 +1,6 @@
 """Quality and speed of placement: one JSON object a figure. `TRACE=` names a folder with the Google trace of 2011.
 
-`ONLY=` some groups: small, full, tenant.
+`ONLY=` one group: small or full.
 
 Without a trace, jobs have the generator's sizes. Times are of a whole step, from latency to certified plan, after one
 small plan has warmed up; `cpu_s` is the processor's time for the same.
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lab.benchmarks import placement_tenant
 from lab.benchmarks.figures import finish, report, selected
 from sinemora.labs.simulation.core import network, trace, workload
 from sinemora.recommendations.placement import costs, matrix
@@ -35,7 +34,7 @@ gaps: list[int] = []
 
 
 def main() -> None:
-    groups = {"small": small_instances, "full": full_size, "tenant": tenant}
+    groups = {"small": small_instances, "full": full_size}
     for group in selected(groups):
         groups[group]()
     if gaps:
@@ -246,12 +245,6 @@ def quality(size: Any) -> None:
         differences=np.round(ours - theirs, 4).tolist(),
         **{name: round(float(np.median(part)), 4) for name, part in shown.items()},
     )
-
-
-def tenant() -> None:
-    """Measure a recommendation through the API for tenants of 100 and 1,000 VMs."""
-    for vms, value, detail in placement_tenant.measured((100, 1000)):
-        report(f"placement_tenant_{vms}_ms", value, **detail)
 
 
 if __name__ == "__main__":

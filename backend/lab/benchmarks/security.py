@@ -1,7 +1,7 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
 make bench-security                   everything; the bad requests alone take about 15 minutes
-make bench-security ONLY=walk,stalls  some groups: walk stalls isolation callers fuzz
+make bench-security ONLY=walk,stalls  some groups: walk stalls isolation fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
@@ -16,11 +16,11 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.securing import callers_load, isolation, stalls, walk
+from lab.benchmarks.securing import isolation, stalls, walk
 from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
-from lab.benchmarks.storing.product import OWNER, Product, World, key_of, running
+from lab.benchmarks.storing.product import Product, World, key_of, running
 from lab.benchmarks.storing.programs import use_broker
 from sinemora.access.tenants.models import Role
 from sinemora.access.tenants.service import create_owner
@@ -30,7 +30,6 @@ from sinemora.main import create_app
 
 REQUESTS = 200_000
 OVER_HTTP = 2_000
-CALLERS = 200
 STALL_S = 30.0
 
 
@@ -88,14 +87,6 @@ def apart(product: Product) -> None:
     figures.report("security_isolation_overhead_percent", percent, by_path=detail)
 
 
-def many(product: Product) -> None:
-    """Measure a sign-in, and a light read of each of 200 callers at once."""
-    secrets = [key_of(product.tenant_id, "read") for _ in range(CALLERS)]
-    times = asyncio.run(callers_load.read_ms(product.port, "/v1/zones?limit=10", secrets, reads_each=10, pause_s=2.0))
-    figures.report("security_light_read_p99_ms", stalls.p99(times), callers=CALLERS, reads=len(times))
-    figures.report("security_signin_ms_p50", callers_load.signin_ms(product.port, OWNER, product.password, 30))
-
-
 def fuzz(product: Product) -> None:
     """Count generated bad requests that get an answer of 5xx, or none."""
     requests, seed = int(os.environ.get("REQUESTS") or REQUESTS), int(os.environ.get("SEED") or 1)
@@ -150,7 +141,6 @@ GROUPS: dict[str, Callable[[Product], None]] = {
     "walk": routes,
     "stalls": stall,
     "isolation": apart,
-    "callers": many,
     "fuzz": fuzz,
 }
 

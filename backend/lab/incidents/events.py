@@ -1,6 +1,7 @@
 """Faults of a mesh, and the truth about them."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -65,17 +66,12 @@ class Scenario:
     truth: Truth
     words: dict[str, Any] = field(default_factory=dict)
 
-    def described(self) -> dict[str, Any]:
-        """Return the truth as JSON."""
-        truth = asdict(self.truth)
-        return {
-            "seed": self.seed,
-            "trace": self.mesh.trace.name,
-            "window_s": self.mesh.window_s,
-            "zone_of": self.mesh.zone_of.tolist(),
-            "windows": int(self.windows.median_ns.shape[0]),
-            "truth": truth,
-        }
+
+def mixed(counts: Mapping[Event, int], seed: int) -> Iterator[Scenario]:
+    """Yield a number of incidents of each kind. The n-th of a kind has the seed `seed` + n."""
+    for event, count in counts.items():
+        for number in range(count):
+            yield make(event, seed + number)
 
 
 def make(event: Event, seed: int) -> Scenario:
