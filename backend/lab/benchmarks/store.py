@@ -22,7 +22,7 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.storing import numpy_reading, rows
+from lab.benchmarks.storing import rows
 from lab.benchmarks.storing.ingest import NOW, ingest, requests
 from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World, running
@@ -159,8 +159,6 @@ def large(product: Product) -> None:
     fill(world, Tier.QUARTER, [quarter - 900], 900)
     fill(world, Tier.DAY, [NOW - 86_400], 10_000)
     spent = timed(lambda _: query_matrix(product, world, quarter - 900, quarter))
-    plain_ms = numpy_reading.matrix_ms(world, Tier.QUARTER, quarter - 900)
-    figures.report("store_matrix_1000_15m_ratio_to_numpy", spent / plain_ms, numpy_ms=round(plain_ms))
     figures.report("store_matrix_1000_15m_ms", spent, ends="at a quarter of an hour")
     first = median(first_ms(product, lambda: query_matrix(product, world, quarter - 900, quarter)) for _ in range(3))
     figures.report("store_first_answer_ratio", first / spent, first_ms=round(first, 1))
@@ -192,8 +190,6 @@ def rolled(product: Product) -> None:
         sys.exit("the minute was not merged")
     wall_s = time.perf_counter() - began_s
     cpu_s = time.process_time() - cpu_s
-    plain_s = numpy_reading.roll_up_s(world, minute)
-    figures.report("store_rollup_minute_ratio_to_numpy", wall_s / plain_s, numpy_s=round(plain_s, 1))
     figures.report(
         "store_rollup_minute_1000_s",
         wall_s,

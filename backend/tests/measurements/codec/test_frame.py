@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import FrameError, Sketches, Stats
-from tests.measurements.oracle import rice
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -37,6 +36,14 @@ def any_sketches(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     lengths = rng.integers(0, 40, (3, n))
     return Sketches(lengths, rng.integers(0, 2**16, int(lengths.sum())).astype(np.uint16))
+
+
+def checksum(head: int, body: bytes) -> int:
+    """Return 32 bits that change with any bit of the body, with its length and with `head` (32 bits)."""
+    padded = np.frombuffer(body + bytes(-len(body) % 8), "<u8")
+    weights = np.arange(1, 2 * padded.size, 2, dtype=np.uint64)
+    total = int((padded * weights).sum(dtype=np.uint64)) + (head << 32 | len(body))
+    return (total * 0x9E3779B97F4A7C15 >> 32) & 0xFFFFFFFF
 
 
 def same_stats(one: Stats, other: Stats) -> bool:
@@ -124,6 +131,25 @@ def test_golden_sketches_are_still_read():
     assert frame.encode_sketches(EXAMPLE.sketches, EXAMPLE.stats) == blob
 
 
+def test_golden_blocks_of_every_layout_are_still_read_and_written():
+    """A block for each way to write sketches, of few and of many targets, with flows and without."""
+    with np.load(GOLDEN / "blocks.npz") as golden:
+        numbers = {name.split("_")[0] for name in golden}
+        assert len(numbers) > 9
+        for number in numbers:
+            of = {name.partition("_")[2]: golden[name] for name in golden if name.startswith(f"{number}_")}
+            stats = Stats(of["columns"], of["quantiles"], of["flows"], of["sources"], of["by_flow"])
+            blobs = of["stats"].tobytes(), of["sketch"].tobytes()
+            assert (
+                frame.encode_stats(stats),
+                frame.encode_sketches(Sketches(of["lengths"], of["words"]), stats),
+            ) == blobs
+            assert same_stats(frame.decode_stats(blobs[0]), stats)
+            sketches = frame.decode_sketches(blobs[1], stats)
+            assert np.array_equal(sketches.lengths, of["lengths"])
+            assert np.array_equal(sketches.words, of["words"])
+
+
 @given(st.integers(1, 64).flatmap(lambda n: st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3 * n, max_size=3 * n)))
 def test_evidence_comes_back(numbers):
     exchanges = np.array(numbers, np.int64).reshape(3, -1)
@@ -134,7 +160,7 @@ def test_bytes_stand_where_the_documentation_says():
     blob = frame.encode_stats(EXAMPLE.stats)
     assert blob[:4] == bytes([3, 0, 3, 0])
     body = blob[8:]
-    assert int.from_bytes(blob[4:8], "little") == rice.checksum(int.from_bytes(blob[:4], "little"), body)
+    assert int.from_bytes(blob[4:8], "little") == checksum(int.from_bytes(blob[:4], "little"), body)
     assert body[0] == 0  # flows are not told apart
     # Counts of the outbound direction: 8, 0 and 2 * 16 + 8 have four low bits each, which are the first, and rests.
     columns = body[1:39]

@@ -1,4 +1,4 @@
-"""The native module against numpy (`tests/measurements/oracle`) and against raw values."""
+"""The native module: many blocks like each alone, pieces like the whole, reports like the protobuf library's."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +18,7 @@ from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.payload import PROTOBUF
 from sinemora.measurements.ingest.validation import read
-from tests.measurements.oracle import frame as oracle
-from tests.measurements.oracle import llq16 as numpy_llq16
-from tests.measurements.oracle import rice
+from tests.measurements.codec.test_frame import checksum
 from tests.measurements.reports import add_window, arrived, report_of, windows_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 from tests.seeds import seeds
@@ -106,11 +104,11 @@ def corrections(rng: np.random.Generator) -> list[Corrections]:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directions", [(), ONE_WAY, (frame.ROUND_TRIP,), DIRECTIONS])
 @pytest.mark.parametrize("shift", [False, True])
-def test_blocks_are_decoded_as_by_numpy(seed, directions, shift):
+def test_blocks_are_decoded_like_each_alone(seed, directions, shift):
     rng = np.random.default_rng(seed)
     blocks = stored(frames(rng, 7), rng)
-    stats = [oracle.decode_stats(entry.stats) for entry in blocks]
-    sketches = [oracle.decode_sketches(entry.sketch, part) for entry, part in zip(blocks, stats, strict=True)]
+    stats = [frame.decode_stats(entry.stats) for entry in blocks]
+    sketches = [frame.decode_sketches(entry.sketch, part) for entry, part in zip(blocks, stats, strict=True)]
     together = frame.concatenate(stats)
     same(unpacking.stats_of([entry.stats for entry in blocks]), together)
     shifts = rng.integers(-90_000, 90_000, together.targets) if shift else np.empty(0, np.int64)
@@ -122,14 +120,12 @@ def test_blocks_are_decoded_as_by_numpy(seed, directions, shift):
 
 
 @pytest.mark.thorough
-def test_very_many_blocks_are_decoded_as_by_numpy():
+def test_very_many_blocks_are_decoded_like_each_alone():
     """Enough blocks for two threads."""
     rng = np.random.default_rng(11)
     blocks = stored(frames(rng, 40), rng) * 60
-    stats = [oracle.decode_stats(entry.stats) for entry in blocks[:40]] * 60
-    sketches = [
-        oracle.decode_sketches(entry.sketch, part) for entry, part in zip(blocks, stats[:40] * 60, strict=False)
-    ]
+    stats = [frame.decode_stats(entry.stats) for entry in blocks[:40]] * 60
+    sketches = [frame.decode_sketches(entry.sketch, part) for entry, part in zip(blocks, stats[:40] * 60, strict=False)]
     together = frame.concatenate(stats)
     same(unpacking.stats_of([entry.stats for entry in blocks]), together)
     whole = frame.concatenate_sketches(sketches)
@@ -141,8 +137,10 @@ def test_very_many_blocks_are_decoded_as_by_numpy():
 
 
 def merged_of(words, lengths, owners, groups, at):
-    result = numpy_llq16.merge_groups(words, lengths, owners, groups, at)
-    return llq16.Merged(result.totals, result.bins, result.words, result.lengths)
+    """Return what merging gives word by word, then summing up."""
+    of_words = np.repeat(owners, lengths)
+    merged, sizes = llq16.merge(words[of_words >= 0], of_words[of_words >= 0], groups)
+    return llq16.Merged(*llq16.summarise(merged, sizes, at), merged, sizes)
 
 
 def round_trips_of(stats, quantile):
@@ -155,9 +153,9 @@ def round_trips_of(stats, quantile):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("quantile", range(4))
-def test_values_of_round_trips_are_read_as_by_numpy(seed, quantile):
+def test_values_of_round_trips_are_those_of_all_stats(seed, quantile):
     blobs = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(seed), 30)]
-    expected = np.concatenate([round_trips_of(oracle.decode_stats(blob), quantile) for blob in blobs])
+    expected = np.concatenate([round_trips_of(frame.decode_stats(blob), quantile) for blob in blobs])
     same(unpacking.round_trip_values(blobs, quantile), expected)
 
 
@@ -168,14 +166,14 @@ def test_codes_next_to_rests_that_are_not_unary(quantile):
     columns[frame.MEAN, :, ::29] = [[1 << 20], [1 << 21], [1 << 22]]
     stats = frame.nothing(60)
     stats = frame.Stats(columns, stats.quantiles + np.uint16(7), stats.flows, stats.asymmetry_source, stats.by_flow)
-    values = unpacking.round_trip_values([oracle.encode_stats(stats)], quantile)
+    values = unpacking.round_trip_values([frame.encode_stats(stats)], quantile)
     same(values, round_trips_of(stats, quantile))
 
 
 def test_codes_of_blocks_that_end_too_soon_are_refused():
     blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
     longer = blob[:2] + (200).to_bytes(2, "little")
-    result = longer + rice.checksum(int.from_bytes(longer, "little"), blob[8:]).to_bytes(4, "little") + blob[8:]
+    result = longer + checksum(int.from_bytes(longer, "little"), blob[8:]).to_bytes(4, "little") + blob[8:]
     assert unpacking.round_trip_values([blob], 0).size
     with pytest.raises(FrameError, match="need more bytes than there are"):
         unpacking.round_trip_values([blob, result], 0)
@@ -207,7 +205,7 @@ def test_windows_of_other_targets_than_their_roster_are_refused():
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("words_too", [True, False])
-def test_ranges_merge_as_by_numpy(seed, words_too):
+def test_ranges_merge_as_all_at_once(seed, words_too):
     rng = np.random.default_rng(seed)
     blocks = sorted(stored(frames(rng, 30), rng), key=lambda item: item.vm_key)
     chunks, known = [blocks[:11], blocks[11:12], blocks[12:]], corrections(rng)
@@ -216,7 +214,7 @@ def test_ranges_merge_as_by_numpy(seed, words_too):
     keys, groups = np.unique(piece.clients << 32 | piece.targets, return_inverse=True)
     directed = (np.arange(3)[:, None] * keys.size + groups).reshape(-1)
     same((pairs.clients, pairs.targets), (keys >> 32, keys & 0xFFFFFFFF))
-    columns = oracle.merge_columns(piece.stats.columns.reshape(8, -1), directed, 3 * keys.size)
+    columns = rollup.merge_columns(piece.stats.columns.reshape(8, -1), directed, 3 * keys.size)
     alike(pairs.stats.columns.reshape(8, -1), columns)
     words = merged_of(
         piece.sketches.words, piece.sketches.lengths.reshape(-1), directed, 3 * keys.size, frame.QUANTILES
@@ -245,7 +243,7 @@ def test_a_range_larger_than_what_is_decoded_at_once_merges_alike(monkeypatch):
          whole[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]])  # fmt: skip
 
 
-def test_sketches_of_very_many_values_merge_as_by_numpy():
+def test_sketches_of_very_many_values_merge_word_by_word():
     rng = np.random.default_rng(4)
     words = (rng.integers(0, 40, 4_000) << 5 | rng.integers(0, 32, 4_000)).astype(np.uint16)
     lengths = np.full(400, 10)
@@ -256,38 +254,12 @@ def test_sketches_of_very_many_values_merge_as_by_numpy():
     assert result.totals.max() > 1 << 24
     assert (result.bins[:, 5:] == llq16.EMPTY).all()
     same(llq16.canonical(result.words, result.lengths), (result.words, result.lengths))
-    same(llq16.merge(words, llq16.owners_of(lengths), 400), numpy_llq16.merge(words, llq16.owners_of(lengths), 400))
-    same(llq16.summarise(result.words, result.lengths, at), numpy_llq16.summarise(result.words, result.lengths, at))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_columns_merge_as_by_numpy(seed):
-    rng = np.random.default_rng(seed)
-    parts = frame.concatenate(part.stats for part in frames(rng, 20))
-    columns = parts.columns[:, :, ::1].reshape(8, -1)
-    groups = rng.integers(0, 9, columns.shape[1])
-    alike(rollup.merge_columns(columns, groups, 11), oracle.merge_columns(columns, groups, 11))
 
 
 def test_keys_far_apart_are_found_like_close_ones():
     axis, keys = np.array([7, 5_000_000, 3]), np.array([3, 4, 5_000_000, 7, 9_000_000, -1])
     assert matrix.positions_of(axis, keys).tolist() == [2, -1, 1, 0, -1, -1]
     assert matrix.positions_of(np.array([7, 5, 3]), np.array([3, 4, 5, 7, 900, -1])).tolist() == [2, -1, 1, 0, -1, -1]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_frames_are_packed_as_by_numpy(seed):
-    rng = np.random.default_rng(seed)
-    parts = [*frames(rng, 12), *frames(rng, 3)]
-    columns = rng.integers(-(1 << 31), 1 << 31, (8, 3, 40)).astype(np.int32)  # differences wrap around
-    codes, flows = rng.integers(0, 1 << 16, (4, 3, 40)).astype(np.uint16), np.full(40, 2, np.uint16)
-    by_flow = rng.integers(-(1 << 31), 1 << 31, (3, 2, 80)).astype(np.int32)
-    wild = frame.Stats(columns, codes, flows, rng.integers(0, 3, 40).astype(np.uint8), by_flow)
-    none = frame.Sketches(np.zeros((3, 40), np.int64), np.empty(0, np.uint16))
-    every = [(wild, none), *((part.stats, part.sketches) for part in parts)]
-    packed = [frame.encode(*frame_parts, [frame_parts[0].targets]) for frame_parts in every]
-    assert packed == [oracle.encode(*frame_parts) for frame_parts in every]
-    same(frame.decode_stats(packed[0][0][0]), wild)
 
 
 def test_frames_of_many_clients_are_packed_like_each_alone():
@@ -301,7 +273,7 @@ def test_frames_of_many_clients_are_packed_like_each_alone():
 
 
 @pytest.mark.parametrize("flows", [[1], [3], [1] * 256 + [3] * 300, [3] + [1] * 599])
-def test_frames_of_many_blocks_are_packed_as_by_numpy(flows):
+def test_frames_of_many_blocks_are_packed_block_by_block(flows):
     rng = np.random.default_rng(4)
     whole = frame_of(RawWindow(1, {key: raw(rng) for key in range(2, 602)}))
     widths = np.resize(np.array(flows, np.uint16), whole.targets.size)
@@ -309,7 +281,11 @@ def test_frames_of_many_blocks_are_packed_as_by_numpy(flows):
     stats = frame.Stats(*astuple_of(whole.stats)[:2], widths, whole.stats.asymmetry_source, by_flow)
     whole = Frame(1, whole.targets, stats, whole.sketches)
     packed = whole.encoded()
-    assert [blobs for _, *blobs in packed] == [list(item) for item in oracle.encode(whole.stats, whole.sketches)]
+    alone = [
+        [frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats)]
+        for block in whole.blocks()
+    ]
+    assert [blobs for _, *blobs in packed] == alone
     assert [targets.size for targets, *_ in packed] == [256, 256, 88]
     for block, (targets, *blobs) in zip(whole.blocks(), packed, strict=True):
         decoded = frame.decode_stats(blobs[0])
@@ -326,7 +302,7 @@ def test_single_targets_of_blocks_are_read_like_all_of_them(seed, flows):
         codes = rng.integers(0, 1 << 16, (4, 3, n)).astype(np.uint16)
         sources = rng.integers(0, 3, n).astype(np.uint8)
         parts.append(frame.Stats(columns, codes, np.ones(n, np.uint16), sources, np.empty((3, 2, 0), np.int32)))
-    blobs = [oracle.encode_stats(part) for part in parts]
+    blobs = [frame.encode_stats(part) for part in parts]
     for _ in range(4):
         places = np.array([rng.integers(0, part.targets) for part in parts])
         expected = [part.take(slice(at, at + 1)) for part, at in zip(parts, places, strict=True)]

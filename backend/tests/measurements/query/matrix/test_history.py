@@ -11,7 +11,6 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import flows, frame, unpacking
-from sinemora.measurements.codec.frame import FrameError
 from sinemora.measurements.query.matrix import history
 from tests.api_clients import Member, MeshWorld
 from tests.measurements.codec.test_native import frames, round_trips_of
@@ -19,15 +18,6 @@ from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured
 
 GOLDEN = Path(__file__).parents[2] / "codec" / "golden"
 TRIPS = {("a-1", "c-1"): 90.0, ("a-1", "b-1"): 700.0}
-
-
-@pytest.mark.parametrize("quantile", range(3))
-def test_values_alone_are_those_of_all_stats(quantile):
-    value = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(3), 20)]
-    blobs = [*value, (GOLDEN / "stats.v3").read_bytes()]
-    result = unpacking.round_trip_values(blobs, quantile)
-    assert np.array_equal(result, round_trips_of(unpacking.stats_of(blobs), quantile))
-    assert not unpacking.round_trip_values([], quantile).size
 
 
 @pytest.mark.parametrize("quantile", range(3))
@@ -40,13 +30,6 @@ def test_values_of_slowest_flows_are_those_of_all_stats(quantile):
     assert several.any()
     assert not several.all()
     assert not unpacking.slowest_values([], quantile).size
-
-
-def test_blocks_that_end_too_soon_are_refused():
-    blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
-    more = blob[:2] + (200).to_bytes(2, "little") + blob[4:]
-    with pytest.raises(FrameError, match="checksum"):
-        unpacking.round_trip_values([blob, more], 0)
 
 
 def state_of(mesh: MeshWorld) -> MeshState:
