@@ -38,14 +38,12 @@ def storing(client: Caller) -> tuple[str, str]:
     return answer.json()["status"], answer.json()["dependencies"]["storing"]["detail"]
 
 
-@pytest.mark.parametrize("table", ["probe_frames", "path_latest", "meshes"])
-def test_a_locked_table_is_reported_until_it_is_free(
-    client: Caller, servers: Servers, patient: None, table: str
-) -> None:
-    with psycopg.connect(servers.postgres.dsn(OWNER_ROLE)) as session:
-        session.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
-        assert storing(client) == ("degraded", "reports cannot be stored: a table is locked")
-    assert storing(client) == ("ready", "works")
+def test_a_locked_table_is_reported_until_it_is_free(client: Caller, servers: Servers, patient: None) -> None:
+    for table in ("probe_frames", "path_latest", "meshes"):
+        with psycopg.connect(servers.postgres.dsn(OWNER_ROLE)) as session:
+            session.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            assert storing(client) == ("degraded", "reports cannot be stored: a table is locked"), table
+        assert storing(client) == ("ready", "works")
 
 
 def test_a_database_that_became_read_only_is_reported(

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from sinemora.fleet.meshes import service
 from sinemora.kit.db import tenant_session
 from tests.api_clients import Member, MeshWorld
@@ -20,27 +18,6 @@ def test_a_mesh_from_birth_to_death(owner: Member):
     assert owner.get(path).headers["ETag"] == '"2"'
     assert owner.delete(path).status_code == 204
     assert owner.get(path).json()["code"] == "mesh_unknown"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"rate_hz": 3},
-        {"rate_hz": 256},
-        {"window_s": 0},
-        {"window_s": 61},
-        {"flows": 0},
-        {"flows": 17},
-        {"spike_threshold_ns": 9_999},
-        {"spike_threshold_ns": 1_000_000_001},
-        {"loss_deadline_ms": 99},
-        {"loss_deadline_ms": 2_001},
-        {"name": " "},
-    ],
-)
-def test_nonsense_is_refused(owner: Member, body: dict[str, Any]):
-    answer = owner.post("/v1/meshes", json={"name": "m"} | body)
-    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
 
 
 def test_agents_get_the_spike_threshold_and_loss_deadline_of_their_mesh(owner: Member, make_mesh: Callable[..., Any]):
@@ -106,8 +83,11 @@ def test_another_tenants_vm_cannot_join(owner: Member, other_owner: Member, make
 
 
 def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
-    """Change something a plan or a roster depends on, or (last) something it does not."""
-    agent = world.agents[0]
+    """Change something a plan or a roster depends on, or (last) something it does not.
+
+    The first VM is removed from the mesh, the second one deleted.
+    """
+    agent = world.agents[change == "vm deleted"]
     vm = owner.get(f"/v1/vms/{agent.vm_id}").json()
     if change == "vm renamed":
         owner.patch(f"/v1/vms/{agent.vm_id}", json={"name": "z"})
@@ -119,7 +99,6 @@ def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
     elif change == "address":
         agent.request("PATCH", "/v1/agents/self", json={"probe_address": "10.1.1.1"})
     elif change == "responder":
-        owner.post(f"/v1/agents/{agent.agent_id}/revoke")
         owner.patch(f"/v1/vms/{agent.vm_id}", json={"responder": "ieee1588"})
     elif change == "rate":
         owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 64})
@@ -133,38 +112,25 @@ def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
         owner.patch(f"/v1/vms/{agent.vm_id}", json={"labels": {"a": "b"}})
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "vm renamed",
-        "zone renamed",
-        "vm moved",
-        "address",
-        "responder",
-        "rate",
-        "agent revoked",
-        "vm removed",
-        "vm deleted",
-    ],
-)
-def test_whatever_the_plan_depends_on_raises_the_revision(
-    owner: Member, make_mesh: Callable[..., MeshWorld], change: str
-):
+def test_whatever_the_plan_depends_on_raises_the_revision(owner: Member, make_mesh: Callable[..., MeshWorld]):
     world = make_mesh(owner, 3)
     untouched = make_mesh(owner, 2, name="other")
-    before = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
-    other_before = owner.get(f"/v1/meshes/{untouched.id}").json()["revision"]
-    raise_by(change, owner, world)
-    assert owner.get(f"/v1/meshes/{world.id}").json()["revision"] > before
-    if change != "zone renamed":  # both meshes have VMs in it
-        assert owner.get(f"/v1/meshes/{untouched.id}").json()["revision"] == other_before
 
+    def revision(mesh: MeshWorld) -> int:
+        return int(owner.get(f"/v1/meshes/{mesh.id}").json()["revision"])
 
-def test_what_the_plan_does_not_depend_on_leaves_it(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 2)
-    before = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
+    before, other_before = revision(world), revision(untouched)
     raise_by("labels", owner, world)
-    assert owner.get(f"/v1/meshes/{world.id}").json()["revision"] == before
+    assert revision(world) == before
+    for change in (
+        *("vm renamed", "zone renamed", "vm moved", "address", "rate"),
+        *("agent revoked", "responder", "vm removed", "vm deleted"),
+    ):
+        raise_by(change, owner, world)
+        assert revision(world) > before, change
+        if change != "zone renamed":  # both meshes have VMs in it
+            assert revision(untouched) == other_before, change
+        before, other_before = revision(world), revision(untouched)
 
 
 def test_the_state_of_a_mesh_for_other_features(owner: Member, make_mesh: Callable[..., MeshWorld]):

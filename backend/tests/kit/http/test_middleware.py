@@ -27,31 +27,10 @@ def test_an_unknown_address_is_a_problem(client: Caller):
     assert problem["request_id"] == answer.headers["X-Request-Id"]
 
 
-def test_a_wrong_method_says_which_are_right(client: Caller):
-    answer = client.delete("/healthz")
-    assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
-    assert "GET" in answer.headers["Allow"]
-
-
-@pytest.mark.parametrize(
-    ("body", "pointers"),
-    [
-        ({}, ["#/name"]),
-        ({"name": ""}, ["#/name"]),
-        ({"name": "m", "window_s": 0, "rate_hz": 3}, ["#/window_s", "#/rate_hz"]),
-        ({"name": "m", "wndow_s": 10}, ["#/wndow_s"]),
-        ({"name": "m", "a/b~c": 1}, ["#/a~1b~0c"]),
-    ],
-)
-def test_malformed_input_is_pointed_at(owner: Member, body: dict[str, Any], pointers: list[str]):
-    answer = owner.post("/v1/meshes", json=body)
+def test_malformed_input_is_pointed_at(owner: Member):
+    answer = owner.post("/v1/meshes", json={"name": "m", "window_s": 0, "rate_hz": 3, "a/b~c": 1})
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
-    assert [error["pointer"] for error in answer.json()["errors"]] == pointers
-
-
-def test_broken_json_is_malformed_input(owner: Member):
-    answer = owner.post("/v1/meshes", content=b'{"name": ', headers={"Content-Type": "application/json"})
-    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    assert [error["pointer"] for error in answer.json()["errors"]] == ["#/window_s", "#/rate_hz", "#/a~1b~0c"]
 
 
 def test_a_body_without_its_type_is_not_read(owner: Member):

@@ -87,23 +87,25 @@ def test_an_export_that_is_created_again_replaces_what_the_bucket_has(exports: E
     assert rows_of_bucket(exports) == rows_of_api(exports)
 
 
-@pytest.mark.parametrize("calls", range(1, 8))
 def test_an_export_that_is_created_again_and_stops_anywhere_leaves_no_old_object(
-    exports: Exports, monkeypatch: pytest.MonkeyPatch, calls: int
+    exports: Exports, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(writing, "PART_ROWS", 1)
     monkeypatch.setattr(frames, "_CHUNK_ROWS", 1)
-    export = exports.created(tables=["zones_1h"])
-    exports.run(export)
-    assert exports.mesh.owner.delete(f"/v1/bucket-exports/{export['id']}").status_code == 204
-    monkeypatch.setattr(writing, "PART_ROWS", 1_000_000)
-    again = exports.created(tables=["zones_1h"])
-    with monkeypatch.context() as patched:
-        stop_at(patched, calls)
-        assert exports.run(again)["state"] == "failed"
-    assert exports.run(again)["state"] == "succeeded"
-    check_manifests(exports)
-    assert len(exports.files()) == 1
+    for calls in range(1, 8):
+        exports.prefix = f"{exports.prefix}-{calls}"
+        body = {"name": f"stops at {calls}", "tables": ["zones_1h"]}
+        export = exports.created(**body)
+        with monkeypatch.context() as patched:
+            patched.setattr(writing, "PART_ROWS", 1)
+            exports.run(export)
+        assert exports.mesh.owner.delete(f"/v1/bucket-exports/{export['id']}").status_code == 204
+        again = exports.created(**body)
+        with monkeypatch.context() as patched:
+            stop_at(patched, calls)
+            assert exports.run(again)["state"] == "failed", calls
+        assert exports.run(again)["state"] == "succeeded", calls
+        check_manifests(exports)
+        assert len(exports.files()) == 1, calls
 
 
 def test_a_key_that_may_not_read_exports_all_the_same(exports: Exports, monkeypatch: pytest.MonkeyPatch):

@@ -230,15 +230,6 @@ def test_a_listener_knows_from_where_before_the_first_event(server, mesh, redis)
         assert starts_after(stream, 1) == [iso(start[2])]
 
 
-def test_who_left_before_the_first_window_of_a_mesh_hears_it(server, mesh, redis):
-    with listening(server, mesh) as stream:
-        heard = stream.last_id
-    report_published(redis, mesh, start := window_start(2))
-    with listening(server, mesh, **resumed(heard)) as stream:
-        assert starts_after(stream, 1) == [iso(start)]
-        assert stream.names == ["window"]
-
-
 @pytest.mark.parametrize("lost", ["trimmed", "restarted", "nonsense"])
 def test_what_cannot_be_told_again_is_said(server, mesh, redis, lost):
     with listening(server, mesh) as stream:

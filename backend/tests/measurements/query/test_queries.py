@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import struct
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -24,7 +23,10 @@ from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 
-ROUTES = ("matrix", "comparison", "movers", "series", "distribution", "variability", "losses", "windows", "spikes")
+ROUTES = (
+    *("matrix", "comparison", "movers", "series", "distribution", "variability", "losses", "windows", "spikes"),
+    "latency-budgets",
+)
 
 
 @pytest.fixture
@@ -274,15 +276,6 @@ def test_a_range_shows_those_who_measured_then_though_nobody_does_now(truth, mes
     assert result["states"][names.index("a-1")][names.index("b-1")] == "measured"
 
 
-def test_matrix_of_a_range_has_the_rarer_statistics(truth, mesh):
-    a, b = mesh.agents[0], mesh.agents[3]
-    values = [v for _, raw, d in truth.values[a.vm_key, b.vm_key] for v in raw.delays_ns[d]]
-    for statistic, expected in (("p999", near(values, 0.999)), ("sd", pytest.approx(np.std(values), rel=1e-3))):
-        result = truth.ask("matrix", statistic=statistic)
-        names = [end["name"] for end in result["axis"]]
-        assert result["values"][names.index(a.name)][names.index(b.name)] == expected
-
-
 def rows_of(content: bytes, form: str) -> list[dict[str, Any]]:
     """Rows of an exported file; every value as text, missing ones empty."""
     if form == "csv":
@@ -427,8 +420,3 @@ def test_edges_of_bins_hold_their_values():
     assert ((low <= values) & (values < high)).all()
     assert (llq16.bins_of(low) == bins).all()
     assert (llq16.bins_of(high - 1) == bins).all()
-
-
-def test_header_of_the_binary_matrix(truth, mesh):
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={**truth.range(), "format": "binary"})
-    assert struct.unpack_from("<4sII", answer.content) == (b"SNM1", 6, 6)

@@ -6,10 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from sinemora.kit.db import tenant_session
 from sinemora.overview.annotations import service
 from tests.api_clients import Member, MeshWorld
 
@@ -64,24 +61,20 @@ def _seconds(at: str) -> float:
     return datetime.fromisoformat(at).timestamp()
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "found"),
-    [
+def test_a_range_finds_what_overlaps_it(owner: Member):
+    owner.created("/v1/annotations", DEPLOY | {"text": "event"})
+    span = {"starts_at": "2026-11-20T10:15:00Z", "ends_at": "2026-11-20T11:00:00Z"}
+    owner.created("/v1/annotations", DEPLOY | {"text": "span"} | span)
+    for start, end, found in (
         ("10:00", "11:00", ["span", "event"]),
         ("10:30", "10:31", ["span"]),
         ("11:00", "12:00", []),  # a span ends before its end
         ("09:00", "10:00", []),
         ("09:00", "10:01", ["event"]),
         ("10:00", "10:01", ["event"]),  # an event belongs to the range that begins with it
-    ],
-)
-def test_a_range_finds_what_overlaps_it(owner: Member, start: str, end: str, found: list[str]):
-    owner.created("/v1/annotations", DEPLOY | {"text": "event"})
-    owner.created(
-        "/v1/annotations",
-        DEPLOY | {"text": "span", "starts_at": "2026-11-20T10:15:00Z", "ends_at": "2026-11-20T11:00:00Z"},
-    )
-    assert texts(owner, **{"from": f"2026-11-20T{start}:00Z", "to": f"2026-11-20T{end}:00Z"}) == found
+    ):
+        range_ = {"from": f"2026-11-20T{start}:00Z", "to": f"2026-11-20T{end}:00Z"}
+        assert texts(owner, **range_) == found, range_
 
 
 def test_a_mesh_has_its_own_and_those_of_all_meshes(owner: Member, mesh: MeshWorld):
@@ -129,35 +122,27 @@ def test_a_scope_whose_objects_are_deleted_is_about_nothing(owner: Member, mesh:
     assert scope == {"vm_ids": [], "zone_ids": [], "application_ids": [], "task_vm_ids": []}
 
 
-@pytest.mark.parametrize(
-    ("change", "status", "code", "pointer"),
-    [
+def test_nonsense_is_refused_beside_its_field(owner: Member):
+    entry = owner.created("/v1/annotations", DEPLOY)
+    for change, status, code, pointer in (
         ({"ends_at": "2026-11-20T10:00:00Z"}, 422, "range_invalid", "#/ends_at"),
         ({"starts_at": "2026-11-20T10:00:00"}, 422, "request_invalid", "#/starts_at"),
         ({"starts_at": "9999-12-31T23:59:59-12:00"}, 422, "request_invalid", "#/starts_at"),
-        ({"kind": "party"}, 422, "request_invalid", "#/kind"),
-        ({"text": ""}, 422, "request_invalid", "#/text"),
         ({"text": "a\nb"}, 422, "request_invalid", "#/text"),
-        ({"text": "a\u0000b"}, 422, "request_invalid", "#/text"),
         ({"url": "javascript:alert(1)"}, 422, "request_invalid", "#/url"),
         ({"scope": {}}, 422, "request_invalid", "#/scope"),
         ({"scope": {"vm_ids": [str(uuid4())]}}, 404, "vm_unknown", "#/scope/vm_ids/0"),
         ({"scope": {"zone_ids": [str(uuid4())]}}, 404, "zone_unknown", "#/scope/zone_ids/0"),
         ({"scope": {"application_ids": [str(uuid4())]}}, 404, "application_unknown", "#/scope/application_ids/0"),
         ({"mesh_id": str(uuid4())}, 404, "mesh_unknown", "#/mesh_id"),
-    ],
-)
-def test_nonsense_is_refused_beside_its_field(
-    owner: Member, change: dict[str, Any], status: int, code: str, pointer: str
-):
-    entry = owner.created("/v1/annotations", DEPLOY)
-    for answer in (
-        owner.post("/v1/annotations", json=DEPLOY | change),
-        owner.patch(f"/v1/annotations/{entry['id']}", json=change),
     ):
-        problem = answer.json()
-        assert (answer.status_code, problem["code"]) == (status, code), problem
-        assert [error["pointer"] for error in problem["errors"]] == [pointer]
+        for answer in (
+            owner.post("/v1/annotations", json=DEPLOY | change),
+            owner.patch(f"/v1/annotations/{entry['id']}", json=change),
+        ):
+            problem = answer.json()
+            assert (answer.status_code, problem["code"]) == (status, code), problem
+            assert [error["pointer"] for error in problem["errors"]] == [pointer]
     assert owner.get(f"/v1/annotations/{entry['id']}").json() == entry
 
 
@@ -165,15 +150,6 @@ def test_a_range_that_ends_before_it_begins_is_refused(owner: Member):
     query = {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T10:00:00Z"}
     problem = owner.get("/v1/annotations", params=query).json()
     assert (problem["code"], problem["errors"][0]["pointer"]) == ("range_invalid", "#/query/to")
-
-
-def test_a_repeated_request_of_a_pipeline_is_one_annotation(owner: Member):
-    key = {"Idempotency-Key": "pipeline-4711"}
-    first = owner.post("/v1/annotations", json=DEPLOY, headers=key)
-    again = owner.post("/v1/annotations", json=DEPLOY, headers=key)
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert texts(owner) == ["web 4.2"]
 
 
 def test_the_number_of_annotations_is_limited(owner: Member, other_owner: Member, monkeypatch: pytest.MonkeyPatch):
@@ -185,15 +161,3 @@ def test_the_number_of_annotations_is_limited(owner: Member, other_owner: Member
     other_owner.created("/v1/annotations", DEPLOY)
     owner.delete(f"/v1/annotations/{entry['id']}")
     owner.created("/v1/annotations", DEPLOY)
-
-
-def test_the_database_itself_keeps_tenants_apart(owner: Member, other_owner: Member, mesh: MeshWorld):
-    entry = owner.created("/v1/annotations", DEPLOY | {"scope": {"vm_ids": [str(mesh.agents[0].vm_id)]}})
-    ids = {"tenant": other_owner.tenant_id, "owner": owner.tenant_id, "id": entry["id"], "vm": mesh.agents[0].vm_id}
-    with tenant_session(other_owner.tenant_id) as session:
-        assert session.scalar(text("SELECT count(*) FROM annotations")) == 0
-        assert session.scalar(text("SELECT count(*) FROM annotation_targets")) == 0
-    insert = "INSERT INTO annotation_targets (tenant_id, annotation_id, vm_id) VALUES ({}, :id, :vm)"
-    for column, error, words in ((":tenant", IntegrityError, "foreign key"), (":owner", ProgrammingError, "row-level")):
-        with pytest.raises(error, match=words), tenant_session(other_owner.tenant_id) as session:
-            session.execute(text(insert.format(column)), ids)
