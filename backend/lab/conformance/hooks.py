@@ -6,7 +6,7 @@ kind, so what is right in a request stays right, and what is wrong stays wrong.
 
 from functools import cache
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import schemathesis
 
@@ -119,10 +119,3 @@ def _known(name: str, value: Any) -> Any:
     except ValueError:
         return value
     return known[drawn.int % len(known)] if str(drawn) == value.lower() else value
-
-
-@schemathesis.hook
-def before_call(context: schemathesis.HookContext, case: schemathesis.Case[Any], kwargs: dict[str, Any]) -> None:
-    """Keep the people who call: a link of the stateful phase may name one of them."""
-    if case.method.lower() in ("put", "delete", "post") and "user_id" in (case.path_parameters or {}):
-        case.path_parameters["user_id"] = str(uuid4())

@@ -206,16 +206,6 @@ def test_a_name_with_several_prices_is_ambiguous(owner: Member):
     asked(owner, price_list_id=kept, vm_types=[vm | {"name": "same"}])
 
 
-@pytest.mark.parametrize("hours", [1, 168])
-@pytest.mark.parametrize("term", [1, 24, 8760])
-def test_profiles_of_one_hour_and_of_a_week(owner: Member, hours: int, term: int):
-    loads = [100.0 + at % 24 for at in range(hours)]
-    read = asked(owner, hourly_load_per_s=loads, term_h=term)["paths"][0]["profile"]
-    assert len(read["hours"]) == hours
-    assert read["cost"] == pytest.approx(sum(hour["cost"] for hour in read["hours"]))
-    assert read["cost"] <= read["vms_alone_cost"] + 1e-9
-
-
 def test_a_profile_longer_than_a_week_or_of_a_million_vms_is_refused(owner: Member):
     assert refused(owner, hourly_load_per_s=[1.0] * 169) == (422, "request_invalid")
     answer = owner.post("/v1/advisors/compute-mix", json=BODY | {"hourly_load_per_s": [1e9, 1.0], "term_h": 100})

@@ -55,14 +55,8 @@ def test_an_idempotency_key_stores_one_report(owner: Member, report: dict[str, A
 @pytest.mark.parametrize(
     ("at", "value", "pointer"),
     [
-        (("name",), "", "#/name"),
-        (("policies",), [], "#/policies"),
         (("world", "machines"), 0, "#/world/machines"),
-        (("world", "trace"), "x" * 101, "#/world/trace"),
-        (("world", "folder"), "runs", "#/world/folder"),
-        (("policies", 0, "policy"), "No Such", "#/policies/0/policy"),
         (("policies", 0, "area_percent"), 100.1, "#/policies/0/area_percent"),
-        (("policies", 0, "scores", 100), 1.5, "#/policies/0/scores/100"),
         (("policies", 0, "scores"), [0.5] * 100, "#/policies/0"),
         (("policies", 0, "scores", 0), 1.0, "#/policies/0"),
         (("policies", 0, "solver_s"), {"p50": 2, "p90": 1, "p99": 3}, "#/policies/0/solver_s"),
