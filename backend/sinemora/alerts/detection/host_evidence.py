@@ -1,6 +1,7 @@
 """Evidence about the hosts of VMs, from stored waits and spikes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -27,12 +28,14 @@ def hosts(session: Session, mesh: MeshState, ended_at_s: int) -> list[HostEviden
         steps.setdefault(step.vm_key, []).append(step)
     stalls = host_waits.stalls(session, list(steps), start, end, _STALLS_MAX) if steps else []
     found = _spikes(session, mesh, ended_at_s) if stalls else {}
-    return [
-        _evidence(steps[key], [stall for stall in stalls if stall.vm_key == key], found.get(key, []))
-        if key in steps
-        else None
-        for key in keys
-    ]
+    evidence = {
+        key: _evidence(of_vm, [stall for stall in stalls if stall.vm_key == key], found.get(key, []))
+        for key, of_vm in steps.items()
+    }
+    if waiting := [key for key, one in evidence.items() if one.waits]:
+        for key, (share, longest_ns) in host_waits.usual(session, waiting, start).items():
+            evidence[key] = replace(evidence[key], usual=share, usual_longest_ns=longest_ns)
+    return [evidence.get(key) for key in keys]
 
 
 def _spikes(session: Session, mesh: MeshState, ended_at_s: int) -> dict[int, list[tuple[int, int]]]:

@@ -15,6 +15,8 @@ from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_VM, Cause, Culprit
 # Shares of a processor's time, and length of one wait, from which a host is waiting. Timers of an idle VM are late by
 # a tenth of a millisecond.
 _WAITING_RATIO, _LONG_WAIT_NS = 0.02, 20_000_000
+# A machine that is always busy waits as well: how many times more than usual is its fault.
+_UNUSUAL = 3
 # Share of stolen time from which the kernel's own timestamps are late as well.
 _STOLEN_RATIO = 0.1
 # Spikes in moments of waiting: their least share, and the largest probability that chance puts as many there.
@@ -30,7 +32,8 @@ class HostEvidence:
     Ratios are shares of time: the agent waited for a processor (`stalled`), the hypervisor ran others (`stolen`), a
     quota held the agent back (`throttled`), some process waited (`pressure`). `longest_ns`, `wake_p50_ns`: lateness of
     the agent's wake-ups. `queue_p99_ns`: wait in the VM's own queue. Of `spikes` of its paths, `spikes_waiting` fall
-    into moments in which it waited for a processor.
+    into moments in which it waited for a processor. `usual`, `usual_longest_ns`: `waiting` and `longest_ns` of an
+    ordinary minute of this host; 0 is not known.
     """
 
     stalled: float
@@ -43,6 +46,8 @@ class HostEvidence:
     receive_drops: int | None = None
     spikes: int = 0
     spikes_waiting: int = 0
+    usual: float = 0.0
+    usual_longest_ns: int = 0
 
     @property
     def waiting(self) -> float:
@@ -51,8 +56,10 @@ class HostEvidence:
 
     @property
     def waits(self) -> bool:
-        """Return whether the host waits noticeably, whatever its paths do."""
-        return self.waiting >= _WAITING_RATIO or self.longest_ns >= _LONG_WAIT_NS
+        """Return whether the host waits noticeably and more than it usually does, whatever its paths do."""
+        # Of a host that waits more than half of the time no multiple is left.
+        ratio = max(_WAITING_RATIO, min(_UNUSUAL * self.usual, (1 + self.usual) / 2))
+        return self.waiting >= ratio or self.longest_ns >= max(_LONG_WAIT_NS, _UNUSUAL * self.usual_longest_ns)
 
     @property
     def has_spikes(self) -> bool:

@@ -125,6 +125,42 @@ def _step(row: Sequence[int | None]) -> HostStep:
     return HostStep(vm_key or 0, at_s or 0, elapsed_ms or 0, processors, stalled_us or 0, waits, counts)
 
 
+def usual(session: Session, vm_keys: Sequence[int], end: datetime) -> dict[int, tuple[float, int]]:
+    """Return by VM how long its host makes it wait in an ordinary minute: the share of time, and the longest wait, ns.
+
+    Medians of up to 60 minutes, spread over the six hours before `end`; of VMs with at least five.
+    """
+    rows = fetch(
+        session,
+        "SELECT vm_key, (percentile_cont(0.5) WITHIN GROUP (ORDER BY waited_us / (1000 * elapsed_ms)))::float8,"
+        " percentile_disc(0.5) WITHIN GROUP (ORDER BY longest_us)::bigint * 1000 FROM ("
+        "SELECT vm_key, max(wake_max_us) AS longest_us, sum(host_elapsed_ms)::float8 AS elapsed_ms,"
+        " greatest(sum(stalled_us), sum(throttled_us), 1000 * sum(steal_ms) / max(processors))::float8 AS waited_us"
+        " FROM generate_series(%(end)s - interval '6 hours', %(end)s - interval '1 minute', interval '6 minutes') at"
+        " JOIN vm_traffic ON started_at >= at AND started_at < at + interval '1 minute'"
+        " WHERE tenant_key = %(tenant_key)s AND vm_key = ANY(%(vm_keys)s) AND host_elapsed_ms > 0"
+        " AND started_at >= %(end)s - interval '6 hours' AND started_at < %(end)s"
+        " GROUP BY vm_key, at) minutes GROUP BY vm_key HAVING count(*) >= 5",
+        {"tenant_key": tenant_of(session), "vm_keys": list(vm_keys), "end": end},
+    )
+    return {vm_key: (share, longest_ns or 0) for vm_key, share, longest_ns in rows}
+
+
+def typical(
+    session: Session, vm_keys: Sequence[int], start: datetime, end: datetime, wait: str
+) -> tuple[int | None, int | None]:
+    """Return the median and the 99th percentile of one of WAITS in an ordinary window of some VMs, ns; None without."""
+    median = "percentile_disc(0.5) WITHIN GROUP (ORDER BY {}_us)::bigint * 1000"
+    rows = fetch(
+        session,
+        f"SELECT {median.format(wait + '_p50')}, {median.format(wait + '_p99')} FROM vm_traffic"
+        " WHERE tenant_key = %(tenant_key)s AND vm_key = ANY(%(vm_keys)s) AND started_at >= %(start)s"
+        " AND started_at < %(end)s",
+        _range(session, vm_keys, start, end),
+    )
+    return rows[0][0], rows[0][1]
+
+
 def stalls(session: Session, vm_keys: Sequence[int], start: datetime, end: datetime, most: int) -> list[Stall]:
     """Return the longest stalls of VMs in windows that start in [start, end), at most `most`, oldest first."""
     rows = fetch(

@@ -49,6 +49,19 @@ def test_slow_paths_are_the_hosts_if_its_processors_were_stolen(
     assert said in whole["figures"]["sentences"]
 
 
+def test_a_host_that_always_waits_is_not_the_cause(watched: Watched):
+    """Stolen time of a third is this host's usual: what its paths show now is the network's."""
+    for minutes in range(3, 60, 3):
+        waiting(watched, 2, watched.started_at_s - 60 * minutes, steal_ms=6_000)
+    watched.slow = egress(watched, 2)
+    for _ in range(3):
+        ended_s = watched.report()
+        waiting(watched, 2, ended_s - 10, steal_ms=6_000)
+        watched.evaluate(ended_s)
+    (incident,) = watched.incidents()
+    assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("egress", "c-1")
+
+
 def test_without_waits_reported_nothing_is_said_of_hosts(watched: Watched):
     watched.slow = egress(watched, 2)
     watched.windows(3)

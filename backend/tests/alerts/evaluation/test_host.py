@@ -33,6 +33,11 @@ BUSY = HostEvidence(0.05, longest_ns=60 * MS, wake_p50_ns=90_000)
         (BUSY, "loss", False),
         (replace(BUSY, receive_drops=12), "loss", True),
         (replace(IDLE, receive_drops=12), "loss", False),
+        # What this host always has explains nothing; what is far beyond it does.
+        (replace(BUSY, stolen=0.3, usual=0.2, usual_longest_ns=50 * MS), "rise", False),
+        (replace(BUSY, stolen=0.7, usual=0.2, usual_longest_ns=50 * MS), "rise", True),
+        (replace(BUSY, stolen=0.95, usual=0.8, usual_longest_ns=50 * MS), "rise", True),
+        (replace(BUSY, receive_drops=12, usual=0.05, usual_longest_ns=15 * MS), "loss", True),
     ],
 )
 def test_a_host_explains_what_waiting_does_to_delays(host: HostEvidence, shown: str, explained: bool):
