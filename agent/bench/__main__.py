@@ -26,6 +26,7 @@ GROUPS = (
     "static",
     "host",
     "field",
+    "clone",
 )
 
 

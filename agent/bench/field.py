@@ -1,9 +1,13 @@
-"""Truth where others built the network: a master with habits, and the answers of another VM."""
+"""Truth where others built the network: a master with habits, the answers of another VM, and the VM's own queue.
+
+The queue holds 10 to 100 ms of bursts, then so much that the kernel's timestamps come too late to be used.
+"""
 
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,7 @@ from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 from agents import HERE, Agent, Fleet, peer
-from laboratory import Lab
+from laboratory import Lab, wait_until
 
 RATE_HZ = 16
 MASTER_KEY = 77
@@ -24,8 +28,19 @@ HABITS: Sequence[dict[str, float]] = (
     {"correction_ns": -20_000_000},
 )
 HABIT_S = 6.0
-# No packet takes as long on a busy machine, whose master reads its clock before it sends; the smallest step is longer.
+# Times of both ends are the kernel's: no packet takes as long, and the smallest step is longer.
 LONGEST_NS = 150_000_000
+# An answer that a busy machine sends late is not lost.
+DEADLINE_MS = 20_000
+# Waits of bursts in the queue, ms: a packet of a thousand bytes takes one.
+BURSTS_MS = (10, 40, 100)
+_OWN, _AGAIN = "those of this process are used", "come again and are used again"
+_BURST = (
+    "import socket, sys, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    "while True:\n"
+    " for _ in range(int(sys.argv[2])): s.sendto(bytes(958), (sys.argv[1], 9))\n"
+    " time.sleep(0.15)"
+)
 
 
 def run() -> None:
@@ -33,19 +48,26 @@ def run() -> None:
     with Lab() as lab:
         fleet = Fleet(lab)
         client, other, host = fleet.agent(lab.host("client")), fleet.agent(lab.host("other")), lab.host("master")
+        plain = fleet.agent(lab.host("plain"))
         file = lab.folder / "habits.json"
         write(file, {})
         host.start([sys.executable, HERE / "master.py", host.address, file], "master")
         master = peer(MASTER_KEY, host.address, "client", protocol="ieee1588")
         other.follow([client.peer("responder", vm_tag=6)], RATE_HZ)
-        client.follow([master, other.peer("client", vm_tag=5)], RATE_HZ)
-        since_s = client.await_answers([MASTER_KEY])
+        plain.follow([client.peer("responder")], RATE_HZ)
+        peers = [master, other.peer("client", vm_tag=5), plain.peer("client")]
+        client.follow(peers, RATE_HZ, loss_deadline_ms=DEADLINE_MS)
+        since_s = client.await_answers([MASTER_KEY, plain.key])
         for habits in HABITS:
             write(file, habits)
             time.sleep(HABIT_S)
         write(file, {})
-        windows = client.await_windows(int(HABIT_S * len(HABITS)), since_s, 120)
-        report(client, other, windows)
+        for burst_ms in BURSTS_MS:
+            with queue(client, plain.host.address, "8mbit", burst_ms):
+                time.sleep(HABIT_S)
+        windows = client.await_windows(int(HABIT_S * (len(HABITS) + len(BURSTS_MS))), since_s, 180)
+        report(client, other, plain, windows)
+        recover(client, plain.host.address)
 
 
 def write(file: Path, habits: dict[str, float]) -> None:
@@ -55,13 +77,38 @@ def write(file: Path, habits: dict[str, float]) -> None:
     fresh.replace(file)
 
 
-def report(client: Agent, other: Agent, windows: Sequence[MeshWindow]) -> None:
+@contextmanager
+def queue(agent: Agent, address: str, rate: str, packets: int) -> Iterator[None]:
+    """Give the host of an agent a slow queue of its own, in which bursts of `packets` wait."""
+    agent.host.run("tc", "qdisc", "add", "dev", "e0", "root", "tbf", "rate", rate, "burst", "2kb", "limit", "300kb")
+    bursts = agent.host.start([sys.executable, "-c", _BURST, address, str(packets)], "bursts")
+    try:
+        yield
+    finally:
+        bursts.stop()
+        agent.host.run("tc", "qdisc", "del", "dev", "e0", "root")
+
+
+def recover(client: Agent, address: str) -> None:
+    """Print how long after a queue of seconds the agent uses the kernel's timestamps again."""
+
+    def lines(text: str) -> int:
+        # Events wait in the same queue, the log does not.
+        return client.process.output().count(text)
+
+    before = lines(_OWN)
+    with queue(client, address, "256kbit", 100):
+        wait_until("the agent's own timestamps", lambda: lines(_OWN) > before, 60)
+    since_s = time.monotonic()
+    wait_until("the kernel's timestamps", lambda: lines(_AGAIN) >= lines(_OWN), 60)
+    figures.report("agent_timestamps_recovered_s", round(time.monotonic() - since_s, 1))
+
+
+def report(client: Agent, other: Agent, plain: Agent, windows: Sequence[MeshWindow]) -> None:
     """Print the figures of the windows."""
     false, negative, sent, lost, unmeasured = 0, 0, 0, 0, 0
-    for window in windows:
-        if MASTER_KEY not in window.peer_keys:
-            continue
-        at = list(window.peer_keys).index(MASTER_KEY)
+    known = ((window, key) for window in windows for key in (MASTER_KEY, plain.key) if key in window.peer_keys)
+    for window, at in [(window, list(window.peer_keys).index(key)) for window, key in known]:
         for columns in (window.outbound, window.inbound):
             if is_false(columns, at):
                 false += 1
@@ -75,6 +122,8 @@ def report(client: Agent, other: Agent, windows: Sequence[MeshWindow]) -> None:
     wrong = sum(other.key in window.peer_keys for window in windows)
     told = sum("another VM answers" in json.dumps(event) for event in client.events())
     steps = sum(event["kind"] == "clock_step" for event in client.events())
+    waits = [window.queue.p99_us / 1e3 for one in client.reports() for window in one.host]
+    figures.comment(f"waits in the VM's own queue: 99 % up to {max(waits):.0f} ms")
     figures.comment(
         f"{len(windows)} windows, {unmeasured} without Syncs; {steps} events of steps, {told} of another VM"
     )

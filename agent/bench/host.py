@@ -14,8 +14,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from lab.benchmarks import figures
 from sinemora.alerts.evaluation.host import HostEvidence, explains
@@ -25,7 +26,7 @@ from agents import Agent, Fleet, quantiles_ns
 from laboratory import Lab, LabError, Process, wait_until
 
 PAIRS, ROUNDS, RATE_HZ, WINDOW_S = 6, 20, 32, 10
-QUIET = 3
+QUIET = 12
 # A queue shows as a delay of the median, or as loss.
 _RISE_NS, _LOSS = 2e6, 0.02
 _HOST_FAULTS = ("stopped", "quota", "loops")
@@ -53,12 +54,12 @@ def run() -> None:
     with Lab() as lab:
         pairs = _pairs(lab)
         quiet = _end_of_window(QUIET)
-        usual = [_usual_ns(pair, quiet) for pair in pairs]
+        usual = [_usual(pair, quiet) for pair in pairs]
         for truth in ("host", "network", "both"):
             found: Counter[str] = Counter()
             for _ in range(rounds):
                 at_s = _faulty_window(lab, pairs, truth, chance)
-                found.update(_called(pair, at_s, ns) for pair, ns in zip(pairs, usual, strict=True))
+                found.update(_called(pair, at_s, of_pair) for pair, of_pair in zip(pairs, usual, strict=True))
             trials = found.total()
             figures.comment(f"truth {truth}: {dict(found)}")
             figures.report(
@@ -186,18 +187,35 @@ def _window(agent: Agent, start_s: int) -> MeshWindow:
     return found()[0]
 
 
-def _usual_ns(pair: Pair, start_s: int) -> float:
-    """Return the median delay of the windows without a fault, ns."""
-    windows = [_window(pair.client, start_s + WINDOW_S * nth) for nth in range(QUIET)]
-    return quantiles_ns([window.outbound for window in windows], 0.5)[0]
+@dataclass(frozen=True)
+class Usual:
+    """Medians of the windows without a fault: the delay, and by agent the waits on its host."""
+
+    delay_ns: float
+    waiting: dict[int, float]
+    longest_ns: dict[int, int]
 
 
-def _called(pair: Pair, start_s: int, usual_ns: float) -> str:
+def _usual(pair: Pair, start_s: int) -> Usual:
+    starts = [start_s + WINDOW_S * nth for nth in range(QUIET)]
+    delays = [_window(pair.client, start).outbound for start in starts]
+    hosts = {agent.key: [_evidence(agent, start) for start in starts] for agent in (pair.client, pair.responder)}
+    return Usual(
+        quantiles_ns(delays, 0.5)[0],
+        {key: median(one.waiting for one in found) for key, found in hosts.items()},
+        {key: round(median(one.longest_ns for one in found)) for key, found in hosts.items()},
+    )
+
+
+def _called(pair: Pair, start_s: int, usual: Usual) -> str:
     """Return what the window of a pair is called: host, network, both or neither."""
     outbound = _window(pair.client, start_s).outbound
-    rise_ns = quantiles_ns([outbound], 0.5)[0] - usual_ns if outbound.count[0] else None
+    rise_ns = quantiles_ns([outbound], 0.5)[0] - usual.delay_ns if outbound.count[0] else None
     loss = outbound.lost[0] / max(outbound.sent[0], 1) if outbound.lost[0] >= 0 else 0.0
-    hosts = [_evidence(agent, start_s) for agent in (pair.responder, pair.client)]
+    hosts = [
+        replace(_evidence(agent, start_s), usual=usual.waiting[agent.key], usual_longest_ns=usual.longest_ns[agent.key])
+        for agent in (pair.responder, pair.client)
+    ]
     shown = loss > _LOSS or rise_ns is None or rise_ns > _RISE_NS
     network = shown and not any(explains(host, spikes=False, rise_ns=rise_ns, loss=loss) for host in hosts)
     host = any(one.waits for one in hosts)

@@ -1,7 +1,8 @@
 """A unicast IEEE 1588 master with habits, for laboratories: `master.py ADDRESS FILE`.
 
 FILE is JSON, read again with each Announce: `step_s` of its clock, `utc_offset_s` that it announces, `renumber_s` after
-which it numbers its Syncs from 1, as at a new grant, and `correction_ns` of its Syncs.
+which it numbers its Syncs from 1, as at a new grant, and `correction_ns` of its Syncs. Its times are the kernel's, so
+that a busy machine holds up this program, and no number of it.
 """
 
 import json
@@ -16,11 +17,16 @@ EVENT, GENERAL = 319, 320
 IDENTITY = bytes.fromhex("aabbccfffe001122")
 SYNC, DELAY_REQ, FOLLOW_UP, DELAY_RESP, ANNOUNCE, SIGNALING = 0x0, 0x1, 0x8, 0x9, 0xB, 0xC
 UTC_OFFSET_S = 37
+# Stamps at departure and arrival, in the ancillary data (Documentation/networking/timestamping.rst).
+SO_TIMESTAMPING, TX_SOFTWARE, RX_SOFTWARE, SOFTWARE, OPT_TSONLY = 37, 1 << 1, 1 << 3, 1 << 4, 1 << 11
+PATIENCE_S = 2.0
 
 
-def now_s(habits: dict[str, float]) -> float:
-    """Return its time in TAI, s."""
-    return time.time() + UTC_OFFSET_S + habits.get("step_s", 0)
+def stamped_s(ancillary: list[tuple[int, int, bytes]]) -> float:
+    """Return the kernel's timestamp, Unix s."""
+    found = next(data for level, kind, data in ancillary if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPING))
+    seconds, ns = struct.unpack_from("qq", found)
+    return float(seconds + ns / 1e9)
 
 
 def stamp(at_s: float) -> bytes:
@@ -43,6 +49,8 @@ class Master:
         self.habits: dict[str, float] = {}
         self.grants: dict[tuple[str, bytes, int], list[float]] = {}
         self.event, self.general = (self._bind(address, port) for port in (EVENT, GENERAL))
+        stamps = TX_SOFTWARE | RX_SOFTWARE | SOFTWARE | OPT_TSONLY
+        self.event.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, stamps)
 
     def _bind(self, address: str, port: int) -> socket.socket:
         bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -54,12 +62,11 @@ class Master:
         """Answer what has arrived and send what is due."""
         ready, _, _ = select.select([self.event, self.general], [], [], 0.002)
         for one in ready:
-            datagram, (client, _) = one.recvfrom(2048)
-            arrived_s = now_s(self.habits)
+            datagram, ancillary, _, (client, _) = one.recvmsg(2048, 256)
             if datagram[0] & 15 == SIGNALING:
                 self._grant(datagram, client)
             elif datagram[0] & 15 == DELAY_REQ:
-                body = stamp(arrived_s) + datagram[20:30]
+                body = stamp(self._shown_s(stamped_s(ancillary))) + datagram[20:30]
                 sequence_id = struct.unpack("!H", datagram[30:32])[0]
                 self.general.sendto(message(DELAY_RESP, sequence_id, body), (client, GENERAL))
         for key, grant in list(self.grants.items()):
@@ -99,10 +106,24 @@ class Master:
         elif kind == SYNC:
             if grant[3] * interval_s >= self.habits.get("renumber_s", 4000):
                 grant[3] = 0
-            left_s = now_s(self.habits)
             correction_ns = self.habits.get("correction_ns", 0)
             self.event.sendto(message(SYNC, sequence_id, stamp(0), 0x0600, correction_ns), (client, EVENT))
+            left_s = self._shown_s(self._departed_s())
             self.general.sendto(message(FOLLOW_UP, sequence_id, stamp(left_s)), (client, GENERAL))
+
+    def _departed_s(self) -> float:
+        """Return the departure of the event message that was sent last, Unix s."""
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            try:
+                return stamped_s(self.event.recvmsg(1, 256, socket.MSG_ERRQUEUE)[1])
+            except BlockingIOError:
+                time.sleep(0.0005)
+        raise TimeoutError("the kernel gives no timestamp of a departure")
+
+    def _shown_s(self, unix_s: float) -> float:
+        """Return what its clock shows at a time: TAI, with its step."""
+        return unix_s + UTC_OFFSET_S + self.habits.get("step_s", 0)
 
 
 if __name__ == "__main__":
