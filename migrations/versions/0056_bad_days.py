@@ -6,6 +6,7 @@ Agents: when they stopped in order, and when they last started; meshes: after ho
 Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody counts has windows of waits alone.
 Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh;
 receivers of heartbeats, with the newest one and its result, of alerts of Alertmanager and of Opsgenie.
+Windows: what agents note about their peers (marks, residence times).
 Rules: two more default rules about one path, for meshes that have the default rule about one path.
 """
 
@@ -75,6 +76,7 @@ def upgrade() -> None:
     op.execute("ALTER TABLE path_latest ADD COLUMN received_at timestamptz NOT NULL DEFAULT now()")
     for name, type_ in _ALERT_STATES:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
+    op.execute("ALTER TABLE probe_frames ADD COLUMN peer_notes integer[]")
     op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz, ADD COLUMN content jsonb")
     op.execute("ALTER TABLE receivers ADD COLUMN heartbeat_at timestamptz, ADD COLUMN heartbeat_answer varchar")
     _allow_kinds(f"{_KINDS}, {_NEW_KINDS}")
@@ -113,6 +115,7 @@ def downgrade() -> None:
     op.execute("ALTER TABLE receivers DROP COLUMN heartbeat_at, DROP COLUMN heartbeat_answer")
     for name, _ in reversed(_ALERT_STATES):
         op.execute(f"ALTER TABLE alert_states DROP COLUMN {name}")
+    op.execute("ALTER TABLE probe_frames DROP COLUMN peer_notes")
     op.execute("ALTER TABLE path_latest DROP COLUMN received_at")
 
 

@@ -55,6 +55,8 @@ probe_frames = Table(
     Column("received_at", _AT, nullable=False, server_default=func.now()),
     # Of the VM's packets: `TIMESTAMP_SOURCES`, from 1; null is not reported.
     Column("timestamp_source", SmallInteger),
+    # By target: marks (`peer_marks` of reports), residence times outbound and inbound, ns; null: all are 0.
+    Column("peer_notes", ARRAY(Integer)),
     CheckConstraint("n BETWEEN 1 AND 256", name="n"),
     CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
     CheckConstraint("timestamp_source BETWEEN 1 AND 3", name="timestamp_source"),

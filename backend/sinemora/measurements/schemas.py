@@ -228,11 +228,13 @@ class OneWayRead(DirectionRead):
     """One direction of a path. Its error is at most `clock_error_ns`, also without synchronised clocks.
 
     `asymmetry_source`: `assumed` means that the estimate of the clock offset takes the fastest exchange as symmetric,
-    `mesh` that the loops of the mesh corrected it, `hardware` that both ends have hardware clocks.
+    `mesh` that the loops of the mesh corrected it, `hardware` that both ends have hardware clocks. `residence_ns`: mean
+    time that switches which know PTP say they held a packet, part of the delay; null where none says so.
     """
 
     clock_error_ns: int | None
     asymmetry_source: AsymmetrySource
+    residence_ns: int | None
 
 
 class FlowDirectionRead(Read):
@@ -269,7 +271,8 @@ class PathRead(Read):
 
     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
     its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
-    flow. `timestamp_source`: the least precise origin of the client's timestamps in the window, null if not reported.
+    flow. `timestamp_source`: the least precise origin of timestamps of either end in the window, null if not reported.
+    `is_peer_unnamed`: the agent that answers does not name its VM; another VM at its address would not be noticed.
     """
 
     source: PathEnd
@@ -285,6 +288,7 @@ class PathRead(Read):
     slowest_outbound_ns: int | None
     slowest_inbound_ns: int | None
     timestamp_source: TimestampSource | None
+    is_peer_unnamed: bool
     no_service: NoServiceRead | None
     estimate: PathEstimate | None
 

@@ -35,6 +35,8 @@ export interface LatencyBudget {
   provider: string | null
   path_class: PathClass | null
   published: readonly { name: string; p50_ns: number; p99_ns: number }[]
+  /** Waits in the VMs at the ends, which the delays do not hold. */
+  vm_waits?: Record<`${'sending' | 'receiving'}_${'p50' | 'p99'}_ns`, number | null> | null
 }
 
 /** A published contribution of a component to a delay, ns. */
@@ -61,7 +63,7 @@ export const sumOf = (reference: readonly ReferencePart[]): readonly [number, nu
 const queueing = ({ shares }: Parts) => formatDelay(shares.find(({ cause }) => cause === 'queueing')?.delay_ns)
 
 /** Return the budget in plain sentences. */
-export function budgetSentences({ base, p50, p99, paths, clock_error_ns }: Measured): string[] {
+export function budgetSentences({ base, p50, p99, paths, clock_error_ns, vm_waits: waits }: Measured): string[] {
   const [total, lowest] = [formatDelay(p50.delay_ns), formatDelay(base.delay_ns)]
   const [least, rest] = base.shares
   const ofBase =
@@ -77,6 +79,12 @@ export function budgetSentences({ base, p50, p99, paths, clock_error_ns }: Measu
     `${first}${where}`,
     `At p99, ${formatDelay(p99.delay_ns)}, ${queueing(p99)} is queueing and scheduling.`,
   ]
+  if (waits?.sending_p50_ns != null || waits?.receiving_p50_ns != null) {
+    const of = (p50_ns: number | null, p99_ns: number | null) => `${formatDelay(p50_ns)} (p99 ${formatDelay(p99_ns)})`
+    sentences.push(
+      `Waits in the VMs come on top of it: ${of(waits.sending_p50_ns, waits.sending_p99_ns)} from the program to the driver, ${of(waits.receiving_p50_ns, waits.receiving_p99_ns)} from the kernel to the program. What is queueing and scheduling above is of the network and of hypervisors.`,
+    )
+  }
   if (clock_error_ns !== null && base.delay_ns >= 0) {
     sentences.push(
       `The clock error, ± ${formatDelay(clock_error_ns)}, is part of every bound. An error that stays the same in this range moves the lowest delay and leaves queueing as it is.`,

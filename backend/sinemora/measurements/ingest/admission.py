@@ -271,6 +271,9 @@ def _add(draft: _Draft, blocks: _Blocks) -> None:
     metrics.PAIR_WINDOWS.inc(targets.size)
     if window.columns.clamped:
         metrics.NUMBERS_CLAMPED.inc(window.columns.clamped)
+    notes = window.peer_notes
+    if notes is not None and draft.living is not None:
+        notes = notes[:, draft.living]
     admitted.frames.extend(
         FrameRow(
             tenant_key,
@@ -282,6 +285,7 @@ def _add(draft: _Draft, blocks: _Blocks) -> None:
             targets[number * frame.TARGETS_MAX : (number + 1) * frame.TARGETS_MAX],
             *block,
             window.timestamp_source,
+            None if notes is None else notes[:, number * frame.TARGETS_MAX : (number + 1) * frame.TARGETS_MAX].tolist(),
         )
         for number, block in enumerate(blocks)
     )

@@ -38,7 +38,8 @@ class ReportedClocks:
 class ReportedWindow:
     """One window of one mesh as it will be stored.
 
-    `asymmetry_source`, `by_flow`, `clocks` and `timestamp_source` are None when the agent reports none.
+    `asymmetry_source`, `by_flow`, `clocks`, `timestamp_source` and `peer_notes` are None when the agent reports none.
+    `peer_notes`: marks, and mean residence times outbound and inbound (ns), of each target.
     """
 
     mesh_key: int
@@ -51,6 +52,7 @@ class ReportedWindow:
     spikes: list[ReportedSpike]
     clocks: ReportedClocks | None
     timestamp_source: int | None
+    peer_notes: Ints | None = None
 
     @property
     def stats(self) -> Stats:

@@ -89,6 +89,7 @@ def _plain(word: str, path: str) -> None:
         raise MalformedReport(path, f"at most {WORD_MAX} printable characters")
 
 
+_NOTES = ("peer_marks", "outbound_residence_ns", "inbound_residence_ns")
 _PEERS = tuple(ReportedPeer.__dataclass_fields__)
 _SMALL = ("connections", "timeouts", "timeouts_in_band", "rto_us")
 _TRAFFIC = tuple(ReportedTraffic.__dataclass_fields__)
@@ -253,7 +254,18 @@ def _window(message: MeshWindow, columns: native.WindowColumns, path: str) -> Re
         ],
         _clocks(message, path, targets.size),
         message.timestamp_source or None,
+        _peer_notes(message, targets.size, path),
     )
+
+
+def _peer_notes(message: MeshWindow, n: int, path: str) -> Ints | None:
+    notes = np.zeros((len(_NOTES), n), np.int64)
+    for row, name in zip(notes, _NOTES, strict=True):
+        column = getattr(message, name)
+        if column and len(column) != n:
+            raise MalformedReport(f"{path}.{name}", f"{len(column)} entries for {n} peers")
+        row[:] = column or 0
+    return np.minimum(notes, INT32_MAX) if notes.any() else None
 
 
 def _asymmetry_source(message: MeshWindow, n: int, path: str) -> frame.Bytes | None:

@@ -29,6 +29,10 @@ def lines_of(item: Mapping[str, Any]) -> Iterator[str]:
         for share in parts["shares"]:
             bounds = f"{_us(share['low_ns'])} to {_us(share['high_ns'])}"
             yield f"    {_us(share['delay_ns']):>10} µs  ({bounds})  {_CAUSES[share['cause']]}"
+    if (waits := item["vm_waits"]) and None not in waits.values():
+        for kind, words in (("sending", "program to driver"), ("receiving", "kernel to program")):
+            p50, p99 = (_us(waits[f"{kind}_{name}_ns"]) for name in ("p50", "p99"))
+            yield f"  on top, in the VMs: {p50} µs, p99 {p99} µs  {words}"
     if words := _SEPARATION.get(item["separation"]):
         yield f"  {words}"
     if traces := item["published"]:

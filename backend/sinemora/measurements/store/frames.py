@@ -21,9 +21,11 @@ from sinemora.measurements.codec.parquet import SKETCH, STATS
 from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.store.aged import catalogue, reading
 from sinemora.measurements.store.aged.catalogue import AgedObject
-from sinemora.measurements.store.binary_rows import cursor_of, fetch, frames_of, tenant_of, wrapped
+from sinemora.measurements.store.binary_rows import cursor_of, fetch, frames_of, targets_of, tenant_of, wrapped
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange
 
+UNNAMED, OWN_STAMPS = 1, 2
+"""Marks of a peer: its agent does not name its VM; it took its timestamps itself, after it was woken."""
 _CHUNK_ROWS = 512
 # Of blocks as `_read` selects them.
 _BY_SOURCE = " ORDER BY 1"
@@ -89,15 +91,43 @@ def holds(session: Session, mesh_key: int, stretch: TierRange) -> bool:
     return bool(session.scalar(text(sql), key)) or bool(aged_objects(session, mesh_key, stretch))
 
 
-def timestamp_source(session: Session, mesh_key: int, vm_key: int, started_at: datetime) -> int | None:
-    """Return the origin of a VM's timestamps in a window (`TIMESTAMP_SOURCES`, from 1); None if not reported."""
-    sql = (
-        "SELECT timestamp_source FROM probe_frames WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
-        " AND started_at = :started_at AND vm_key = :vm_key AND block = 0"
+def notes(session: Session, mesh_key: int, windows: Sequence[tuple[int, int, Ints]]) -> Ints:
+    """Return what agents have noted about each target of windows (VM, start, targets), shape (4, all targets).
+
+    The least precise origin of timestamps at either end (`TIMESTAMP_SOURCES`, from 1; 0 is not reported), marks of the
+    peer, and mean residence times outbound and inbound, ns.
+    """
+    vm_keys, starts_s, _ = zip(*windows, strict=True)
+    rows = fetch(
+        session,
+        "SELECT vm_key, extract(epoch FROM started_at)::bigint, roster_key, coalesce(timestamp_source, 0), peer_notes"
+        " FROM probe_frames WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        " AND started_at BETWEEN to_timestamp(%(first)s) AND to_timestamp(%(last)s) AND vm_key = ANY(%(vm_keys)s)",
+        {
+            "tenant_key": tenant_of(session),
+            "mesh_key": mesh_key,
+            "first": min(starts_s),
+            "last": max(starts_s),
+            "vm_keys": list(vm_keys),
+        },
     )
-    key = {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "vm_key": vm_key, "started_at": started_at}
-    found: int | None = session.scalar(text(sql), key)
-    return found
+    rosters = targets_of(session, {row[2] for row in rows})
+    found: dict[tuple[int, int], list[tuple[Ints, Ints]]] = {}
+    for vm_key, start_s, roster, source, noted in rows:
+        table = np.zeros((4, rosters[roster].size), np.int64)
+        table[0] = source
+        if noted:
+            table[1:] = noted
+            table[0, table[1] & OWN_STAMPS > 0] = 1
+        found.setdefault((vm_key, start_s), []).append((rosters[roster], table))
+    parts = []
+    for vm_key, start_s, targets in windows:
+        part = np.zeros((4, targets.size), np.int64)
+        for roster, table in found.get((vm_key, start_s), ()):
+            known = np.isin(targets, roster)
+            part[:, known] = table[:, np.searchsorted(roster, targets[known])]
+        parts.append(part)
+    return np.concatenate(parts, axis=1)
 
 
 def frames(

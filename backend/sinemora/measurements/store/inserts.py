@@ -19,22 +19,26 @@ from sinemora.measurements.store.tiers import Tier
 
 _ROSTERS_KEPT = 50_000
 _ROSTER_KNOWN_S = 86_400.0
+_BRACES = str.maketrans("[]", "{}")
 
 COUNTED = " RETURNING 1"
 """End of an `INSERT … ON CONFLICT DO NOTHING` whose new rows are counted: else Citus counts those it left out too."""
 
 _INPUT = """
     SELECT tenant_key, mesh_key, to_timestamp(started_at_s) AS started_at, vm_key, block,
-           window_s, roster_key, n, stats, sketch, timestamp_source
+           window_s, roster_key, n, stats, sketch, timestamp_source, peer_notes::int[] AS peer_notes
     FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
-                %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::smallint[])
+                %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::smallint[],
+                %b::text[])
          AS i(tenant_key, mesh_key, started_at_s, vm_key, block, window_s, roster_key, n, stats, sketch,
-              timestamp_source)
+              timestamp_source, peer_notes)
 """
 _FRAMES = """
     INSERT INTO probe_frames
-        (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source)
-    SELECT tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source
+        (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source,
+         peer_notes)
+    SELECT tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, timestamp_source,
+           peer_notes
     FROM {input}
     ON CONFLICT DO NOTHING
 """
@@ -93,6 +97,7 @@ class FrameRow:
     stats: bytes
     sketch: bytes
     timestamp_source: int | None = None
+    peer_notes: list[list[int]] | None = None
 
     @property
     def key(self) -> tuple[int, int, int, int, int]:
@@ -169,7 +174,9 @@ def store_frames(
         return 0, {}
     rows = sorted(frames, key=lambda row: row.key)
     ids, learnt = _roster_keys(session, rows, known)
-    columns = (*_columns(rows, ids), [row.timestamp_source for row in rows])
+    # `unnest` takes no lists of lists.
+    notes = [row.peer_notes and str(row.peer_notes).translate(_BRACES) for row in rows]
+    columns = (*_columns(rows, ids), [row.timestamp_source for row in rows], notes)
     connection = session.connection()
     if not cluster.is_spread(connection):
         return int(connection.exec_driver_sql(_STORE, columns).scalar_one()), learnt

@@ -1,6 +1,8 @@
-"""The origin of a window's timestamps: stored with the window, shown with its path, refused when it is none."""
+"""The origin of a window's timestamps and notes about its peers: stored with it, shown with its path."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from google.protobuf import json_format
@@ -25,11 +27,17 @@ def report_with(mesh: MeshWorld, source: int):
     return report
 
 
-def shown(mesh: MeshWorld, source: int, target: int) -> str | None:
+def path_of(mesh: MeshWorld, source: int, target: int) -> dict[str, Any]:
     ends = mesh.agents[source].vm_id, mesh.agents[target].vm_id
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}")
     assert answer.status_code == 200, answer.text
-    return answer.json()["timestamp_source"]
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def shown(mesh: MeshWorld, source: int, target: int) -> str | None:
+    origin: str | None = path_of(mesh, source, target)["timestamp_source"]
+    return origin
 
 
 @pytest.mark.parametrize(
@@ -45,6 +53,40 @@ def test_the_origin_is_stored_with_the_window_and_shown_from_both_ends(mesh, cod
 
 def test_a_path_without_windows_has_no_origin(mesh):
     assert shown(mesh, 0, 1) is None
+
+
+def test_what_is_noted_about_a_peer_is_stored_shown_and_exported(owner, make_mesh):
+    mesh = make_mesh(owner, 4)
+    first, *peers = mesh.agents
+    report = report_of(mesh.key, {peer.vm_key: simple(50_000) for peer in peers})
+    window = report.windows[0]
+    window.peer_marks.extend([0, 3, 0])
+    window.outbound_residence_ns.extend([0, 0, 9_000])
+    window.inbound_residence_ns.extend([0, 0, 1 << 31])
+    sent(first, report)
+
+    def noted(source: int, target: int) -> tuple[Any, ...]:
+        path = path_of(mesh, source, target)
+        times = path["outbound"]["residence_ns"], path["inbound"]["residence_ns"]
+        return path["timestamp_source"], path["is_peer_unnamed"], *times
+
+    assert noted(0, 1) == ("kernel", False, None, None)
+    assert noted(0, 2) == noted(2, 0) == ("user", True, None, None)
+    assert noted(0, 3) == ("kernel", False, 9_000, (1 << 31) - 1)
+    assert noted(3, 0) == ("kernel", False, (1 << 31) - 1, 9_000)
+
+    paths = [f"path:{first.vm_id}:{peer.vm_id}" for peer in peers]
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/windows", params={"selections": paths, "format": "ndjson"})
+    rows = {row["selection"]: row for row in map(json.loads, answer.text.splitlines())}
+    exported = [(rows[path]["timestamp_source"], rows[path]["residence_ns"]) for path in paths]
+    assert exported == [("kernel", None), ("user", None), ("kernel", 9_000)]
+
+
+def test_notes_for_other_than_all_peers_are_refused(mesh):
+    report = report_with(mesh, 2)
+    report.windows[0].peer_marks.extend([0, 2])
+    answer = send(mesh.agents[0], report)
+    assert (answer.status_code, "windows[0].peer_marks" in answer.text) == (422, True)
 
 
 def test_an_unknown_origin_is_refused_with_the_place(mesh):

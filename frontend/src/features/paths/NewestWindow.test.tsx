@@ -20,7 +20,10 @@ const PATH = {
 test.each([
   ['hardware', 'by the network card, as packets pass the wire.'],
   ['kernel', 'by the kernel, as packets pass the driver of the network card.'],
-  ['user', 'by the agent itself, after it was woken: delays include the time that it waited for a processor.'],
+  [
+    'user',
+    'at one end by the agent itself, after it was woken: delays include the time that it waited for a processor.',
+  ],
 ] as const)('timestamps of source %s are explained', async (source, sentence) => {
   mockApi({})
   await showPage(<NewestWindow path={{ ...PATH, timestamp_source: source }} clock="utc" />)
@@ -32,6 +35,16 @@ test('a window of an agent that tells no source has no such line', async () => {
   await showPage(<NewestWindow path={{ ...PATH, timestamp_source: null }} clock="utc" />)
   expect(screen.getByText('Newest window')).toBeTruthy()
   expect(screen.queryByText('Timestamp source')).toBeNull()
+})
+
+test('the time in switches is shown where they report it, and an agent that names no VM', async () => {
+  mockApi({})
+  const held = { ...DIRECTION, residence_ns: 12_000 } as Direction
+  const path = { ...PATH, outbound: held, inbound: { ...DIRECTION, residence_ns: null } as Direction }
+  await showPage(<NewestWindow path={{ ...path, is_peer_unnamed: true }} clock="utc" />)
+  const row = screen.getByRole('rowheader', { name: 'Residence time' }).closest('tr')
+  expect(row?.textContent).toContain('12')
+  expect(screen.getByText(/does not name its VM/)).toBeTruthy()
 })
 
 test('an unknown number has one dash, without a sign or a unit', async () => {

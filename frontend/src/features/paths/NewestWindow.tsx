@@ -94,6 +94,16 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
                 {strings.noneOneClock}
               </td>
             </tr>
+            {(outbound.residence_ns ?? inbound.residence_ns) ? (
+              <tr>
+                <th scope="row">
+                  <Term>{strings.residence}</Term>
+                </th>
+                <Both ns={outbound.residence_ns} />
+                <Both ns={inbound.residence_ns} />
+                <td colSpan={2} />
+              </tr>
+            ) : null}
             <tr>
               <th scope="row">{strings.loss}</th>
               <Lost direction={outbound} />
@@ -121,6 +131,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
           <Term>{strings.timestampSource}</Term> {TIMESTAMPS[path.timestamp_source]}
         </p>
       ) : null}
+      {path.is_peer_unnamed ? <p className={styles.source}>{strings.peerUnnamed}</p> : null}
     </section>
   )
 }

@@ -38,7 +38,11 @@ export const strings = {
   timestampSource: 'Timestamp source',
   timestampsHardware: 'by the network card, as packets pass the wire.',
   timestampsKernel: 'by the kernel, as packets pass the driver of the network card.',
-  timestampsUser: 'by the agent itself, after it was woken: delays include the time that it waited for a processor.',
+  timestampsUser:
+    'at one end by the agent itself, after it was woken: delays include the time that it waited for a processor.',
+  residence: 'Residence time',
+  peerUnnamed:
+    'The agent that answers is of an earlier version and does not name its VM: another VM at its address would not be noticed.',
   sourceOther: (source: string) => `${source}.`,
   asymmetry: 'Asymmetry',
   asymmetrySummary: (asymmetry: string, source: string) =>

@@ -20,6 +20,7 @@ from sinemora.measurements.query.requests import WindowsRequest
 from sinemora.measurements.query.scan import QueryResponse, range_of
 from sinemora.measurements.query.selections import paths_of, vm_keys_of
 from sinemora.measurements.query.tables import Column, ResultTable
+from sinemora.measurements.schemas import TIMESTAMP_SOURCES
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.tiers import Tier, TierRange
 
@@ -34,6 +35,8 @@ _COLUMNS = [
     Column("lost", "int"),
     *(Column(f"{statistic}_ns", "int") for statistic in Statistic),
     Column("clock_error_ns", "int"),
+    Column("residence_ns", "int"),
+    Column("timestamp_source", "text"),
 ]
 
 
@@ -65,12 +68,19 @@ def windows(session: Session, mesh: MeshState, request: WindowsRequest, budget: 
                     piece.stats,
                     None,
                 )
+                notes = np.zeros((4, started.size), np.int64)
+                if part.tier is Tier.RAW:
+                    windows = [(block.vm_key, block.started_at_s, block.targets) for block in chunk]
+                    notes = frames.notes(reader, mesh.key, windows)
                 for paths in selected:
                     selection = group_by.select_paths(
                         window, paths.rows, paths.columns, round_trip=round_trip
                     ).oldest_first()
                     if selection.at.size:
-                        yield _rows(window, selection, lasts, names, paths.selection, round_trip)
+                        yield [
+                            *_rows(window, selection, lasts, names, paths.selection, round_trip),
+                            *_noted(notes, selection.at),
+                        ]
 
     return QueryResponse(None, lambda: ResultTable("windows", _COLUMNS, batches()))
 
@@ -90,6 +100,18 @@ def _rows(
         names[selected.targets].tolist(),
         [selection] * selected.at.size,
         *distributions(window.stats, selected.at, round_trip=round_trip),
+    ]
+
+
+def _noted(notes: Ints, at: Ints) -> list[list[Any]]:
+    """Return the columns `residence_ns` and `timestamp_source` of some distributions, which `at` counts as below."""
+    size = max(notes.shape[1], 1)
+    sources = notes[0][at % size].tolist()
+    # Of a round trip both directions together.
+    residence_ns = np.concatenate((notes[2], notes[3], notes[2] + notes[3]))[at]
+    return [
+        [ns or None for ns in residence_ns.tolist()],
+        [TIMESTAMP_SOURCES[source - 1] if source else None for source in sources],
     ]
 
 

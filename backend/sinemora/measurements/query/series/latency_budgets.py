@@ -20,9 +20,10 @@ from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.latency_budget import published, reference, split
 from sinemora.measurements.latency_budget.published import Place
 from sinemora.measurements.latency_budget.split import Bounded, Cause, Share
+from sinemora.measurements.query.axis import keys_of
 from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.requests import LatencyBudgetsRequest
-from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of
+from sinemora.measurements.query.scan import QueryResponse, Range, decode_windows, range_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
 from sinemora.measurements.query.series.latency_budgets_read import (
     BudgetReferenceRead,
@@ -31,8 +32,13 @@ from sinemora.measurements.query.series.latency_budgets_read import (
     PartsRead,
     PublishedTrace,
     ShareRead,
+    VmWaits,
 )
 from sinemora.measurements.query.tables import Column, ResultTable
+from sinemora.measurements.store import host_waits
+
+# Of more VMs the medians would take long to read, and name nobody.
+_VMS_MAX = 20
 
 
 def latency_budgets(
@@ -62,7 +68,8 @@ def latency_budgets(
             clock_error_ns = None if round_trip else split.lower_median(error_ns[at])
             count = int(merged.columns[COUNT, at].sum())
             known = {"paths": at.size, "count": count, "clock_error_ns": clock_error_ns}
-            item = item.model_copy(update=figures | known)
+            vm_waits = _vm_waits(session, mesh, paths, time_range, round_trip)
+            item = item.model_copy(update=figures | known | {"vm_waits": vm_waits})
         items.append(item)
     read = LatencyBudgetsRead.model_construct(
         mesh_id=mesh.id,
@@ -78,6 +85,25 @@ def latency_budgets(
         items=items,
     )
     return QueryResponse(lambda: read, lambda: _table(read))
+
+
+def _vm_waits(
+    session: Session, mesh: MeshState, paths: SelectedPaths, time_range: Range, round_trip: bool
+) -> VmWaits | None:
+    keys, both = keys_of(mesh), paths.rows | paths.columns
+    ends = [keys[both if round_trip else end].tolist() for end in (paths.rows, paths.columns)]
+    if max(map(len, ends)) > _VMS_MAX:
+        return None
+    sending, receiving = (
+        host_waits.typical(session, end, time_range.start, time_range.end, wait)
+        for end, wait in zip(ends, ("send", "receive"), strict=True)
+    )
+    return VmWaits(
+        sending_p50_ns=sending[0],
+        sending_p99_ns=sending[1],
+        receiving_p50_ns=receiving[0],
+        receiving_p99_ns=receiving[1],
+    )
 
 
 def _by_path(
@@ -126,6 +152,7 @@ def _without_delays(paths: SelectedPaths, mesh: MeshState, zones: Mapping[UUID, 
         base_verdict=None,
         provider=provider,
         path_class=path_class,
+        vm_waits=None,
         published=[
             PublishedTrace(
                 name=trace.name,

@@ -54,12 +54,25 @@ class PublishedTrace(Read):
     sd_ns: int
 
 
+class VmWaits(Read):
+    """Waits in the VMs at the ends, which the delays do not hold, in an ordinary window; null is not reported.
+
+    `sending`: from the program to the driver at the sources. `receiving`: from the kernel to it at the targets.
+    """
+
+    sending_p50_ns: int | None
+    sending_p99_ns: int | None
+    receiving_p50_ns: int | None
+    receiving_p99_ns: int | None
+
+
 class LatencyBudgetItem(Read):
     """Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays.
 
     Without delays the figures are null. `base_verdict` compares the base delay, without propagation where that is
     known, with the sum of `reference`. `provider` and `path_class` are null where zones of several pairs are selected.
-    `published` lists the traces of that provider and class; it is empty where nothing was published.
+    `published` lists the traces of that provider and class; it is empty where nothing was published. `vm_waits` is null
+    for more than 20 VMs.
     """
 
     selection: str
@@ -75,6 +88,7 @@ class LatencyBudgetItem(Read):
     provider: str | None
     path_class: PathClass | None
     published: list[PublishedTrace]
+    vm_waits: VmWaits | None
 
 
 class LatencyBudgetsRead(Read):

@@ -81,6 +81,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
         slowest_outbound_ns=None,
         slowest_inbound_ns=None,
         timestamp_source=None,
+        is_peer_unnamed=False,
         no_service=None,
         estimate=None,
     )
@@ -103,8 +104,12 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
     path.by_flow = _flows(pairs.stats, outbound, inbound, at)
     path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
     path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
-    source_code = frames.timestamp_source(session, mesh.key, int(pairs.clients[at]), path.started_at)
-    path.timestamp_source = None if source_code is None else TIMESTAMP_SOURCES[source_code - 1]
+    client, responder = int(pairs.clients[at]), pairs.targets[at : at + 1]
+    window = client, int(path.started_at.timestamp()), responder
+    origin, marks, *residence_ns = frames.notes(session, mesh.key, [window])[:, 0].tolist()
+    path.timestamp_source = TIMESTAMP_SOURCES[origin - 1] if origin else None
+    path.is_peer_unnamed = bool(marks & frames.UNNAMED)
+    path.outbound.residence_ns, path.inbound.residence_ns = (residence_ns[one] or None for one in (outbound, inbound))
     return path
 
 
@@ -256,7 +261,9 @@ def _one_way(stats: Stats, direction: int, at: int, state: int) -> OneWayRead:
     error = int(stats.columns[CLOCK_ERROR, direction, at])
     numbers = _numbers(stats, direction, at, state)
     source = SOURCE_NAMES[int(stats.asymmetry_source[at])]
-    return OneWayRead(**numbers, clock_error_ns=error if numbers["count"] else None, asymmetry_source=source)
+    return OneWayRead(
+        **numbers, clock_error_ns=error if numbers["count"] else None, asymmetry_source=source, residence_ns=None
+    )
 
 
 def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any]:
