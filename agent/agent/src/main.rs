@@ -7,7 +7,7 @@ use sinemora_agent::check::check;
 use sinemora_agent::cli::{self, Task};
 use sinemora_agent::clocks_command::clocks;
 use sinemora_agent::config::{Config, host_name, write_settings};
-use sinemora_agent::program::{self, start_again, start_logging, stop_on_signals};
+use sinemora_agent::program::{self, end_on_panic, start_again, start_logging, stop_on_signals};
 use sinemora_agent::run::{Ended, RunError, enrol_only, retire, run};
 use sinemora_agent::stop::Stop;
 
@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         // The same process, whose command line others can read, once more without the secret.
         return fail(&start_again(&line, Some(&token)));
     }
+    end_on_panic();
     start_logging(&config);
     let done = match task {
         Task::Set => write_settings(&layers, cli::config_file(&matches).as_deref())

@@ -62,6 +62,15 @@ pub fn stop_on_signals(stop: &Stop, line: &'static str) -> Result<(), RunError> 
         .map(|_| ())
 }
 
+/// End the process when a thread panics, in every build: without one of its threads it would only look alive.
+pub fn end_on_panic() {
+    let write_message = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        write_message(panic);
+        std::process::abort();
+    }));
+}
+
 /// Start the log on standard error.
 pub fn start_logging(config: &Config) {
     let to_stderr = tracing_subscriber::fmt()

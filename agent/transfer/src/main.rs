@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::ArgMatches;
 use sinemora_agent::cli::settings;
 use sinemora_agent::config::write_settings;
-use sinemora_agent::program::{self, start_again, start_logging, stop_on_signals};
+use sinemora_agent::program::{self, end_on_panic, start_again, start_logging, stop_on_signals};
 use sinemora_agent::run::{Ended, RunError};
 use sinemora_agent::stop::Stop;
 use sinemora_transfer::artifacts::read_artifact;
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
 fn execute(command: &str, matches: &ArgMatches) -> Result<ExitCode, RunError> {
     let layers = settings(matches, std::env::vars_os(), command == "set")?;
     let config = TransferConfig::resolve(&layers)?;
+    end_on_panic();
     start_logging(&config.agent);
     match command {
         "set" => {

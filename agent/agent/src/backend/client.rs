@@ -12,6 +12,7 @@ use super::answer::{Answer, Timing, retry_after};
 use super::no_answer;
 use crate::calendar;
 use crate::config::{BackendUrl, Trust};
+use crate::plan::LATEST_NS;
 use crate::timestamp::boot_now_ns;
 
 /// Largest answer that is read. A plan of 2,000 peers takes less than a tenth of it.
@@ -239,17 +240,23 @@ fn read(response: ureq::http::Response<ureq::Body>, sent_ns: i64) -> Result<Answ
         status: parts.status.as_u16(),
         etag: text(header::ETAG),
         retry_after: text(header::RETRY_AFTER).and_then(|t| retry_after(&t, now_s)),
-        time_ns: text(TIME_HEADER).and_then(|t| t.parse().ok()),
+        time_ns: text(TIME_HEADER).and_then(|t| time_in(&t)),
         timing: Timing {
             sent_ns,
             received_ns,
-            held_ns: text(HELD_HEADER).and_then(|t| t.parse().ok()).unwrap_or(0),
+            held_ns: text(HELD_HEADER).and_then(|t| time_in(&t)).unwrap_or(0),
         },
         location: text(header::LOCATION),
         acknowledged: text(ACKNOWLEDGED_HEADER),
         is_json: text(header::CONTENT_TYPE).is_some_and(|t| t.contains("json")),
         body: body.with_config().limit(ANSWER_LIMIT_BYTES).read_to_vec()?,
     })
+}
+
+/// Return a time or a length of time, ns; `None` for one that no clock shows.
+fn time_in(text: &str) -> Option<i64> {
+    let ns = text.parse().ok()?;
+    (0..=LATEST_NS).contains(&ns).then_some(ns)
 }
 
 fn header_text(headers: &HeaderMap, name: &header::HeaderName) -> Option<String> {

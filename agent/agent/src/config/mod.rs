@@ -19,6 +19,7 @@ use crate::cloud::METADATA_URL;
 use crate::hardware_clock::ClockChoice;
 use crate::hardware_timestamps::CardChoice;
 use crate::network::{Listen, Network};
+use crate::plan::LocalLimits;
 
 /// Validated configuration of the agent. The settings of `sinemora-transfer` are in its crate.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct Config {
     pub standard_clients: Vec<Network>,
     /// Minor version of PTP in messages that are sent, 0 or 1.
     pub ptp_minor_version: u8,
+    /// Limits of what is sent, whatever the plan says.
+    pub limits: LocalLimits,
     pub hardware_clock: ClockChoice,
     /// Error bound of that clock, from the operator.
     pub hardware_clock_error_ns: Option<u64>,
@@ -149,6 +152,7 @@ impl Config {
                 .unwrap_or_default(),
             ptp_minor_version: values::get(layers, "ptp_minor_version", values::minor_version)?
                 .unwrap_or(1),
+            limits: limits(layers)?,
             hardware_clock: values::get(layers, "hardware_clock", values::hardware_clock)?
                 .unwrap_or(ClockChoice::Any),
             hardware_clock_error_ns: values::get(
@@ -226,6 +230,20 @@ impl Config {
             probe_address,
         ))
     }
+}
+
+fn limits(layers: &Layers) -> Result<LocalLimits, ConfigError> {
+    let usual = LocalLimits::default();
+    let number = |key, usual, most| {
+        let within = |text: &str| values::within(text, 1, most);
+        Ok(values::get(layers, key, within)?.unwrap_or(usual))
+    };
+    Ok(LocalLimits {
+        packets_per_s: number("max_packets_per_s", usual.packets_per_s, 10_000_000)?,
+        peers: number("max_peers", usual.peers, 100_000)?,
+        peers_per_address: number("max_peers_per_address", usual.peers_per_address, 10_000)?,
+        ports: values::get(layers, "probe_ports", values::port_ranges)?.unwrap_or(usual.ports),
+    })
 }
 
 /// Return the address that the default route leaves from.

@@ -1,6 +1,7 @@
 //! Parsers of values; each error names what would be right.
 
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,21 @@ pub fn port_or_any(text: &str) -> Result<u16, String> {
         .ok()
         .filter(|port| *port <= LAST)
         .ok_or_else(|| format!("must be a port from 1 to {LAST}, or 0 for any"))
+}
+
+/// Parse ports and ranges of ports, comma separated.
+pub fn port_ranges(text: &str) -> Result<Vec<RangeInclusive<u16>>, String> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (port(first.trim()).ok()?, port(last.trim()).ok()?);
+        (first <= last).then_some(first..=last)
+    };
+    text.split(',')
+        .map(range)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| {
+            "must be ports and ranges of them, for example 319-320,1024-65535".to_owned()
+        })
 }
 
 /// Parse a minor version of PTP.

@@ -211,7 +211,7 @@ impl EventLog {
     ) {
         if self.shed > 0 && self.shed_throttle.due(Instant::now()) {
             let why = match excess {
-                None => format!("the plan allows {packets_per_s} packets/s"),
+                None => format!("{packets_per_s} packets/s are allowed"),
                 Some(CapExceeded::Cpu(used, cap)) => format!(
                     "the agent used {used:.1} % of a processor, the plan allows {cap} %; it limits itself to \
                      {packets_per_s} packets/s"

@@ -52,7 +52,7 @@ struct State {
 
 impl State {
     fn at(&self, boot_ns: i64) -> i64 {
-        boot_ns + self.lead.ns().unwrap_or(self.wall_lead_ns)
+        boot_ns.saturating_add(self.lead.ns().unwrap_or(self.wall_lead_ns))
     }
 
     /// Add the bound at `boot_ns` to the largest one. Windows wait while the clock is doubted.
@@ -154,7 +154,7 @@ impl BackendClock {
 
     /// Return the current backend time minus the local `CLOCK_REALTIME`, ns.
     pub fn lead_ns(&self) -> i64 {
-        self.now_ns() - realtime_ns()
+        self.now_ns().saturating_sub(realtime_ns())
     }
 
     /// Return true if the backend has reported its time since the start of the process.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::backend_lead::LATEST_NS;
 use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, PathProbes, on_demand_key};
 use super::peer::{MOST_FLOWS, Peer, PlanError, check};
 
@@ -120,6 +121,11 @@ impl Plan {
     }
 
     fn validate(&self) -> Result<(), PlanError> {
+        check(
+            (0..=LATEST_NS).contains(&self.server_time_ns),
+            || "server_time_ns".into(),
+            "must be a time between 1970 and 2116",
+        )?;
         let mut keys = HashSet::new();
         for (m, mesh) in self.meshes.iter().enumerate() {
             mesh.validate(&format!("meshes[{m}]"), self.vm_key)?;

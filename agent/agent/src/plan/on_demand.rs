@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::backend_lead::LATEST_NS;
 use super::peer::{Peer, PlanError, Protocol, check};
 
 /// Longest measurement, ns.
@@ -68,6 +69,11 @@ impl OnDemand {
             !self.probes.reordering || self.rate_hz >= 2,
             || field("rate_hz"),
             "must be at least 2 for reordering, whose packets leave in pairs",
+        )?;
+        check(
+            (0..=LATEST_NS).contains(&self.ends_at_ns),
+            || field("ends_at_ns"),
+            "must be a time between 1970 and 2116",
         )?;
         let length_ns = self.ends_at_ns.saturating_sub(self.starts_at_ns);
         check(

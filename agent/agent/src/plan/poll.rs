@@ -6,8 +6,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::{
-    BackendClock, Correction, LARGEST_ERROR_NS, PassedPlan, PeerAddresses, Plan, PlanCache,
-    PlanTag, TimedAnswer,
+    BackendClock, Correction, LARGEST_ERROR_NS, LocalLimits, PassedPlan, PeerAddresses, Plan,
+    PlanCache, PlanTag, TimedAnswer,
 };
 use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
@@ -34,6 +34,7 @@ pub struct Poller {
     pub client: Client,
     pub agent_id: String,
     pub cache: PlanCache,
+    pub limits: LocalLimits,
     pub plans: Sender<PassedPlan>,
     pub peers: Arc<PeerAddresses>,
     pub backend_clock: Arc<BackendClock>,
@@ -218,10 +219,11 @@ impl Poller {
         Duration::ZERO
     }
 
-    /// Pass a plan on and wait until the packet loop follows it. Return false if the agent stops before.
+    /// Pass on what is followed of a plan, and wait until the packet loop does. Return false if the agent stops before.
     fn put_in_force(&self, plan: Plan, state: &mut PollState) -> bool {
-        self.peers.follow(&plan);
-        let (passed, followed) = PassedPlan::new(plan.clone());
+        let limited = self.limits.applied(plan.clone());
+        self.peers.follow(&limited);
+        let (passed, followed) = PassedPlan::new(limited);
         if self.plans.send(passed).is_err() {
             self.stop.set();
         }

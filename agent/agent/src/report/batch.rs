@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use prost::Message;
 
-use super::{Sequence, Spool, WindowQueue};
+use super::packed::pack;
+use super::{EarlierParts, Sequence, Spool, WindowQueue};
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
@@ -20,8 +21,6 @@ const GATHER: Duration = Duration::from_millis(200);
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Size from which no more windows join a report: the backend limits the size of requests.
 const REPORT_LIMIT_BYTES: usize = 2 << 20;
-/// Level 3 halves the size of a report compared with level 1; higher levels gain nothing on such small blocks.
-const ZSTD_LEVEL: i32 = 3;
 const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Writes windows as numbered reports to the spool.
@@ -37,6 +36,8 @@ pub struct Batcher {
     pub connections: Arc<WindowQueue<ConnectionWindow>>,
     /// Windows of waits on this VM, likewise.
     pub host: Arc<WindowQueue<HostWindow>>,
+    /// Parts of windows that the process before this one has measured.
+    pub earlier: EarlierParts,
 }
 
 impl Batcher {
@@ -45,13 +46,20 @@ impl Batcher {
         let started_at_ns = self.backend_clock.now_ns();
         let mut drops = DropLog::default();
         loop {
-            let batch = match windows.recv_timeout(HEARTBEAT) {
+            let mut batch = match windows.recv_timeout(HEARTBEAT) {
                 Ok(first) => gather(first, windows),
                 Err(RecvTimeoutError::Timeout) if self.spool.size().1 == 0 => Vec::new(),
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
+            let now_s = self.backend_clock.now_ns() / 1_000_000_000;
+            self.earlier.join(&mut batch, now_s);
             self.spool_report(batch, started_at_ns, &mut drops);
+        }
+        let mut rest = Vec::new();
+        self.earlier.join(&mut rest, i64::MAX);
+        if !rest.is_empty() {
+            self.spool_report(rest, started_at_ns, &mut drops);
         }
         match self.spool.flush() {
             0 => {}
@@ -77,7 +85,7 @@ impl Batcher {
             connections: self.connections.take(),
             host: self.host.take(),
         };
-        let bytes = match zstd::bulk::compress(&report.encode_to_vec(), ZSTD_LEVEL) {
+        let bytes = match pack(&report) {
             Ok(bytes) => bytes,
             Err(error) => {
                 tracing::error!(%error, sequence, "the report cannot be compressed and is dropped");
@@ -233,6 +241,7 @@ mod tests {
             traffic: Arc::clone(traffic),
             connections: Arc::default(),
             host: Arc::default(),
+            earlier: EarlierParts::take(&spool, 105),
         }
         .run(&receiver);
         std::iter::from_fn(|| {

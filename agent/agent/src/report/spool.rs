@@ -118,6 +118,19 @@ impl Spool {
         pushed
     }
 
+    /// Return the numbers of the reports that wait, oldest first.
+    pub fn sequences(&self) -> Vec<u64> {
+        self.lock().reports.keys().copied().collect()
+    }
+
+    /// Return the bytes of a report, if it waits and can be read.
+    pub fn read(&self, sequence: u64) -> Option<Vec<u8>> {
+        match self.lock().reports.get(&sequence)? {
+            Storage::Memory(report) => Some(report.clone()),
+            Storage::Disk { .. } => std::fs::read(self.path(sequence)).ok(),
+        }
+    }
+
     /// Return the number and bytes of the oldest report, if any. Drop reports whose file cannot be read.
     pub fn oldest(&self) -> Option<(u64, Vec<u8>)> {
         loop {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ureq::http::Method;
 
+use super::packed::halves;
 use super::{RefusedReports, Spool, events};
 use crate::backend::{Body, CallError, Client, Verdict};
 use crate::backoff::{Backoff, random};
@@ -87,10 +88,23 @@ impl Uploader {
         let Some((sequence, report)) = self.spool.oldest() else {
             return Outcome::Done;
         };
+        let outcome = self.send_report(sequence, &report, failures);
+        if matches!(outcome, Outcome::Done) {
+            self.spool.remove(sequence);
+        }
+        let (bytes, reports) = self.spool.size();
+        self.counters.spool_bytes.store(bytes, Relaxed);
+        self.counters.spool_reports.store(reports, Relaxed);
+        outcome
+    }
+
+    /// Send a report, and in halves if it is too large for something on the way. Their windows are stored once, however
+    /// often they arrive.
+    fn send_report(&mut self, sequence: u64, report: &[u8], failures: &mut UploadLog) -> Outcome {
         let answer = self.client.send(
             &Method::POST,
             "/v1/agents/self/reports",
-            Body::Report(&report),
+            Body::Report(report),
             REPORT_LIMIT,
         );
         let mut is_queued = false;
@@ -100,8 +114,19 @@ impl Uploader {
             if answer.verdict_on_report() == Verdict::Accepted {
                 failures.acknowledged(is_queued);
             }
+            if answer.status == 413
+                && let Some(halves) = halves(report)
+            {
+                for half in halves {
+                    let outcome = self.send_report(sequence, &half, failures);
+                    if matches!(outcome, Outcome::Pause(_)) {
+                        return outcome;
+                    }
+                }
+                return Outcome::Done;
+            }
         }
-        let outcome = self.apply_verdict(
+        self.apply_verdict(
             answer.map(|a| a.verdict_on_report()),
             failures,
             |uploader, refused| match refused {
@@ -117,16 +142,9 @@ impl Uploader {
                         .store(calendar::now_s(), Relaxed);
                     tracing::debug!(sequence, is_queued, "report acknowledged");
                 }
-                Some(why) => uploader.set_aside(sequence, &report, why),
+                Some(why) => uploader.set_aside(sequence, report, why),
             },
-        );
-        if matches!(outcome, Outcome::Done) {
-            self.spool.remove(sequence);
-        }
-        let (bytes, reports) = self.spool.size();
-        self.counters.spool_bytes.store(bytes, Relaxed);
-        self.counters.spool_reports.store(reports, Relaxed);
-        outcome
+        )
     }
 
     fn send_events(&mut self, failures: &mut UploadLog) -> Outcome {

@@ -32,7 +32,8 @@ use crate::network::Listen;
 use crate::packet_loop::{self, Options};
 use crate::plan::{BackendClock, PeerAddresses, PlanCache, PlanTag, PollPace, Poller, TimeKeeper};
 use crate::report::{
-    Batcher, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader, WindowQueue, events,
+    Batcher, EarlierParts, OnDemandUploader, Pace, RefusedReports, Sequence, Spool, Uploader,
+    WindowQueue, events,
 };
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
@@ -90,7 +91,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
                     at: format!("metrics_listen {address}"),
                     why: format!("{}; or set it to off", socket_hint(&e)),
                 })?;
-        spawn("metrics", move || server.run())?;
+        spawn_lasting("metrics", stop, move || server.run())?;
     }
     tracing::info!(
         agent = identity.agent_id,
@@ -118,6 +119,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         client: client.clone(),
         agent_id: identity.agent_id,
         cache: PlanCache::new(state.path()),
+        limits: config.limits.clone(),
         plans: plan_sender,
         peers: Arc::clone(&peers),
         backend_clock: Arc::clone(&backend_clock),
@@ -144,6 +146,8 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let connections = Arc::new(WindowQueue::default());
     let host = Arc::new(WindowQueue::default());
     let batcher = Batcher {
+        // Before the uploader sends them.
+        earlier: EarlierParts::take(&spool, backend_clock.now_ns() / 1_000_000_000),
         spool,
         sequence,
         backend_clock: Arc::clone(&backend_clock),
@@ -161,7 +165,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         host_windows: host,
         stop: stop.clone(),
     };
-    spawn("traffic", move || worker.run())?;
+    spawn_lasting("traffic", stop, move || worker.run())?;
     if config.tcp_connections {
         let worker = ConnectionWorker {
             peers,
@@ -169,7 +173,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
             windows: connections,
             stop: stop.clone(),
         };
-        spawn("connections", move || worker.run())?;
+        spawn_lasting("connections", stop, move || worker.run())?;
     }
 
     let address_lost = Arc::new(AtomicBool::new(false));
@@ -191,9 +195,9 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         let about = SelfDescription::of(&describe_config, &listen, probe_address);
         until_accepted(&describe_stop, || refresh(&client, &about));
     })?;
-    spawn("plan", move || poller.run())?;
-    spawn("time", move || time_keeper.run())?;
-    spawn("upload", move || uploader.run())?;
+    spawn_lasting("plan", stop, move || poller.run())?;
+    spawn_lasting("time", stop, move || time_keeper.run())?;
+    spawn_lasting("upload", stop, move || uploader.run())?;
     spawn("on-demand", move || on_demand.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
     let options = Options {
@@ -345,6 +349,23 @@ pub fn until_accepted<E: std::fmt::Display>(
         tracing::debug!("the description cannot be sent yet: {why}");
         stop.wait(backoff.failed(retry_after, random()));
     }
+}
+
+/// Start a thread that lasts until `stop`. If it ends by itself, the process ends, which would go on without that part.
+fn spawn_lasting(
+    name: &'static str,
+    stop: &Stop,
+    body: impl FnOnce() + Send + 'static,
+) -> Result<(), RunError> {
+    let stop = stop.clone();
+    let lasting = move || {
+        body();
+        if !stop.is_set() {
+            tracing::error!("the thread {name} has ended by itself, so the agent ends");
+            std::process::abort();
+        }
+    };
+    spawn(name, lasting).map(drop)
 }
 
 /// Start a thread.

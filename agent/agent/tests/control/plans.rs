@@ -11,7 +11,9 @@ use crate::backend::{FakeBackend, PATIENCE, Reply, json, problem, reply};
 use serde_json::json;
 use sinemora_agent::backoff::Backoff;
 use sinemora_agent::counters::Counters;
-use sinemora_agent::plan::{BackendClock, PassedPlan, Plan, PlanCache, PlanTag, PollPace, Poller};
+use sinemora_agent::plan::{
+    BackendClock, LocalLimits, PassedPlan, Plan, PlanCache, PlanTag, PollPace, Poller,
+};
 use sinemora_agent::stop::Stop;
 
 const MS: Duration = Duration::from_millis(1);
@@ -39,6 +41,7 @@ impl World {
             client: backend.client(),
             agent_id: "a-1".into(),
             cache: PlanCache::new(state_dir),
+            limits: LocalLimits::default(),
             plans: sender,
             peers: Arc::default(),
             backend_clock: Arc::clone(&backend_clock),
@@ -193,6 +196,31 @@ fn the_last_plan_is_in_force_while_the_backend_is_unreachable() {
     backend.next();
     backend.next();
     assert!(!world.backend_clock.is_known());
+}
+
+#[test]
+fn a_time_that_no_clock_shows_is_refused_and_the_agent_lives_on() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        match asked {
+            1 => {
+                let mut body: serde_json::Value =
+                    serde_json::from_str(&plan("r1", 8).body).unwrap();
+                body["server_time_ns"] = json!(i64::MAX);
+                json(200, &body)
+            }
+            2 => plan("r2", 8)
+                .with("Sinemora-Time-Ns", &i64::MAX)
+                .with("Sinemora-Held-Ns", &i64::MIN),
+            _ => plan("r3", 8),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&backend, folder.path());
+    let revisions = [world.next(), world.next()].map(|plan| plan.revision.clone());
+    assert_eq!(revisions, ["r2", "r3"]);
+    assert_eq!(world.counters.plan_failures.load(Relaxed), 1);
 }
 
 #[test]

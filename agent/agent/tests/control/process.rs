@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -317,6 +318,26 @@ fn fails_with_an_exit_code_and_a_message() {
         assert!(output.contains(expected), "{task} {settings:?}: {output}");
         assert!(!output.contains("sme_0123456789"), "{output}");
     }
+}
+
+#[test]
+fn a_panic_in_a_thread_ends_the_process() {
+    const ASKED: &str = "SINEMORA_TEST_PANIC";
+    if std::env::var_os(ASKED).is_some() {
+        sinemora_agent::program::end_on_panic();
+        let _ = std::thread::spawn(|| panic!("on purpose")).join();
+        // Without the end of the process, the test in it passes.
+        return;
+    }
+    let name = "process::a_panic_in_a_thread_ends_the_process";
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env(ASKED, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stderr).into_owned();
+    assert_eq!(child.status.signal(), Some(6), "SIGABRT: {text}");
+    assert!(text.contains("on purpose"), "{text}");
 }
 
 #[test]

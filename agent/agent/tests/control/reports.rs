@@ -5,11 +5,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::backend::{FakeBackend, Request, json, problem, reply};
+use prost::Message;
+
+use crate::backend::{FakeBackend, Reply, Request, json, problem, reply};
 use sinemora_agent::backoff::Backoff;
 use sinemora_agent::counters::{Counters, EventKind};
 use sinemora_agent::report::{Pace, RefusedReports, Spool, Uploader};
 use sinemora_agent::stop::Stop;
+use sinemora_agent::wire::{MeshWindow, Report};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -182,6 +185,42 @@ fn a_refused_report_is_kept_apart_and_reported_while_the_others_continue() {
             .unwrap()
             .contains("peer_keys must ascend")
     );
+}
+
+#[test]
+fn a_report_that_a_proxy_finds_too_large_is_sent_in_parts() {
+    let mesh_keys = |bytes: &[u8]| -> Vec<u32> {
+        let plain = zstd::bulk::decompress(bytes, 1 << 20).unwrap();
+        let report = Report::decode(plain.as_slice()).unwrap();
+        report.windows.iter().map(|one| one.mesh_key).collect()
+    };
+    let backend = FakeBackend::start(move |request| {
+        if request.path.ends_with("/reports") && mesh_keys(&request.body).len() > 1 {
+            return Reply {
+                body: "<h1>413 Request Entity Too Large</h1>".into(),
+                ..reply(413)
+            };
+        }
+        reply(204)
+    });
+    let windows = (1..=3).map(|mesh_key| MeshWindow {
+        mesh_key,
+        ..MeshWindow::default()
+    });
+    let report = Report {
+        sequence: 1,
+        windows: windows.collect(),
+        ..Report::default()
+    };
+    let mut world = World::new(&backend, &[]);
+    let bytes = zstd::bulk::compress(&report.encode_to_vec(), 3).unwrap();
+    world.spool.push(1, bytes);
+    let sent =
+        [(); 5].map(|()| mesh_keys(&backend.next_to("POST", "/v1/agents/self/reports").body));
+    assert_eq!(sent, [vec![1, 2, 3], vec![1], vec![2, 3], vec![2], vec![3]]);
+    world.finish();
+    assert_eq!(world.spool.size().1, 0);
+    assert_eq!(world.counters.reports_refused.load(Relaxed), 0);
 }
 
 #[test]
