@@ -137,7 +137,7 @@ GOALS = {
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be
-SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/operations/embedded/up.py
+SUPERVISOR_STEPS = 6  # what `sinemora up` counts itself: see backend/sinemora/operations/embedded/up.py
 
 
 def main(goal: str) -> None:

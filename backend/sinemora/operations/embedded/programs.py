@@ -49,7 +49,7 @@ class Program:
     before_start: Callable[[], None] | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 8.0
-    once: bool = False  # ends after its work
+    once: bool = False  # ends after its work; with `ready` it is up until then
 
 
 def ends_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
@@ -208,6 +208,11 @@ class Child:
     def adopt(self, pid: int, now: float) -> None:
         """Take over a running child process that leads a separate group."""
         self.pid, self.started_at, self.due_at = pid, now, None
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the program ended and is not started again."""
+        return self.program.once and self.pid is None and bool(self.last_end)
 
     def mark_up(self, now: float) -> None:
         """Record that the program is up. From now on it has to respond."""

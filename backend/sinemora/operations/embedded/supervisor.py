@@ -79,19 +79,19 @@ class Supervisor:
             self._end(child, self._unclaimed.pop(pid), time.monotonic())
 
     def wait_up(self, names: Iterable[str], timeout_s: float) -> None:
-        """Run the loop until the named programs are up.
+        """Run the loop until the named programs are up, or over.
 
         Raises EmbeddedError with the end of the log when one keeps dying or takes too long, StopRequestedError when
         the operator stops the product.
         """
         children = [self.children[name] for name in names]
         deadline = time.monotonic() + timeout_s
-        while not all(child.is_up for child in children):
+        while not all(child.is_up or child.is_over for child in children):
             self.pump()
             if self._stop_signals:
                 raise StopRequestedError
             for child in children:
-                if child.is_up or (child.failures < 4 and time.monotonic() < deadline):
+                if child.is_up or child.is_over or (child.failures < 4 and time.monotonic() < deadline):
                     continue
                 how = child.last_end or f"is not ready after {timeout_s:.0f} s"
                 raise EmbeddedError(
@@ -120,7 +120,7 @@ class Supervisor:
         for child in self.children.values():
             if child.pid is None and child.due_at is not None and child.due_at <= now and self._may_start(child):
                 self._start(child, now)
-            elif child.pid is not None and not child.is_up and not child.program.once:
+            elif child.pid is not None and not child.is_up and (child.program.ready or not child.program.once):
                 ready = child.program.ready
                 if ready() if ready else now - child.started_at >= _ALIVE_S:
                     child.mark_up(now)

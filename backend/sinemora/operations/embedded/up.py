@@ -28,8 +28,9 @@ from sinemora.operations.embedded.services import Engines, environment, local_ad
 from sinemora.operations.embedded.story.chapters import MACHINES
 from sinemora.operations.embedded.supervisor import StopRequestedError, Supervisor
 
-STEPS = 5  # infra/toolchain/prepare.py uses this number
+STEPS = 6  # infra/toolchain/prepare.py uses this number
 _RETRY_S = 2.0
+_SIMULATED_S = 90.0
 _REMIND_S = 30.0
 
 
@@ -121,6 +122,7 @@ class _Launch:
             ("First tenant, owner and mesh", self.make_owner),
             ("Starting API, worker and beat", self.start_services),
             (f"Starting the demonstration mesh ({self.settings.demo_agents} agents)", self.start_demo),
+            ("Loading a simulated network with a day of history", self.load_simulated),
         ):
             self.progress.step(title, action)
         self.print_summary()
@@ -202,6 +204,19 @@ class _Launch:
         except EmbeddedError as error:
             self.demo_error = error
             return "failed, see below"
+        return ""
+
+    def load_simulated(self) -> str:
+        """Load the simulated network that is shown from the first second on. A failure does not stop the product."""
+        if not self._plays_story():
+            return "none configured"
+        place = self.folder.path / "demo"
+        program = demo_programs.simulated_network(place, local_address(self.settings), shared(self.env), self.user)
+        self.supervisor.add([program])
+        try:
+            self.supervisor.wait_up([program.name], _SIMULATED_S)
+        except EmbeddedError:
+            return f"continues in the background; its log: make logs OF={program.name}"
         return ""
 
     def print_summary(self) -> None:

@@ -13,6 +13,9 @@ from sinemora.operations.embedded.servers.service_user import ServiceUser
 
 BUILD = "build-agent"  # the program that builds the agent while the product runs already
 NETWORK = "demo-network"
+SIMULATED = "simulated-network"
+_FIRST_SCREEN = "sinemora.operations.embedded.simulated.first_screen"
+LOADED = "simulated-network.loaded"  # the file by which the simulated network says that it is loaded
 
 
 def network(
@@ -35,6 +38,21 @@ def network(
         stage.write(folder / "stage.json")
         command = [sys.executable, "-m", "sinemora.operations.embedded.story.play", str(folder / "stage.json")]
     return Program(NETWORK, "Demonstration", command, Path.cwd(), env, user, needs=needs, stop_timeout_s=6)
+
+
+def simulated_network(folder: Path, backend: str, env: dict[str, str], user: ServiceUser) -> Program:
+    """Return the program that loads a simulated network and keeps it current; it is up when it is loaded."""
+    return Program(
+        SIMULATED,
+        "Simulated network",
+        [sys.executable, "-m", _FIRST_SCREEN, str(folder), backend],
+        Path.cwd(),
+        env,
+        user,
+        needs=("api",),
+        ready=(folder / LOADED).exists,
+        once=True,
+    )
 
 
 def agents(

@@ -20,7 +20,7 @@ from sinemora.operations.embedded.simulated.progress import say, shown
 from sinemora.operations.embedded.simulated.schedule import due_starts, recent_ends
 from sinemora.operations.embedded.simulated.sending import Sender
 from sinemora.operations.embedded.simulated.state import State
-from sinemora.operations.embedded.simulated.tenant import Simulated
+from sinemora.operations.embedded.simulated.tenant import OWN, Home, Simulated
 from sinemora.operations.embedded.simulated.windows import WINDOW_S
 from sinemora.operations.embedded.simulated.world import World, make_world
 
@@ -55,8 +55,11 @@ def play(folder: DataFolder, api: str, seed: int | None, *, fresh: bool, once: b
 class Demo:
     """The simulated tenant during loading and afterwards."""
 
-    def __init__(self, post: Post, world: World, simulated: Simulated, state: State, path: Path) -> None:
+    def __init__(
+        self, post: Post, world: World, simulated: Simulated, state: State, path: Path, home: Home = OWN
+    ) -> None:
         self.simulated = simulated
+        self._home = home
         self._world = world
         self.faults: list[Fault] = make_faults(world, state.began_s)
         self._state = state
@@ -68,7 +71,7 @@ class Demo:
 
         All in Unix s.
         """
-        kept_s = int(now_s) - tenant.raw_days() * _DAY_S + 3600
+        kept_s = int(now_s) - tenant.kept_days(self._home) * _DAY_S + 3600
         return due_starts(max(self._state.sent_until_s, kept_s), now_s)
 
     def send(self, starts: Sequence[int], done: Callable[[int], None]) -> None:
@@ -126,7 +129,7 @@ class Demo:
         """Evaluate windows. Applications appear with the last faults: only their current performance is known."""
         for end_s in ends_s:
             if not self._state.is_loaded and end_s > self._state.began_s - ONGOING_S:
-                tenant.create_applications(self.simulated, self._world, self.faults)
+                tenant.create_applications(self.simulated, self._world, self.faults, self._home)
             evaluation.evaluate(session, self.simulated.mesh_id, end_s)
             done(1)
 
@@ -151,12 +154,13 @@ def load(
     *,
     fresh: bool = False,
     world_of: Callable[[int], World] = make_world,
+    home: Home = OWN,
 ) -> Demo:
     """Create the tenant and load its windows, or continue with those that are due. EmbeddedError.
 
     `path`: the file of its state; `world_of` returns the network of a seed.
     """
-    tenant_id = tenant.find()
+    tenant_id = tenant.find(home)
     if fresh and tenant_id is not None:
         say("Deleting the simulated tenant …")
         tenant.delete()
@@ -164,7 +168,7 @@ def load(
     state = State.read(path)
     if state is not None and state.tenant_id != str(tenant_id):
         state = None
-    if state is None and tenant_id is not None:
+    if state is None and tenant_id is not None and home.is_own:
         raise EmbeddedError(
             f"The tenant {tenant.TENANT} exists, but not the state of its agents ({path}).",
             "To delete the tenant and load it again: make demo FRESH=1",
@@ -176,8 +180,8 @@ def load(
         )
     chosen = state.seed if state is not None else DEFAULT_SEED if seed is None else seed
     world = world_of(chosen)
-    simulated = tenant.prepare(world)
-    if simulated.created:
+    simulated = tenant.prepare(world, home=home)
+    if simulated.created and home.is_own:
         password = simulated.password or "the one set in SINEMORA_OWNER_PASSWORD"
         say(f"Simulated tenant: {tenant.EMAIL}, password {password}")
         if simulated.password:
@@ -187,7 +191,7 @@ def load(
         state.write(path)
     state.agents = tenant.enrol_agents(post, world, simulated, state.agents)
     state.write(path)
-    demo = Demo(post, world, simulated, state, path)
+    demo = Demo(post, world, simulated, state, path, home)
     demo.catch_up()
     return demo
 

@@ -25,23 +25,37 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.security import digest
 from sinemora.operations import quota
 from sinemora.operations.archives import tenant
+from sinemora.operations.embedded import first_run
 from sinemora.operations.embedded.errors import EmbeddedError
-from sinemora.operations.embedded.first_run import actor_of
 from sinemora.operations.embedded.simulated.api import Identity, Post, enrol
 from sinemora.operations.embedded.simulated.faults import Fault, Kind
 from sinemora.operations.embedded.simulated.windows import WINDOW_S
 from sinemora.operations.embedded.simulated.world import World
 
-TENANT = "Simulated"
-EMAIL = "simulated@demo.example"
 MESH = "Simulated network"
 PROVIDER = "simulated"
 LABELS = {"simulated": "true"}
 _WINDOWS_PER_S = 200_000
 """The quota of the tenant, windows of paths per second. Its 9,900 paths need 165; loading sends them faster."""
 _VMS = 200
-_RAW_DAYS = 31
 _REFERENCE_US = 100.0
+
+
+@dataclass(frozen=True)
+class Home:
+    """Tenant that a simulated network is loaded into, its owner, and the days of windows that are loaded.
+
+    `is_own`: the tenant exists for this network alone and has quotas for it.
+    """
+
+    tenant: str
+    email: str
+    days: int
+    is_own: bool
+
+
+OWN = Home("Simulated", "simulated@demo.example", 31, is_own=True)
+TENANT, EMAIL = OWN.tenant, OWN.email
 
 
 @dataclass(frozen=True)
@@ -55,11 +69,19 @@ class Simulated:
     created: bool
 
 
-def find() -> UUID | None:
-    """Return the id of the simulated tenant, if there is one."""
+def first_home() -> Home:
+    """Return the tenant of the first start, which shows a day of a simulated network from the first second on."""
+    return Home(first_run.TENANT, settings().owner_email, 1, is_own=False)
+
+
+def find(home: Home = OWN) -> UUID | None:
+    """Return the id of the tenant, if there is one and it has the simulated network."""
     with system_session() as session:
-        found = tenant_by_name(session, TENANT)
+        found = tenant_by_name(session, home.tenant)
+    if found is None or home.is_own:
         return None if found is None else found.id
+    with tenant_session(found.id) as session:
+        return None if queries.mesh_named(session, MESH) is None else found.id
 
 
 def delete() -> None:
@@ -67,15 +89,17 @@ def delete() -> None:
     tenant.delete(TENANT, lambda line: print(line, file=sys.stderr, flush=True))
 
 
-def prepare(world: World, window_s: int = WINDOW_S) -> Simulated:
+def prepare(world: World, window_s: int = WINDOW_S, home: Home = OWN) -> Simulated:
     """Create what is missing of the tenant, without agents. Safe to repeat. EmbeddedError."""
     given = settings().owner_password
     try:
-        owner = create_owner(TENANT, EMAIL, given.get_secret_value() if given else None)
+        owner = create_owner(home.tenant, home.email, given.get_secret_value() if given else None)
     except ValueError as error:
         raise EmbeddedError(f"SINEMORA_OWNER_PASSWORD: {error}.", "Set another, or none.") from None
-    quota.change(TENANT, {"vms": str(_VMS), "windows_per_s": str(_WINDOWS_PER_S), "raw_days": str(raw_days())})
-    actor = replace(actor_of(owner), name=EMAIL)
+    if home.is_own:
+        limits = {"vms": _VMS, "windows_per_s": _WINDOWS_PER_S, "raw_days": kept_days(home)}
+        quota.change(home.tenant, {name: str(limit) for name, limit in limits.items()})
+    actor = replace(first_run.actor_of(owner), name=home.email)
     with tenant_session(owner.tenant_id) as session:
         mesh = queries.mesh_named(session, MESH)
         if mesh is None:
@@ -114,8 +138,12 @@ def enrol_agents(post: Post, world: World, simulated: Simulated, known: Mapping[
     return identities
 
 
-def create_applications(simulated: Simulated, world: World, faults: Sequence[Fault]) -> None:
-    """Create three applications: on the slow VM, between the slow zones, and between zones without a fault."""
+def create_applications(simulated: Simulated, world: World, faults: Sequence[Fault], home: Home = OWN) -> None:
+    """Create three applications: on the slow VM, between the slow zones, and between zones without a fault.
+
+    In a tenant that has applications of its own their names begin with `simulated-`.
+    """
+    prefix = "" if home.is_own else "simulated-"
     by_kind = {fault.kind: fault for fault in faults}
     (slow_vm,), pair = by_kind[Kind.SLOW_VM].sources, by_kind[Kind.ZONE_PAIR]
     mates = [vm for vm in np.flatnonzero(world.zone_of == world.zone_of[slow_vm]).tolist() if vm != slow_vm]
@@ -126,7 +154,8 @@ def create_applications(simulated: Simulated, world: World, faults: Sequence[Fau
         ("lookup", "dns", there[0], back[:2], None, "Name service; the way to its clients is the longer one"),
     )
     with tenant_session(simulated.actor.tenant_id) as session:
-        for name, curve, server, clients, objective, description in declared:
+        for short, curve, server, clients, objective, description in declared:
+            name = prefix + short
             if application_queries.application_named(session, name) is not None:
                 continue
             tasks = [TaskWrite(vm=world.names[vm], root=vm == server) for vm in (server, *clients)]
@@ -142,6 +171,6 @@ def create_applications(simulated: Simulated, world: World, faults: Sequence[Fau
             applications.create_application(session, simulated.actor, body)
 
 
-def raw_days() -> int:
-    """Return the number of days for which windows of the tenant are kept."""
-    return min(settings().retention_raw_days, _RAW_DAYS)
+def kept_days(home: Home = OWN) -> int:
+    """Return the number of days of windows that are loaded and kept."""
+    return min(settings().retention_raw_days, home.days)

@@ -10,10 +10,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.service import create_owner
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
+from sinemora.operations.embedded.demo.programs import LOADED
 from sinemora.operations.embedded.errors import EmbeddedError
-from sinemora.operations.embedded.simulated import evaluation, play, schedule, tenant
+from sinemora.operations.embedded.simulated import evaluation, first_screen, play, schedule, tenant
 from sinemora.operations.embedded.simulated.api import Answer, send_report
 from sinemora.operations.embedded.simulated.faults import Kind
 from sinemora.operations.embedded.simulated.world import World, make_world
@@ -131,6 +133,33 @@ def test_windows_that_end_during_the_evaluation_are_sent(
         evaluated = session.execute(text("SELECT extract(epoch FROM evaluated_until)::bigint FROM alert_states"))
         assert evaluated.scalar_one() == newest + 60
     assert newest > time.time() - 180
+
+
+def test_the_first_screen_is_full_until_its_mesh_is_deleted(
+    http: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: play.Demo) -> None:
+        raise KeyboardInterrupt
+
+    home = tenant.first_home()
+    create_owner(home.tenant, home.email, "a long enough password")
+    monkeypatch.setattr(play.Demo, "send_next", interrupted)
+    for _ in range(2):  # the second time it continues
+        with pytest.raises(KeyboardInterrupt):
+            first_screen.show(tmp_path, Api(http))
+    assert (tmp_path / LOADED).exists()
+    owner = api_clients.sign_in(http, home.email, "a long enough password")
+    (mesh,) = owner.get("/v1/meshes").json()["items"]
+    assert (mesh["name"], mesh["vm_count"]) == ("Simulated network", 18)
+    applications = owner.get("/v1/applications").json()["items"]
+    assert {one["name"] for one in applications} == {"simulated-checkout", "simulated-training", "simulated-lookup"}
+    assert owner.get("/v1/incidents").json()["items"]
+    assert [job["kind"] for job in owner.get("/v1/jobs").json()["items"]] == ["recommendations.recommend"]
+    for path in (*(f"/v1/applications/{one['id']}" for one in applications), f"/v1/meshes/{mesh['id']}"):
+        etag = owner.get(path).headers["ETag"]
+        assert owner.delete(path, headers={"If-Match": etag}).status_code == 204
+    first_screen.show(tmp_path, Api(http))
+    assert owner.get("/v1/meshes").json()["items"] == []
 
 
 def test_another_seed_needs_a_fresh_tenant(http: TestClient, tmp_path: Path) -> None:
