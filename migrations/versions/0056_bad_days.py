@@ -7,6 +7,7 @@ Traffic: waits on the VM are columns of its windows; a VM whose traffic nobody c
 Notifications: until when an attempt is under way, and what a notice tells whose incident was deleted with its mesh;
 receivers of heartbeats, with the newest one and its result, of alerts of Alertmanager and of Opsgenie.
 Windows: what agents note about their peers (marks, residence times).
+Applications: whether tasks may leave their region, and move for the gain of other applications.
 Rules: two more default rules about one path, for meshes that have the default rule about one path.
 """
 
@@ -40,6 +41,7 @@ _WAITS = (
     *((name, "bigint") for name in ("steal_ms", "pressure_us", "throttled_us", "softirq_squeezed", "receive_drops")),
 )
 
+_CONSENTS, _NO = ("leaves_region", "moves_for_others"), "boolean NOT NULL DEFAULT false"
 _KINDS = "'email', 'webhook', 'slack', 'pagerduty', 'teams'"
 _NEW_KINDS = "'heartbeat', 'alertmanager', 'opsgenie'"
 _ONE_PATH = """
@@ -80,6 +82,7 @@ def upgrade() -> None:
     op.execute("ALTER TABLE deliveries ADD COLUMN tried_until timestamptz, ADD COLUMN content jsonb")
     op.execute("ALTER TABLE receivers ADD COLUMN heartbeat_at timestamptz, ADD COLUMN heartbeat_answer varchar")
     _allow_kinds(f"{_KINDS}, {_NEW_KINDS}")
+    op.execute(f"ALTER TABLE applications {', '.join(f'ADD COLUMN {name} {_NO}' for name in _CONSENTS)}")
     op.execute("ALTER TABLE agents ADD COLUMN stopped_at timestamptz, ADD COLUMN started_at timestamptz")
     op.execute(
         "ALTER TABLE meshes ADD COLUMN remove_gone_after_s integer"
@@ -106,6 +109,7 @@ def downgrade() -> None:
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'DROP COLUMN {name}' for name, _ in reversed(_WAITS))}")
     op.execute(f"ALTER TABLE vm_traffic {', '.join(f'ALTER COLUMN {name} SET NOT NULL' for name in _TRAFFIC)}")
     op.execute("ALTER TABLE meshes DROP COLUMN remove_gone_after_s")
+    op.execute(f"ALTER TABLE applications {', '.join(f'DROP COLUMN {name}' for name in _CONSENTS)}")
     op.execute("ALTER TABLE agents DROP COLUMN stopped_at, DROP COLUMN started_at")
     op.execute("ALTER TABLE deliveries DROP COLUMN tried_until, DROP COLUMN content")
     op.execute("ALTER TABLE receivers NO FORCE ROW LEVEL SECURITY")

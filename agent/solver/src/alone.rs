@@ -205,7 +205,7 @@ impl<'a> Jobs<'a> {
         let gains: Vec<f64> = credits
             .gains
             .iter()
-            .map(|(_, row)| most(row) - problem.price)
+            .map(|(task, row)| most(row) - problem.move_price(*task))
             .collect();
         let starts = credits.costs.iter();
         let start = credits.present

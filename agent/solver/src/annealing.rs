@@ -15,7 +15,7 @@ const WATCHED_EVERY: usize = 8192;
 /// `None` where arrays do not fit one another, or nothing may move.
 ///
 /// The state begins at the placement `begin`, which keeps all limits. Tasks that wait there are placed first. Without
-/// links and a price of moves, the search ends when no task waits.
+/// links, the search ends when no task waits.
 pub fn anneal(
     problem: &Problem<'_>,
     begin: &[i64],
@@ -30,9 +30,10 @@ pub fn anneal(
     if movers.is_empty() {
         return None;
     }
+    let first = (state.at.clone(), state.total());
     place_waiting(&mut state);
-    let only_starts = problem.other.is_empty() && problem.price <= 0.0;
-    if only_starts && !any_waits(&state) {
+    let only_starts = problem.other.is_empty();
+    if only_starts && !any_waits(&state) && state.pays() {
         return Some(state.at);
     }
     let mut random = Random::new(seed);
@@ -45,6 +46,11 @@ pub fn anneal(
     let begun = state.total();
     let (mut now, mut best) = (0.0, 0.0);
     let mut chosen = state.at.clone();
+    if !state.pays() {
+        (chosen, best) = (first.0, first.1 - begun);
+    }
+    // The cheapest of all, even if a job loses by it.
+    let (mut least, mut cheapest) = (best.min(0.0), state.at.clone());
     // The temperature starts near what a proposal changes and ends where nothing worse is accepted.
     let (mut scale, mut seen) = (0.0, 0_u32);
     for step in 0..proposals {
@@ -128,7 +134,11 @@ pub fn anneal(
             for task in changed.tasks() {
                 state.note(*task);
             }
-            if now < best - 1e-9 {
+            if now < least - 1e-9 {
+                least = now;
+                cheapest.copy_from_slice(&state.at);
+            }
+            if now < best - 1e-9 && state.pays() {
                 best = now;
                 chosen.copy_from_slice(&state.at);
                 if only_starts && !any_waits(&state) {
@@ -138,6 +148,12 @@ pub fn anneal(
         } else if let Some((r, from, _)) = undone {
             state.take(r);
             state.put(r, from);
+        }
+    }
+    if least < best - 1e-9 {
+        let mut settled = State::of(problem, &cheapest)?;
+        if settled.settle() && settled.total() < begun + best - 1e-9 {
+            chosen = settled.at;
         }
     }
     Some(chosen)

@@ -159,7 +159,7 @@ impl Search<'_> {
             }
         }
         let cost = self.state.total();
-        if cost < self.best - self.tolerance() {
+        if cost < self.best - self.tolerance() && self.state.pays() {
             self.best = cost;
             self.chosen.copy_from_slice(&self.state.at);
         }
@@ -345,7 +345,7 @@ impl Search<'_> {
                 }
                 None => (self.least_on(task, home), self.cheapest(task)),
             };
-            let away = away + self.problem.price;
+            let away = away + self.problem.move_price(task);
             if stays {
                 rest.cost += stay;
                 if away < stay {

@@ -38,8 +38,20 @@ pub struct Problem<'a> {
     pub other: &'a [i64],
     /// Weight of each link.
     pub weight: &'a [f64],
-    /// Price of a move.
-    pub price: f64,
+    /// Price of a move by job.
+    pub price: &'a [f64],
+    /// Price of what a task of a job brings to a machine, shape (jobs, machines).
+    pub bringing: &'a [f64],
+    /// Zone, region and provider of each machine, shape (3, machines).
+    pub location: &'a [i64],
+    /// Price of each of them that a task leaves: of equal places the nearest is chosen.
+    pub far: f64,
+    /// Flags of the jobs whose running tasks stay in their region.
+    pub stays: &'a [u8],
+    /// Flags of the jobs that move only where they gain more than their own moves cost.
+    pub pays: &'a [u8],
+    /// By how much the room exceeds what the machine has, because more runs there, shape (machines, resources).
+    pub over: &'a [i64],
     /// Cost of a task that waits.
     pub waiting_cost: f64,
     /// Most tasks that may end elsewhere than they began.
@@ -87,6 +99,10 @@ impl Problem<'_> {
             && self.starts.len() == tasks + 1
             && self.weight.len() == links
             && self.most_moves_of.len() == jobs
+            && [self.price.len(), self.stays.len(), self.pays.len()] == [jobs; 3]
+            && self.bringing.len() == jobs * machines
+            && self.location.len() == 3 * machines
+            && self.over.len() == self.room.len()
             && self.barred.len() % 2 == 0
             && self.barred().all(|(task, machine)| {
                 (0..tasks as i64).contains(&task) && (0..machines as i64).contains(&machine)
@@ -124,6 +140,40 @@ impl Problem<'_> {
     pub(super) fn pair(&self, task: usize, machines: usize, machine: i64, peer: i64) -> f64 {
         let step = self.steps[machine as usize * machines + peer as usize] as usize;
         self.table[self.row(task) + step]
+    }
+
+    /// Return the price of a move of a task, wherever it leads.
+    pub(super) fn move_price(&self, task: usize) -> f64 {
+        self.price[self.owner[task] as usize]
+    }
+
+    /// Return the price of what a task brings to a machine.
+    pub(super) fn brought(&self, task: usize, machines: usize, machine: usize) -> f64 {
+        self.bringing[self.owner[task] as usize * machines + machine]
+    }
+
+    /// Return the price of a task's being on a machine: 0 where it is now.
+    pub(super) fn coming(&self, task: usize, machines: usize, machine: i64) -> f64 {
+        let home = self.at[task];
+        if machine < 0 || machine == home {
+            return 0.0;
+        }
+        let brought = self.brought(task, machines, machine as usize);
+        if home < 0 {
+            return brought;
+        }
+        let levels = self.location.chunks_exact(machines);
+        let left = levels.filter(|level| level[home as usize] != level[machine as usize]);
+        brought + self.move_price(task) + self.far * left.count() as f64
+    }
+
+    /// Return the region that a running task stays in, -1 if it may leave it.
+    pub(super) fn region(&self, task: usize, machines: usize) -> i64 {
+        let home = self.at[task];
+        if home < 0 || self.stays[self.owner[task] as usize] == 0 {
+            return -1;
+        }
+        self.location[machines + home as usize]
     }
 
     /// Return where the row of `table` of a task's job begins.

@@ -23,6 +23,15 @@ pub(super) struct State<'a> {
     pub(super) first: Vec<i64>,
     pub(super) after: Vec<i64>,
     before: Vec<i64>,
+    /// Of `loads`, those that came from elsewhere.
+    guests: Vec<i64>,
+    /// Use of each resource of each machine by tasks that came, shape (machines, resources).
+    brought: Vec<i64>,
+    /// Whether a limit is broken at the beginning: nothing may join that.
+    broken: bool,
+    /// Tasks of each job, and what each job costs at the beginning.
+    tasks_of: Vec<Vec<usize>>,
+    begun: Vec<f64>,
     /// Tasks whose machine breaks a limit already: there they may stay.
     forgiven: Vec<bool>,
     /// Tasks that have moved, and the place of each in that list, -1 for none.
@@ -45,6 +54,11 @@ impl<'a> State<'a> {
             free: problem.room.to_vec(),
             loads: vec![0; sizes.jobs * sizes.levels * sizes.domains],
             most: Vec::new(),
+            guests: vec![0; sizes.jobs * sizes.levels * sizes.domains],
+            brought: vec![0; problem.room.len()],
+            broken: false,
+            tasks_of: vec![Vec::new(); sizes.jobs],
+            begun: Vec::new(),
             present: vec![0; sizes.jobs * sizes.machines],
             first: vec![-1; sizes.machines],
             after: vec![-1; sizes.tasks],
@@ -65,9 +79,15 @@ impl<'a> State<'a> {
             state.put(task, home[task]);
         }
         state.most = state.loads.clone();
+        state.broken = problem.over.iter().any(|over| *over > 0);
         for (load, most) in state.most.iter_mut().enumerate() {
+            state.broken |= *most > problem.most[load / sizes.domains];
             *most = problem.most[load / sizes.domains].max(*most);
         }
+        for task in 0..sizes.tasks {
+            state.tasks_of[problem.owner[task] as usize].push(task);
+        }
+        state.begun = (0..sizes.jobs).map(|job| state.of_job(job)).collect();
         for task in (0..home.len()).filter(|task| problem.movable[*task] != 0 && home[*task] >= 0) {
             state.take(task);
             state.forgiven[task] = !state.fits(task, home[task]);
@@ -159,12 +179,111 @@ impl<'a> State<'a> {
             *free -= count * need;
         }
         self.present[job * self.sizes.machines + machine] += count;
+        if self.broken {
+            self.count_guest(task, machine, count);
+        }
         if self.problem.spared[task] == 0 {
             for level in 0..self.sizes.levels {
                 let load = self.load(job, level, machine);
                 self.loads[load] += count;
             }
         }
+    }
+
+    /// Count a task among those that came to a machine and its failure domains, or off them with -1.
+    fn count_guest(&mut self, task: usize, machine: usize, count: i64) {
+        let (job, resources) = (self.problem.owner[task] as usize, self.sizes.resources);
+        for resource in (0..resources).filter(|_| self.problem.at[task] != machine as i64) {
+            self.brought[machine * resources + resource] +=
+                count * self.problem.need[task * resources + resource];
+        }
+        for level in (0..self.sizes.levels).filter(|_| self.problem.spared[task] == 0) {
+            if self.comes_to(task, level, machine) {
+                let load = self.load(job, level, machine);
+                self.guests[load] += count;
+            }
+        }
+    }
+
+    /// Return whether a task was not in the failure domain of a machine at the beginning.
+    fn comes_to(&self, task: usize, level: usize, machine: usize) -> bool {
+        let domain = &self.problem.domain[level * self.sizes.machines..];
+        let home = self.problem.at[task];
+        home < 0 || domain[home as usize] != domain[machine]
+    }
+
+    /// Return whether no limit that is broken at the beginning is joined by a task that comes to a machine.
+    fn joins_nothing(&self, task: usize, machine: usize) -> bool {
+        if !self.broken {
+            return true;
+        }
+        let (problem, resources) = (self.problem, self.sizes.resources);
+        let came = i64::from(problem.at[task] != machine as i64);
+        let exceeds = |resource: usize| {
+            let place = machine * resources + resource;
+            let need = problem.need[task * resources + resource];
+            let left = self.free[place] - need - problem.over[place];
+            need > 0 && left < 0 && self.brought[place] + came * need > 0
+        };
+        let job = problem.owner[task] as usize;
+        let crowds = |level: usize| {
+            let load = self.load(job, level, machine);
+            let guests = self.guests[load] + i64::from(self.comes_to(task, level, machine));
+            guests > 0 && self.loads[load] >= problem.most[job * self.sizes.levels + level]
+        };
+        !(0..resources).any(exceeds)
+            && (problem.spared[task] != 0 || !(0..self.sizes.levels).any(crowds))
+    }
+
+    /// Return what a job costs: its links, and its moves with what they bring.
+    fn of_job(&self, job: usize) -> f64 {
+        let cost = |task: &usize| {
+            let links = self.problem.links(*task);
+            let paid = links.map(|link| {
+                let peer = self.problem.other[link] as usize;
+                let (a, b) = (self.at[*task], self.at[peer]);
+                let both = a >= 0 && b >= 0;
+                let cost = if both { self.pair(*task, a, b) } else { 0.0 };
+                self.problem.weight[link] * cost / 2.0
+            });
+            let coming = self
+                .problem
+                .coming(*task, self.sizes.machines, self.at[*task]);
+            paid.sum::<f64>() + coming
+        };
+        self.tasks_of[job].iter().map(cost).sum()
+    }
+
+    /// Return whether each job that moves gains more than its moves cost, starts a task, or consents to lose.
+    pub(super) fn pays(&self) -> bool {
+        (0..self.sizes.jobs).all(|job| self.job_pays(job))
+    }
+
+    fn job_pays(&self, job: usize) -> bool {
+        let mut tasks = self.tasks_of[job].iter();
+        let starts = |task: &usize| self.problem.at[*task] < 0 && self.at[*task] >= 0;
+        self.problem.pays[job] == 0
+            || !tasks.clone().any(|task| self.is_moved(*task))
+            || tasks.any(starts)
+            || self.of_job(job) <= self.begun[job] + tolerance(self.begun[job])
+    }
+
+    /// Let the jobs that do not pay stay; return whether the rest fits.
+    pub(super) fn settle(&mut self) -> bool {
+        while let Some(job) = (0..self.sizes.jobs).find(|job| !self.job_pays(*job)) {
+            let tasks = self.tasks_of[job].iter().copied();
+            let moved: Vec<usize> = tasks.filter(|task| self.is_moved(*task)).collect();
+            for task in &moved {
+                self.take(*task);
+            }
+            for task in moved {
+                if !self.fits(task, self.problem.at[task]) {
+                    return false;
+                }
+                self.put(task, self.problem.at[task]);
+            }
+        }
+        true
     }
 
     /// Return whether a task that runs nowhere may be put on a machine.
@@ -175,7 +294,9 @@ impl<'a> State<'a> {
         }
         let at = machine as usize;
         let forgiven = machine == home && self.forgiven[task] && !self.is_joined(task, at);
-        self.has_room(task, at) && (forgiven || self.is_allowed(task, at))
+        self.has_room(task, at)
+            && self.joins_nothing(task, at)
+            && (forgiven || self.is_allowed(task, at))
     }
 
     /// Return whether a task that has moved to a machine must not share it with `task`.
@@ -238,7 +359,9 @@ impl<'a> State<'a> {
     fn is_allowed(&self, task: usize, machine: usize) -> bool {
         let (problem, machines) = (self.problem, self.sizes.machines);
         let job = problem.owner[task] as usize;
+        let region = problem.region(task, machines);
         problem.allowed[job * machines + machine] != 0
+            && (region < 0 || region == problem.location[machines + machine])
             && !self.barred[task].contains(&(machine as i64))
             && self.rivals[job]
                 .iter()
@@ -252,7 +375,7 @@ impl<'a> State<'a> {
 
     /// Return the cost of a task's links, of its move, or of its waiting.
     pub(super) fn cost(&self, task: usize) -> f64 {
-        let (machine, home) = (self.at[task], self.problem.at[task]);
+        let machine = self.at[task];
         if machine < 0 {
             return self.problem.waiting_cost;
         }
@@ -263,9 +386,7 @@ impl<'a> State<'a> {
                 total += self.problem.weight[link] * self.pair(task, machine, peer);
             }
         }
-        if home >= 0 && machine != home {
-            total += self.problem.price;
-        }
+        total += self.problem.coming(task, self.sizes.machines, machine);
         total
     }
 
@@ -285,9 +406,7 @@ impl<'a> State<'a> {
                     total += problem.weight[link] * self.pair(task, machine, peer) / 2.0;
                 }
             }
-            if self.is_moved(task) {
-                total += problem.price;
-            }
+            total += problem.coming(task, self.sizes.machines, machine);
         }
         total
     }

@@ -4,20 +4,41 @@ Small tenants have 4 to 7 VMs and every kind of limit; every placement of theirs
 recommendation takes and how large its gap is.
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from lab.benchmarks.figures import comment, report
 from lab.benchmarks.recommending.api import Api
+from lab.benchmarks.recommending.hints import false_hints
 from lab.benchmarks.recommending.tenants import Tenant, declare, large, small
-from lab.benchmarks.recommending.truth import best, kept, values
+from lab.benchmarks.recommending.truth import (
+    Step,
+    best,
+    broken_step,
+    kept,
+    needless,
+    now_of,
+    owners,
+    pays,
+    worth,
+)
 from lab.benchmarks.storing import product
 from sinemora.kit.db import Base, TenantOwned
 
 SIZES = (100, 300, 1000)
 TIMES = 3
 _EQUAL = 1e-6
+_NEVER = {
+    "step": "step_limits_broken",
+    "price": "price_violations",
+    "moves": "needless_moves",
+    "regions": "needless_regions",
+    "impossible": "false_impossible",
+    "hints": "hints_false",
+}
+"""What no answer may have, and its figure."""
 
 
 def main(seed: int, tenants: int) -> None:
@@ -39,35 +60,51 @@ def _lift_limits() -> None:
 
 def compare(api: Api, seed: int, tenants: int) -> None:
     """Ask for moves of small tenants, and compare the placements with the best of all."""
-    broken, suboptimal, called, mismatches, unmoved, shortfalls = 0, 0, 0, 0, 0, []
+    counts: Counter[str] = Counter()
+    shortfalls = []
     for number in range(tenants):
         tenant = small(np.random.default_rng((seed, number)))
         name = f"small-{seed}-{number}"
         declare(api, name, tenant)
         answer, *_ = api.recommendation(question(name, tenant))
-        reached = placed(tenant, answer)
-        breaks = not kept(tenant, reached[None])[0]
-        broken += breaks
-        shortfall = best(tenant) - float(values(tenant, reached[None])[0])
+        steps = steps_of(tenant, answer)
+        reached = now_of(tenant)[0]
+        for task, target, _ in steps:
+            reached[task] = target
+        best_of_all = best(tenant)
+        shortfall = float((worth(tenant, best_of_all[None]) - worth(tenant, reached[None]))[0])
         # What waits in both counts for neither; a start that is missed counts as the loss of all performance.
         shortfalls.append(min(shortfall, 1.0))
         optimal = "problem" not in answer and answer["result"]["optimality"]["state"] == "optimal"
-        rejected = "problem" in answer or bool(answer["result"]["rejected"])
-        called += optimal and not rejected
+        said = [answer["problem"]["detail"]] if "problem" in answer else answer["result"]["rejected"]
+        unplaced = [words for words in said if "unplaced" in words]
         # Moves that the held-out windows reject are not made, however good the search was.
-        unmoved += rejected
-        mismatches += breaks or (shortfall > _EQUAL and not rejected)
-        if optimal and not rejected and shortfall > _EQUAL:
-            suboptimal += 1
-            comment(f"tenant {number}: called optimal, worse by {shortfall:.6f}")
-        elif shortfall > _EQUAL:
-            said = answer["problem"]["detail"] if "problem" in answer else answer["result"]["rejected"]
-            comment(f"tenant {number}: worse by {shortfall:.6f}: {said}")
-    detail = {"tenants": tenants, "called_optimal": called, "seed": seed}
-    report("recommendations_optimum_mismatches", mismatches, tenants=tenants, rejected=unmoved)
-    report("recommendations_suboptimal_percent", 100 * suboptimal / max(called, 1), **detail)
+        rejected = len(said) > len(unplaced)
+        parked = [int(owners(tenant)[task]) for task, _, via in steps if via is not None]
+        more_wait = (reached < 0).sum() > (best_of_all < 0).sum()
+        found = {
+            "broken": not kept(tenant, reached[None])[0],
+            "step": broken_step(tenant, steps) is not None,
+            "price": not pays(tenant, reached[None], parked)[0],
+            "moves": needless(tenant, reached)[0],
+            "regions": needless(tenant, reached)[1],
+            "impossible": more_wait and any("Infeasible" in words for words in unplaced),
+            "hints": any(false_hints(tenant, words) for words in unplaced),
+            "called": optimal and not rejected,
+            "rejected": rejected,
+            "suboptimal": optimal and not rejected and shortfall > _EQUAL,
+            "mismatch": not kept(tenant, reached[None])[0] or (shortfall > _EQUAL and not rejected),
+        }
+        counts.update(kind for kind, true in found.items() if true)
+        if shortfall > _EQUAL or any(found[kind] for kind in _NEVER):
+            comment(f"tenant {number}: worse by {shortfall:.6f}, {[kind for kind in found if found[kind]]}: {said}")
+    report("recommendations_optimum_mismatches", counts["mismatch"], tenants=tenants, rejected=counts["rejected"])
+    suboptimal = 100 * counts["suboptimal"] / max(counts["called"], 1)
+    report("recommendations_suboptimal_percent", suboptimal, tenants=tenants, called=counts["called"], seed=seed)
     report("recommendations_shortfall_mean", float(np.mean(shortfalls)), worst=max(shortfalls))
-    report("recommendations_limits_broken", broken)
+    report("recommendations_limits_broken", counts["broken"])
+    for kind, figure in _NEVER.items():
+        report(f"recommendations_{figure}", counts[kind], tenants=tenants)
 
 
 def time_one(api: Api, seed: int, vms: int) -> None:
@@ -87,19 +124,22 @@ def time_one(api: Api, seed: int, vms: int) -> None:
 
 def question(name: str, tenant: Tenant) -> dict[str, Any]:
     """Return the request for moves of a tenant."""
-    return {"mesh": name, "objective": tenant.objective, "moves_max": tenant.moves_max, "move_cost": 0, "minutes": 10}
+    return {"mesh": name, "objective": tenant.objective, "moves_max": tenant.moves_max, "minutes": 10}
 
 
-def placed(tenant: Tenant, answer: dict[str, Any]) -> np.ndarray:
-    """Return the machine of each task of all applications after the moves of an answer."""
-    at = {
-        (application.name, f"task-{task}"): vm
-        for application in tenant.applications
-        for task, vm in enumerate(application.at)
-    }
+def steps_of(tenant: Tenant, answer: dict[str, Any]) -> list[Step]:
+    """Return the steps of an answer: task, target, and where it is parked before."""
+    row: dict[tuple[str, str], int] = {}
+    for application in tenant.applications:
+        for task in range(len(application.at)):
+            row[application.name, f"task-{task}"] = len(row)
+
+    def vm(place: dict[str, Any]) -> int:
+        return int(place["name"].rsplit("-", 1)[1])
+
+    steps = []
     for step in answer.get("steps", []):
         application = step["application"]["name"]
-        at[application[application.index("application-") :], step["task"]["name"]] = int(
-            step["target"]["name"].rsplit("-", 1)[1]
-        )
-    return np.array(list(at.values()))
+        task = row[application[application.index("application-") :], step["task"]["name"]]
+        steps.append((task, vm(step["target"]), step["via"] and vm(step["via"])))
+    return steps

@@ -12,7 +12,13 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants.access import Actor
 from sinemora.applications import queries, reading, service
 from sinemora.applications.curves.schemas import Origin
-from sinemora.applications.schemas import ApplicationCreate, ApplicationRead, ApplicationUpdate, ManifestResult
+from sinemora.applications.schemas import (
+    MOVE_COST,
+    ApplicationCreate,
+    ApplicationRead,
+    ApplicationUpdate,
+    ManifestResult,
+)
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
@@ -23,10 +29,13 @@ _WHEN_SAID = (
     "objective",
     "moves_max",
     "move_cost",
+    "leaves_region",
+    "moves_for_others",
     "per_vm_max",
     "per_host_max",
     "per_zone_max",
 )
+_DEFAULTS = {"move_cost": (MOVE_COST,), "reference_us": (None,)}
 _OF_TASK = ("root", "pinned", "slots", "cpu_millicores", "memory_mib")
 _DEFAULT_OF_TASK = {"root": False, "pinned": False, "slots": 1, "cpu_millicores": 0, "memory_mib": 0}
 
@@ -88,7 +97,9 @@ def _declared(application: ApplicationRead) -> dict[str, Any]:
     else:
         declaration["curve"] = application.curve.id
     declaration |= {
-        field: value for field in _WHEN_SAID if (value := getattr(application, field)) not in (None, "", 0.0)
+        field: value
+        for field in _WHEN_SAID
+        if (value := getattr(application, field)) not in _DEFAULTS.get(field, (None, "", False))
     }
     if application.zones:
         declaration["zones"] = [zone.name for zone in application.zones]

@@ -80,6 +80,14 @@ def vms_named(session: Session, names: Collection[str], ids: Collection[UUID]) -
     return list(session.scalars(select(Vm).where(Vm.name.in_(names) | Vm.id.in_(ids))))
 
 
+def lock_mesh(session: Session, mesh_id: UUID) -> None:
+    """Lock a mesh until the end of the transaction: it serialises what is placed on it, and comes before all of that.
+
+    Changes of its members take the lock too. Rows that only refer to the mesh do not wait.
+    """
+    session.execute(select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True, of=Mesh))
+
+
 def members(session: Session, mesh_id: UUID) -> set[UUID]:
     """Return the ids of the VMs of a mesh."""
     return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))

@@ -98,7 +98,15 @@ def shown(session: Session, applications: list[Application]) -> list[Application
 def _read(application: Application, curve: CatalogueEntry, newest: dict[UUID, int]) -> ApplicationRead:
     names = {task.id: task.name for task in application.tasks}
     fields = ("id", "name", "description", "reference_us", "objective", "moves_max", "move_cost")
-    limits = ("per_vm_max", "per_host_max", "per_zone_max", "version", "created_at")
+    limits = (
+        "leaves_region",
+        "moves_for_others",
+        "per_vm_max",
+        "per_host_max",
+        "per_zone_max",
+        "version",
+        "created_at",
+    )
     return ApplicationRead(
         **{field: getattr(application, field) for field in (*fields, *limits)},
         shape=Shape.GRAPH if application.edges else Shape.STAR,

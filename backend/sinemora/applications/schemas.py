@@ -58,6 +58,10 @@ class EdgeWrite(Write):
     weight: Annotated[float, Field(gt=0, le=1e6)] = 1
 
 
+MOVE_COST = 0.01
+"""Minimum gain of a move for its task where a declaration says nothing: a point of performance."""
+
+
 class _Declared(Write):
     """Declaration of an application without its name."""
 
@@ -75,7 +79,13 @@ class _Declared(Write):
     edges: Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)] = Field(default_factory=list)
     objective: Annotated[Share | None, Field(description="Lower bound of performance")] = None
     moves_max: Annotated[int | None, Field(ge=0, description="Maximum number of moves in a recommendation")] = None
-    move_cost: Annotated[float, Field(ge=0, le=1, description="Minimum gain of a move, as a share of performance")] = 0
+    move_cost: Annotated[
+        float, Field(ge=0, le=1, description="Minimum gain of a move for its task, as a share of performance")
+    ] = MOVE_COST
+    leaves_region: Annotated[bool, Field(description="Running tasks may move to another region")] = False
+    moves_for_others: Annotated[
+        bool, Field(description="Tasks may move for the gain of other applications, at a loss of its own")
+    ] = False
     zones: Annotated[list[str], Field(max_length=1_000, description="Names or ids of zones; empty: all zones")] = Field(
         default_factory=list
     )
@@ -129,6 +139,8 @@ class ApplicationUpdate(Write):
     objective: Share | None = None
     moves_max: Annotated[int, Field(ge=0)] | None = None
     move_cost: Omittable[Annotated[float, Field(ge=0, le=1)]] = None
+    leaves_region: Omittable[bool] = None
+    moves_for_others: Omittable[bool] = None
     zones: Omittable[Annotated[list[str], Field(max_length=1_000)]] = None
     per_vm_max: Count | None = None
     per_host_max: Count | None = None
@@ -192,6 +204,8 @@ class ApplicationRead(Read):
     objective: float | None
     moves_max: int | None
     move_cost: float
+    leaves_region: bool = False
+    moves_for_others: bool = False
     zones: list[Named]
     per_vm_max: int | None
     per_host_max: int | None

@@ -32,7 +32,17 @@ class _Named(Protocol):
 
 
 Thing = TypeVar("Thing", bound=_Named)
-_PLAIN = ("description", "objective", "moves_max", "move_cost", "per_vm_max", "per_host_max", "per_zone_max")
+_PLAIN = (
+    "description",
+    "objective",
+    "moves_max",
+    "move_cost",
+    "leaves_region",
+    "moves_for_others",
+    "per_vm_max",
+    "per_host_max",
+    "per_zone_max",
+)
 
 
 def get_application(session: Session, application_id: UUID) -> Application:
@@ -46,10 +56,12 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     ProductError `application_name_taken`, `mesh_unknown`, `curve_unknown`, `curve_version_unknown`, `vm_unknown`,
     `vm_not_in_mesh`, `zone_unknown`, `application_unknown`, `constraints_contradict`.
     """
+    mesh_id = _mesh(session, body.mesh).id
+    queries.lock_mesh(session, mesh_id)
     _name_free(session, body.name)
     application = Application(
         name=body.name,
-        mesh_id=_mesh(session, body.mesh).id,
+        mesh_id=mesh_id,
         reference_us=body.reference_us,
         **{field: getattr(body, field) for field in _PLAIN},
     )
@@ -67,7 +79,7 @@ def update_application(
     session: Session, actor: Actor, application_id: UUID, body: ApplicationUpdate, precondition: IfMatch
 ) -> Application:
     """Update an application; omitted fields stay. ProductErrors of `create_application`, `version_changed`."""
-    application = existing(locked(session, Application, application_id), "application")
+    application = _locked(session, application_id)
     precondition.check(application)
     changes = body.model_dump(exclude_unset=True)
     before = application.name
@@ -103,10 +115,16 @@ def update_application(
 
 def delete_application(session: Session, actor: Actor, application_id: UUID, precondition: IfMatch) -> None:
     """Delete an application; its VMs stay. ProductError `application_unknown`."""
-    application = get_application(session, application_id)
+    application = _locked(session, application_id)
     precondition.check(application)
     session.delete(application)
     audit.record(session, actor, "application.deleted", application.id, application.name)
+
+
+def _locked(session: Session, application_id: UUID) -> Application:
+    """Return an application as it is now, locked after its mesh. ProductError `application_unknown`."""
+    queries.lock_mesh(session, get_application(session, application_id).mesh_id)
+    return existing(locked(session, Application, application_id), "application")
 
 
 def update_capacity(session: Session, actor: Actor, vm_id: UUID, body: CapacityUpdate) -> queries.Carrier:

@@ -49,6 +49,14 @@ _COUNTED = {
 }
 
 
+_OPTIMISED = {
+    Objective.loss: "mean performance over tasks",
+    Objective.slowdown: "mean 1 / performance over tasks",
+    Objective.fair: "mean performance over applications",
+    Objective.worst_first: "performance of the worst application",
+}
+
+
 def build_result(
     instance: Instance, history: MatrixHistory, request: RecommendationRequest, solution: Solution
 ) -> RecommendationResult:
@@ -133,7 +141,7 @@ def build_moves(instance: Instance, solution: Solution, costs: Costs) -> list[Mo
         other = leaving.get(move.target)
         runner, slack = alternatives(instance, solution, move, known)
         cost = bringing.of_move(instance, costs, move)
-        words = _explanation(instance, move, gained, trips, other, runner, slack)
+        words = _explanation(instance, solution, move, gained, trips, other, runner, slack)
         reads.append(
             MoveRead(
                 position=position,
@@ -211,7 +219,10 @@ def _optimality(solution: Solution) -> OptimalityRead:
         left_out = "1 move" if solution.left_out == 1 else f"{solution.left_out} moves"
         where += f", without {left_out} that held-out windows did not confirm"
     if not gap:
-        words = f"Optimal: no placement is better {where}.{before}"
+        words = (
+            f"Optimal in {_OPTIMISED[solution.options.objective]}, less the price of moves: no placement is better"
+            f" {where}.{before}"
+        )
         return OptimalityRead(state=Optimality.OPTIMAL, gap=0.0, words=words)
     by = f"{np.ceil(gap * 1e4) / 100:.2f} percentage points of performance"
     if solution.options.objective is Objective.slowdown:
@@ -249,6 +260,7 @@ def _pareto_front(instance: Instance, solution: Solution, chosen: list[int]) -> 
 
 def _explanation(
     instance: Instance,
+    solution: Solution,
     move: TaskMove,
     gained: Gain | None,
     trips: tuple[int | None, int],
@@ -272,6 +284,11 @@ def _explanation(
         words[0] += f": performance {percent(gained.after.mean)}. It is waiting now."
     else:
         words[0] += f": performance {percent(gained.after.mean)} instead of {percent(gained.before.mean)}."
+    if not move.starts and instance.location[1, move.source] != instance.location[1, move.target]:
+        region = instance.machines[move.source].region
+        left = solution.after[move.task[0]]
+        stay = int((instance.location[1, left[left >= 0]] == instance.location[1, move.source]).sum())
+        words.append(f"It leaves region {region}, where {stay} of {len(left)} tasks of {application.name} are then.")
     if other is not None:
         words.append(
             f"{_task_name(instance, other)} frees the slot by moving to {instance.machines[other.target].name}."

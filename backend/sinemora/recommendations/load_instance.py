@@ -12,6 +12,7 @@ from sinemora.applications.models import Application, Task
 from sinemora.applications.performance import Flags, Indices
 from sinemora.applications.reading import links_of
 from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.queries import places_of
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
@@ -155,7 +156,7 @@ def _select_applications(applications: list[Application], named: list[str]) -> s
 
 def _load_machines(session: Session, mesh: MeshState, applications: list[Application]) -> tuple[Machine, ...]:
     carriers = {carrier.vm_id: carrier for carrier in queries.carriers(session, mesh.id)}
-    zones = {member.id: (member.zone_id, member.zone_name) for member in mesh.members}
+    places = places_of(session, {member.zone_id for member in mesh.members})
     machines = []
     for member in mesh.members:
         carrier = carriers[member.id]
@@ -164,8 +165,10 @@ def _load_machines(session: Session, mesh: MeshState, applications: list[Applica
             Machine(
                 id=member.id,
                 name=member.name,
-                zone_id=zones[member.id][0],
-                zone=zones[member.id][1],
+                zone_id=member.zone_id,
+                zone=member.zone_name,
+                provider=places[member.zone_id][0],
+                region=places[member.zone_id][1],
                 host=carrier.host,
                 # Running tasks fit by definition, whatever the stated number of slots.
                 slots=max(carrier.slots, carrier.slots_taken),
@@ -192,11 +195,12 @@ def _load_deployments(
         apart |= {
             place[other.id] for other in applications if any(s.other_id == application.id for s in other.apart_from)
         }
-        fields = ("id", "name", "objective", "moves_max", "move_cost", "per_vm_max", "per_host_max", "per_zone_max")
+        fields = ("id", "name", "objective", "moves_max", "move_cost", "leaves_region", "moves_for_others")
+        limits = ("per_vm_max", "per_host_max", "per_zone_max")
         roots = root_positions(application)
         deployments.append(
             Deployment(
-                **{field: getattr(application, field) for field in fields},
+                **{field: getattr(application, field) for field in (*fields, *limits)},
                 tasks=tuple(_demand(task, now) for task in application.tasks),
                 root=roots[0] if roots else None,
                 links=links_of(application),

@@ -9,6 +9,7 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.recommendations import load_instance, queries
 from sinemora.recommendations.core import constraints
+from sinemora.recommendations.core.instance import WAITING
 from sinemora.recommendations.schemas import MoveRead
 
 
@@ -75,12 +76,14 @@ def _no_longer_allowed(
     for index in moving:
         place, position = place_of[steps[index].task.id]
         at[place][position] = machine_of[steps[index].target.id]
+    occupancy = constraints.Occupancy(instance, at)
     changes = {}
     for index in moving:
-        place = place_of[steps[index].task.id][0]
-        violation = constraints.first_violation(instance, at, {machine_of[steps[index].target.id]}, {place})
-        if violation is not None:
-            changes[index] = violation.words[0].lower() + violation.words[1:]
+        step = steps[index]
+        source = WAITING if step.source is None else machine_of.get(step.source.id, WAITING)
+        refusal = occupancy.refusal(place_of[step.task.id], source)
+        if refusal is not None:
+            changes[index] = refusal[0].lower() + refusal[1:]
     return changes
 
 

@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sinemora.applications.models import Application, Task
+from sinemora.applications.queries import lock_mesh
 from sinemora.fleet.inventory.models import Vm
-from sinemora.fleet.meshes.models import Mesh
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationSchedule, RecommendationState
 
 
@@ -27,14 +27,10 @@ def lock_placement(
     The row of the mesh serialises moves on it, and changes of its members, which raise its revision. VMs may be in
     several meshes: their rows, in one order, serialise moves to one VM. Rows that only refer to these do not wait.
     """
-    session.execute(select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True, of=Mesh))
-    session.execute(
-        select(Application.id)
-        .where(Application.id.in_(application_ids))
-        .order_by(Application.id)
-        .with_for_update(key_share=True, of=Application)
-    )
-    session.execute(select(Vm.id).where(Vm.id.in_(vm_ids)).order_by(Vm.id).with_for_update(key_share=True, of=Vm))
+    lock_mesh(session, mesh_id)
+    for table, ids in ((Vm, vm_ids), (Application, application_ids)):
+        rows = select(table.id).where(table.id.in_(ids)).order_by(table.id)
+        session.execute(rows.with_for_update(key_share=True, of=table))
 
 
 def tasks(session: Session, task_ids: Collection[UUID]) -> list[Task]:

@@ -26,7 +26,7 @@ from sinemora.recommendations.core.verdict import MoveVerdict
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.placement import progress
 from sinemora.recommendations.placement.costs import Objective
-from sinemora.recommendations.placement.policies.limits import InfeasibleError
+from sinemora.recommendations.placement.infeasibility import InfeasibleError
 from sinemora.recommendations.placement.policies.nomora import Parameters
 from sinemora.recommendations.placement.problem import ProblemError
 from sinemora.recommendations.schemas import (
@@ -129,6 +129,7 @@ def apply(session: Session, actor: Actor, recommendation_id: UUID, precondition:
 
     ProductErrors of `accept`, `moves_none`, `recommendation_outdated`.
     """
+    applications.lock_mesh(session, get_recommendation(session, recommendation_id).mesh_id)
     recommendation = _deciding(session, recommendation_id, precondition, OPEN)
     steps = steps_of(recommendation)
     if not steps:

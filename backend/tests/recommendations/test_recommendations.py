@@ -37,7 +37,7 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
     assert total["gain"]["high"] - total["gain"]["low"] > 0.05
     proof = recommendation["result"]["optimality"]
     assert (proof["state"], proof["gap"]) == ("optimal", 0)
-    assert proof["words"].startswith("Optimal: no placement is better within these limits")
+    assert proof["words"].startswith("Optimal in mean performance over tasks, less the price of moves: no placement")
     assert recommendation["result"]["certificate"] is None
     evidence = recommendation["result"]["evidence"]
     assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (4, 6, 0)
@@ -285,7 +285,7 @@ def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
         "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
     )
     measured(mesh, {})
-    assert refused(mesh, worker, policy=policy)["relax"] == ["add 1 slot"]
+    assert refused(mesh, worker, policy=policy)["relax"] == ["add 1 slot to a-1"]
 
 
 def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):

@@ -90,7 +90,9 @@ export const useCreateApplication = () =>
         body: {
           ...input,
           description: '',
-          move_cost: 0,
+          move_cost: 0.01,
+          leaves_region: false,
+          moves_for_others: false,
           tasks: input.tasks.map((task) => ({ ...plainTask, ...task })),
         },
         key,

@@ -179,11 +179,10 @@ impl Graph {
             if machine == self.homes[member] {
                 cost += self.at_home[member];
             } else {
+                let task = self.tasks[member];
                 cost += self.alone[member * machines + machine as usize];
-                if member < self.running {
-                    cost += problem.price;
-                    moves += 1;
-                }
+                cost += problem.coming(task, machines, machine);
+                moves += usize::from(member < self.running);
             }
             for link in &self.links[member] {
                 if at[link.peer] >= 0 {
@@ -247,8 +246,9 @@ impl Graph {
                 let cost = &mut own[member * machines + machine];
                 if cost.is_finite() {
                     *cost += prices.price(*task, machine as i64);
+                    *cost += problem.brought(*task, machines, machine);
                     if member < self.running {
-                        *cost += problem.price;
+                        *cost += problem.move_price(*task);
                     }
                 }
             }

@@ -34,10 +34,10 @@ impl Relaxation<'_> {
                 .iter()
                 .enumerate()
                 .filter(|(_, gain)| gain.is_finite())
-                .map(|(machine, gain)| (gain - self.price(*task, machine as i64), machine))
+                .map(|(machine, gain)| (gain - self.arriving(*task, machine), machine))
                 .max_by(|a, b| a.0.total_cmp(&b.0));
             if let Some((gain, machine)) = best {
-                let gain = gain + home - problem.price;
+                let gain = gain + home - problem.move_price(*task);
                 if gain > 0.0 {
                     moves.push((gain, *task, machine));
                 }
@@ -63,9 +63,9 @@ impl Relaxation<'_> {
             let best = gains
                 .iter()
                 .enumerate()
-                .map(|(machine, gain)| gain - self.price(*task, machine as i64))
+                .map(|(machine, gain)| gain - self.arriving(*task, machine))
                 .fold(f64::NEG_INFINITY, f64::max);
-            most.push(best + home - problem.price);
+            most.push(best + home - problem.move_price(*task));
         }
         for (task, costs) in &graph.costs {
             cost += self
@@ -80,7 +80,7 @@ impl Relaxation<'_> {
         costs
             .iter()
             .enumerate()
-            .map(|(machine, cost)| (cost + self.price(task, machine as i64), machine))
+            .map(|(machine, cost)| (cost + self.arriving(task, machine), machine))
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .filter(|(cost, _)| *cost < self.problem.waiting_cost)
     }

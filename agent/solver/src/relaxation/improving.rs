@@ -63,7 +63,9 @@ impl Relaxation<'_> {
                     }
                     for (stay, task) in &options.stays {
                         let place = places.next();
-                        let gain = place.map_or(0.0, |(cost, _)| stay - cost - problem.price);
+                        let gain = place.map_or(0.0, |(cost, _)| {
+                            stay - cost - problem.move_price(class.task)
+                        });
                         match place {
                             Some((_, machine)) if left > 0 && gain > 0.0 && gain >= least => {
                                 left -= 1;

@@ -160,6 +160,12 @@ impl<'a> Relaxation<'a> {
             .sum()
     }
 
+    /// Return the price of a task that comes to a machine, without that of its move.
+    pub(super) fn arriving(&self, task: usize, machine: usize) -> f64 {
+        let brought = self.problem.brought(task, self.sizes.machines, machine);
+        self.price(task, machine as i64) + brought
+    }
+
     /// Return the machines by their latency from `machine`.
     pub(super) fn near(&self, machine: i64) -> &[u32] {
         &self.near[machine as usize * self.sizes.machines..][..self.sizes.machines]

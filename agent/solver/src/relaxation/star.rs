@@ -64,9 +64,7 @@ impl Relaxation<'_> {
         let mut cost = 0.0;
         if star.movable {
             cost += self.price(star.root, at);
-            if star.moves(problem, at) {
-                cost += problem.price;
-            }
+            cost += problem.coming(star.root, machines, at);
         }
         for (machine, weight) in &star.fixed {
             if *machine >= 0 && at >= 0 {
@@ -86,7 +84,7 @@ impl Relaxation<'_> {
                     .map_or(f64::INFINITY, |place| place.0)
             };
             cost += (0..options.evicted)
-                .map(|number| place(number) + problem.price)
+                .map(|number| place(number) + problem.move_price(class.task))
                 .sum::<f64>();
             let first = options.evicted;
             starts.extend(
@@ -95,7 +93,7 @@ impl Relaxation<'_> {
             );
             let places = options.places.iter().skip(first + class.waiting);
             for ((stay, _), (place, _)) in options.stays.iter().zip(places) {
-                let gain = stay - place - problem.price;
+                let gain = stay - place - problem.move_price(class.task);
                 if gain <= 0.0 {
                     break;
                 }
@@ -146,7 +144,9 @@ impl Relaxation<'_> {
         let mut dearest = options
             .stays
             .first()
-            .map_or(f64::NEG_INFINITY, |(stay, _)| stay - problem.price);
+            .map_or(f64::NEG_INFINITY, |(stay, _)| {
+                stay - problem.move_price(class.task)
+            });
         if class.waiting + options.evicted > 0 {
             dearest = f64::INFINITY;
         }
@@ -171,7 +171,8 @@ impl Relaxation<'_> {
             if at >= 0 && class.weight * self.floor(class.task, at, machine as i64) >= limit {
                 break;
             }
-            let cost = cost_on(machine as i64);
+            let brought = problem.brought(class.task, machines, machine);
+            let cost = cost_on(machine as i64) + brought;
             let count = fitting(machine).min(wanted);
             if count == 0 || cost >= limit {
                 continue;
@@ -270,6 +271,8 @@ pub(super) fn star(problem: &Problem<'_>, fixed: &State<'_>, root: usize, tasks:
                 && need(class.task) == need(task)
                 && problem.spared[class.task] == problem.spared[task]
                 && fixed.barred(class.task) == fixed.barred(task)
+                && problem.region(class.task, sizes.machines)
+                    == problem.region(task, sizes.machines)
         });
         let place = alike.unwrap_or_else(|| {
             star.classes.push(class(problem, fixed, task, weight));

@@ -1,6 +1,7 @@
 """Instances of the optimiser without a database: of random tenants, and of any machines, applications and delays."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -54,7 +55,10 @@ def instance_of(tenant: Tenant) -> Instance:
     """Return the instance of a tenant whose round trips are the same in every window."""
     vms = len(tenant.slots)
     capacities = zip(tenant.slots, tenant.millicores, strict=True)
-    machines = [machine(vm, vm % ZONES, *capacity) for vm, capacity in enumerate(capacities)]
+    machines = [
+        replace(machine(vm, vm % ZONES, *capacity), region=f"region-{tenant.regions[vm % ZONES]}")
+        for vm, capacity in enumerate(capacities)
+    ]
     trips = np.broadcast_to(tenant.round_trip_us * 1e3, (WINDOWS, vms, vms)).copy()
     trips[:, np.arange(vms), np.arange(vms)] = np.nan
     applications = [_deployment(tenant, place, vms) for place in range(len(tenant.applications))]
@@ -78,6 +82,9 @@ def _deployment(tenant: Tenant, place: int, vms: int) -> Deployment:
         per_vm_max=application.spread[0],
         per_zone_max=application.spread[1],
         apart_from=frozenset(apart),
+        move_cost=application.move_cost,
+        leaves_region=application.leaves_region,
+        moves_for_others=application.moves_for_others,
     )
 
 

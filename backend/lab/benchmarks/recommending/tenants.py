@@ -6,11 +6,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from sqlalchemy import update
 
 from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.storing.worlds import frame_of, frame_rows, peers
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.core.library import LIBRARY, published
+from sinemora.fleet.inventory.models import Zone
 from sinemora.kit.db import system_session
 from sinemora.measurements.store import inserts
 
@@ -38,6 +40,9 @@ class Star:
     """Most tasks on one VM and in one zone."""
     moves_max: int | None
     apart_from: int | None
+    move_cost: float = 0.0
+    leaves_region: bool = True
+    moves_for_others: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Tenant:
     applications: list[Star]
     objective: str
     moves_max: int
+    regions: tuple[int, ...] = (0,) * ZONES
+    """Region of each zone."""
 
     @property
     def room(self) -> np.ndarray:
@@ -83,7 +90,12 @@ def _drawn(
     moves_max: int,
 ) -> Tenant:
     """Return a tenant whose applications keep their limits now."""
+    # A third of the meshes has few different round trips: many places are equal.
     even = rng.integers(10, 450, (vms, vms)) * 2.0
+    if rng.random() < 0.3:
+        even = rng.integers(10, 450, (vms, vms)) * 2.0
+    if rng.random() < 0.3:
+        even = rng.choice([100.0, 400.0, 800.0], (vms, vms))
     trips = np.minimum(np.maximum(even, even.T), 900)
     np.fill_diagonal(trips, 0)
     slots = rng.integers(1, 4, vms).tolist()
@@ -106,6 +118,7 @@ def _drawn(
         applications,
         objective,
         moves_max,
+        (0, 0, 1) if rng.random() < 0.5 else (0, 0, 0),
     )
 
 
@@ -142,12 +155,26 @@ def _application(
     if rng.random() < 0.3:
         level = int(rng.integers(2))
         counted = [vm if level == 0 else vm % ZONES for vm in at[1 if root else 0 :] if vm >= 0]
-        spread[level] = max(1, int(np.bincount(counted).max(initial=0)))
+        # Some are exceeded already.
+        spread[level] = max(1, int(np.bincount(counted).max(initial=0)) - int(rng.random() < 0.3))
     pinned = [bool(vm >= 0 and rng.random() < 0.15) for vm in at]
     moves_max = int(rng.integers(0, 3)) if rng.random() < 0.2 else None
     curve = _CURVES[int(rng.integers(len(_CURVES)))]
     return Star(
-        f"application-{number}", curve, root, at, pinned, takes, links, zones, (spread[0], spread[1]), moves_max, apart
+        f"application-{number}",
+        curve,
+        root,
+        at,
+        pinned,
+        takes,
+        links,
+        zones,
+        (spread[0], spread[1]),
+        moves_max,
+        apart,
+        move_cost=float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3])),
+        leaves_region=bool(rng.random() < 0.5),
+        moves_for_others=bool(rng.random() < 0.2),
     )
 
 
@@ -170,6 +197,9 @@ def declare(api: Api, name: str, tenant: Tenant) -> None:
         capacity: dict[str, Any] = {"slots": tenant.slots[at], "cpu_millicores": tenant.millicores[at]}
         api.read(f"/v1/vms/{identity}/capacity", capacity, method="PATCH")
     zone = {number: f"{name}-z{number}" for number in range(ZONES)}
+    with system_session() as session:
+        for number, region in enumerate(tenant.regions):
+            session.execute(update(Zone).where(Zone.name == zone[number]).values(region=f"region-{region}"))
     for application in tenant.applications:
         tasks = [
             {
@@ -191,6 +221,9 @@ def declare(api: Api, name: str, tenant: Tenant) -> None:
             "per_vm_max": application.spread[0],
             "per_zone_max": application.spread[1],
             "moves_max": application.moves_max,
+            "move_cost": application.move_cost,
+            "leaves_region": application.leaves_region,
+            "moves_for_others": application.moves_for_others,
             "apart_from": []
             if application.apart_from is None
             else [f"{name}-{tenant.applications[application.apart_from].name}"],

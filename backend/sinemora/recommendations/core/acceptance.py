@@ -1,25 +1,29 @@
 """Which groups of moves are kept: those that hold-out windows confirm, within limits and budgets, in a feasible order.
 
-Moves form groups that depend on one another. A group is kept if its hold-out gain exceeds the cost of its moves with
-`PROBABILITY`.
+Moves form groups that depend on one another. A group is kept if the hold-out gain of each of its applications exceeds
+the cost of the application's own moves with `PROBABILITY`. What an application gains by a start is not estimated, and
+one that consents to move for others only has to gain together with all of the group.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.kit.percent import percent
 from sinemora.recommendations.core.constraints import (
-    Violation,
+    Occupancy,
     counted,
-    first_violation,
+    first_refusal,
     joined_by_spread,
     moves_allowed,
 )
 from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
 from sinemora.recommendations.core.instance import Deployment, Instance
+from sinemora.recommendations.core.joint_placement import LEAST_PRICE
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.solution import Group
 from sinemora.recommendations.core.split import BLOCKS_LEAST
@@ -30,7 +34,10 @@ MOVE_COST, BRINGING_COST = "move_cost", "bringing_cost"
 _COST_WORDS = {MOVE_COST: "a move cost", BRINGING_COST: "a cost of bringing artifacts"}
 _COSTS = ((MOVE_COST,), (BRINGING_COST,), (MOVE_COST, BRINGING_COST))
 """Costs of moves that a person can lower, one alone before both."""
-_NO_ORDER = "no feasible order: full VMs would swap tasks without a spare slot; free one slot anywhere"
+_NO_ORDER = (
+    "no order of the moves keeps every limit after each step without a spare slot and a move to it: free one slot"
+    " anywhere, or allow more moves"
+)
 
 
 def judge(
@@ -47,8 +54,7 @@ def judge(
         _judge_group(instance, tuple(group), options, noise)
         for group in together(moves, rerooted | graphs, joined_by_spread(instance, moves))
     )
-    groups = _reject_over_budget(instance, sorted(judged, key=_worth, reverse=True), options)
-    return _reject_blocked(instance, groups)
+    return _in_order(instance, sorted(judged, key=_worth, reverse=True), options, noise)
 
 
 def blocked_groups(groups: Iterable[Group]) -> list[Group]:
@@ -57,17 +63,27 @@ def blocked_groups(groups: Iterable[Group]) -> list[Group]:
 
 
 def refuted_moves(instance: Instance, group: Group) -> list[TaskMove]:
-    """Return the moves of an unconfirmed group whose own tasks do not surely gain; all of them if each task gains."""
+    """Return the moves of an unconfirmed group whose own tasks do not surely gain; all of them if each task gains.
+
+    Of a group in which one application does not gain enough, only its moves count.
+    """
     here = tuple(application.at for application in instance.applications)
     after = apply_moves(here, group.moves)
-    gains = ((move, task_gain(instance, move, here, after)) for move in group.moves)
+    moves = [move for move in group.moves if group.loser in (None, move.task[0]) and not move.starts]
+    gains = ((move, task_gain(instance, move, here, after)) for move in moves)
     refuted = [move for move, gain in gains if gain is None or gain.probability < PROBABILITY]
-    return refuted or list(group.moves)
+    return refuted or moves or list(group.moves)
 
 
 def move_cost_of(application: Deployment, options: Options) -> float:
     """Return the minimum gain of a move of an application: that of the request, else its own."""
     return application.move_cost if options.move_cost is None else options.move_cost
+
+
+def prices_of_moves(instance: Instance, options: Options, noise: float) -> Floats:
+    """Return the least gain of a move for its task by application: its cost, and what noise alone explains."""
+    least = max(noise, LEAST_PRICE)
+    return np.array([max(move_cost_of(application, options), least) for application in instance.applications])
 
 
 def price_of_moves(instance: Instance, place: int, count: int, options: Options, noise: float) -> float:
@@ -87,22 +103,11 @@ def price_of_bringing(instance: Instance, place: int, targets: Iterable[int]) ->
 def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], options: Options, noise: float) -> Group:
     here = tuple(application.at for application in instance.applications)
     after = apply_moves(here, moves)
-    count = Counter(move.task[0] for move in moves)
-    places = sorted(count)
-
-    def price(without: tuple[str, ...] = ()) -> float:
-        total = 0.0
-        for place in places:
-            paid = replace(options, move_cost=0.0) if MOVE_COST in without else options
-            total += price_of_moves(instance, place, count[place], paid, noise)
-            if BRINGING_COST not in without:
-                total += price_of_bringing(instance, place, (move.target for move in moves if move.task[0] == place))
-        return total / len(places)
-
-    gain = expected_gain(instance, here, after, places, price())
-    violated: Violation | None = first_violation(instance, after, {move.target for move in moves}, set(places))
-    if violated is not None:
-        return Group(moves, gain, violated.words)
+    places = sorted({move.task[0] for move in moves})
+    gain = expected_gain(instance, here, after, places, _price(instance, places, moves, options, noise))
+    refusal = first_refusal(instance, after, moves)
+    if refusal is not None:
+        return Group(moves, gain, refusal)
     pinned = [
         need.name
         for move in moves
@@ -110,28 +115,66 @@ def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], options: Optio
     ]
     if pinned:
         return Group(moves, gain, f"{pinned[0]} is pinned")
-    if any(move.starts for move in moves):
-        return Group(moves, gain, None)  # a waiting task performs nothing: any machine is better
-    if instance.shortage is not None:
+    # A task that waits performs nothing: for its application any machine is better.
+    starting = {move.task[0] for move in moves if move.starts}
+    paying = [place for place in places if place not in starting]
+    if paying and instance.shortage is not None:
         return Group(moves, None, instance.shortage)
+    alone = [place for place in paying if not instance.applications[place].moves_for_others]
+    for some in [*([place] for place in alone), *([paying] if len(alone) < len(paying) and not starting else [])]:
+        rejected = _reject_unpaid(instance, moves, some, options, noise)
+        if rejected is not None:
+            several = len(places) > 1 and len(some) == 1
+            words = f"{instance.applications[some[0]].name}: {rejected.rejected}" if several else rejected.rejected
+            return replace(rejected, gain=gain, rejected=words, loser=some[0] if several else None)
+    return Group(moves, gain, None)
+
+
+def _price(
+    instance: Instance,
+    places: Sequence[int],
+    moves: Sequence[TaskMove],
+    options: Options,
+    noise: float,
+    without: tuple[str, ...] = (),
+) -> float:
+    """Return the mean cost of moves to applications `places`, as a share of the links of each."""
+    paid = replace(options, move_cost=0.0) if MOVE_COST in without else options
+    total = 0.0
+    for place in places:
+        mine = [move for move in moves if move.task[0] == place]
+        total += price_of_moves(instance, place, len(mine), paid, noise)
+        if BRINGING_COST not in without:
+            total += price_of_bringing(instance, place, (move.target for move in mine))
+    return total / len(places)
+
+
+def _reject_unpaid(
+    instance: Instance, moves: tuple[TaskMove, ...], places: list[int], options: Options, noise: float
+) -> Group | None:
+    """Return the rejected group if the applications `places` do not surely gain more than their moves cost."""
+    here = tuple(application.at for application in instance.applications)
+    after = apply_moves(here, moves)
+    gain = expected_gain(instance, here, after, places, _price(instance, places, moves, options, noise))
     if gain is None:
-        return Group(moves, None, "no hold-out window has all round trips before and after", unconfirmed=True)
+        words = "no hold-out window has all round trips before and after"
+        return Group(moves, None, words, unconfirmed=True)
     if gain.blocks < BLOCKS_LEAST:
-        return Group(
-            moves,
-            gain,
+        words = (
             f"only {gain.blocks} of {np.unique(instance.holdout_blocks).size} held-out blocks of time have all round"
-            f" trips before and after, {BLOCKS_LEAST} are needed",
-            unconfirmed=True,
+            f" trips before and after, {BLOCKS_LEAST} are needed"
         )
+        return Group(moves, gain, words, unconfirmed=True)
     if gain.probability >= PROBABILITY:
-        return Group(moves, gain, None)
+        return None
     words = (
         f"probability that the gain exceeds its cost: {percent(gain.probability, 0)}, below {percent(PROBABILITY, 0)}"
     )
     too_costly: tuple[str, ...] = ()
     for costs in _COSTS:
-        free = expected_gain(instance, here, after, places, price(costs))
+        free = expected_gain(
+            instance, here, after, places, _price(instance, places, moves, options, noise, without=costs)
+        )
         if free is not None and free.probability >= PROBABILITY:
             too_costly = costs
             named = " and ".join(_COST_WORDS[cost] for cost in costs)
@@ -141,40 +184,59 @@ def _judge_group(instance: Instance, moves: tuple[TaskMove, ...], options: Optio
     return Group(moves, gain, words, unconfirmed=True, too_costly=too_costly)
 
 
-def _reject_over_budget(instance: Instance, groups: list[Group], options: Options) -> list[Group]:
-    """Return groups, best first, and reject those over the move budget, in all or of an application."""
-    left = options.moves_max
-    own = {place: application.moves_max for place, application in enumerate(instance.applications)}
-    checked = []
+def _in_order(
+    instance: Instance, groups: list[Group], options: Options, noise: float
+) -> tuple[list[Group], tuple[MoveStep, ...]]:
+    """Return groups, best first, and the steps of those that keep the budgets and every limit after each step."""
+    occupancy = Occupancy(instance, tuple(application.at for application in instance.applications))
+    spent: Counter[int] = Counter()
+    checked: list[Group] = []
+    steps: list[MoveStep] = []
     for group in groups:
-        count = Counter(move.task[0] for move in group.moves if not move.starts)
-        over = [place for place, moves in count.items() if (limit := own[place]) is not None and moves > limit]
-        if group.rejected is None and count.total() > left:
-            needs = f"{counted(count.total(), 'moves')} needed"
-            room = moves_allowed(0) if options.moves_max == 0 else f"{left} of {options.moves_max} left"
-            group = replace(group, rejected=f"move budget exceeded: {needs}, {room}")
-        elif group.rejected is None and over:
-            group = replace(group, rejected=f"move limit of {instance.applications[over[0]].name} exceeded")
-        elif group.rejected is None:
-            left -= count.total()
-            own |= {place: limit - moves for place, moves in count.items() if (limit := own[place]) is not None}
-        checked.append(group)
-    return checked
+        needed = spent + _moves_of(group.moves)
+        over = _over_budget(instance, spent, needed, options)
+        if group.rejected is not None or over is not None:
+            checked.append(group if group.rejected is not None else replace(group, rejected=over))
+            continue
+        may_park = partial(_may_park, instance, group, needed, options, noise)
+        order = ordered(group.moves, occupancy, len(instance.machines), may_park)
+        checked.append(group if order is not None else replace(group, rejected=_NO_ORDER))
+        if order is not None:
+            steps += order
+            spent = needed + _moves_of([step.move for step in order if step.via is not None])
+    return checked, tuple(steps)
 
 
-def _reject_blocked(instance: Instance, groups: list[Group]) -> tuple[list[Group], tuple[MoveStep, ...]]:
-    """Reject groups without a feasible order of moves; return the others' steps."""
-    free = instance.free()
-    while True:
-        order = ordered([move for group in groups if group.rejected is None for move in group.moves], free)
-        if not order.stuck:
-            return groups, order.steps
-        groups = [
-            replace(group, rejected=_NO_ORDER)
-            if group.rejected is None and set(group.moves) & set(order.stuck)
-            else group
-            for group in groups
-        ]
+def _may_park(
+    instance: Instance, group: Group, needed: Counter[int], options: Options, noise: float, parked: Sequence[TaskMove]
+) -> bool:
+    """Return whether budgets and gains allow tasks of a group to be parked: each moves once more."""
+    if _over_budget(instance, needed, needed + _moves_of(parked), options) is not None:
+        return False
+    starting = {move.task[0] for move in group.moves if move.starts}
+    return all(
+        _reject_unpaid(instance, (*group.moves, *parked), [place], options, noise) is None
+        for place in {move.task[0] for move in parked} - starting
+    )
+
+
+def _moves_of(moves: Iterable[TaskMove]) -> Counter[int]:
+    """Return the number of moves of each application; starts of waiting tasks are none."""
+    return Counter(move.task[0] for move in moves if not move.starts)
+
+
+def _over_budget(instance: Instance, spent: Counter[int], needed: Counter[int], options: Options) -> str | None:
+    """Return the budget of moves, in all or of an application, that `needed` moves exceed; `spent` are known before."""
+    more = needed - spent
+    if more and needed.total() > options.moves_max:
+        left = options.moves_max - spent.total()
+        room = moves_allowed(0) if options.moves_max == 0 else f"{left} of {options.moves_max} left"
+        return f"move budget exceeded: {counted(more.total(), 'moves')} needed, {room}"
+    for place in more:
+        most = instance.applications[place].moves_max
+        if most is not None and needed[place] > most:
+            return f"move limit of {instance.applications[place].name} exceeded"
+    return None
 
 
 def _worth(group: Group) -> float:

@@ -292,6 +292,10 @@ def _domains(
         yield Limit(
             "zones", f"{application.name} may not use zone {vm.zone}", f"allow {application.name} zone {vm.zone}"
         )
+    if not application.leaves_region and instance.location[1, at[position]] != instance.location[1, machine]:
+        region = instance.machines[int(at[position])].region
+        words = f"{application.name} stays in region {region}"
+        yield Limit("region", words, f"let {application.name} leave its region")
     if position == application.root:
         return
     spread = at >= 0

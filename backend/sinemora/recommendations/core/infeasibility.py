@@ -1,20 +1,19 @@
 """Diagnosis of unplaced tasks: the single constraint whose relaxation makes room, and objectives out of reach."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Indices
 from sinemora.kit.percent import percent
 from sinemora.recommendations.core.constraints import moves_allowed
-from sinemora.recommendations.core.formulate import formulate
 from sinemora.recommendations.core.holdout import estimate_mean, performance_series
-from sinemora.recommendations.core.instance import WAITING, Deployment, ImputedMatrix, Instance
-from sinemora.recommendations.core.joint_placement import SearchResult
+from sinemora.recommendations.core.instance import Deployment, ImputedMatrix, Instance
+from sinemora.recommendations.core.joint_placement import SearchResult, movable_tasks, search_problem
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.placement import infeasibility
 from sinemora.recommendations.placement.plan import PlacementPlan
-from sinemora.recommendations.placement.policies import limits
-from sinemora.recommendations.placement.problem import Problem
+from sinemora.recommendations.placement.policies import search
+from sinemora.recommendations.placement.problem import ANYWHERE
 
 LEVELS = {"machine": "VM", "rack": "host", "pod": "zone", "place": "zone"}
 """Names of the solver's levels for tenants."""
@@ -22,27 +21,32 @@ LEVELS = {"machine": "VM", "rack": "host", "pod": "zone", "place": "zone"}
 
 def diagnose_unplaced(
     instance: Instance,
-    stars: list[int],
     assumed: ImputedMatrix,
-    problem: Problem | None,
+    options: Options,
+    prices: Floats,
     plan: PlacementPlan | None,
-    search: SearchResult | None,
-) -> Iterator[limits.InfeasibleError]:
+    found: SearchResult | None,
+) -> Iterator[infeasibility.InfeasibleError]:
     """Yield why tasks of the published policy and of the joint placement are unplaced."""
+    names = [application.name for application in instance.applications]
+    machines = [machine.name for machine in instance.machines]
+    if plan is not None and (plan.waiting.any() or (plan.root == ANYWHERE).any()):
+        # The published policy may leave a task waiting that fits: refuse only what the search cannot place either.
+        here = tuple(application.at for application in instance.applications)
+        problem, _ = search_problem(instance, assumed, here, movable_tasks(instance, []), options, prices)
+        at = search.started(problem, problem.at)
+        yield from _refusal(lambda: infeasibility.require_all_found(problem, at, names, machines, LEVELS))
+    if found is not None:
+        proven = found.solution.gap is not None and not found.problem.barred.size
+        yield from _refusal(
+            lambda: infeasibility.require_all_found(found.problem, found.solution.at, names, machines, LEVELS, proven)
+        )
+
+
+def _refusal(require: Callable[[], None]) -> Iterator[infeasibility.InfeasibleError]:
     try:
-        if problem is not None and plan is not None:
-            if plan.waiting.any():
-                # The published policy may leave a task waiting that fits: refuse only what no policy can place.
-                plan = limits.solve(problem.with_roots(plan.root))
-            infeasibility.require_all_placed(problem, plan, LEVELS, _unpinned(instance, stars, assumed))
-    except limits.InfeasibleError as error:
-        yield error
-    try:
-        if search is not None:
-            infeasibility.require_all_found(
-                search.problem, search.solution, [application.name for application in instance.applications], LEVELS
-            )
-    except limits.InfeasibleError as error:
+        require()
+    except infeasibility.InfeasibleError as error:
         yield error
 
 
@@ -59,7 +63,7 @@ def unmet_objectives(instance: Instance, at: tuple[Indices, ...], options: Optio
         )
         if estimate is not None and estimate.mean < application.objective:
             words.append(
-                f"{application.name} reaches {percent(estimate.mean)}, below its objective of"
+                f"With these moves {application.name} reaches {percent(estimate.mean)}, below its objective of"
                 f" {percent(application.objective)}, {_within_moves(application, options)}, or rent VMs nearer to one"
                 " another."
             )
@@ -74,14 +78,3 @@ def _within_moves(application: Deployment, options: Options) -> str:
         of = "the request" if options.moves_max == 0 else application.name
         return f"{moves_allowed(0)}: raise moves_max of {of}, lower the objective"
     return f"with {moves_allowed(most)}: lower the objective, relax a limit"
-
-
-def _unpinned(instance: Instance, stars: list[int], assumed: ImputedMatrix) -> Iterator[tuple[str, Problem]]:
-    """Yield the problem without the pins of each application, those with waiting tasks first."""
-    for place in sorted(stars, key=lambda place: not (instance.applications[place].at == WAITING).any()):
-        application = instance.applications[place]
-        if any(need.pinned and at >= 0 for need, at in zip(application.tasks, application.at.tolist(), strict=True)):
-            loose = replace(application, tasks=tuple(replace(need, pinned=False) for need in application.tasks))
-            applications = (*instance.applications[:place], loose, *instance.applications[place + 1 :])
-            looser = formulate(replace(instance, applications=applications), stars, assumed)
-            yield f"unpin tasks of {application.name}", looser

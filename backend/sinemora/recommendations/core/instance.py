@@ -38,6 +38,8 @@ class Machine:
     rack: str | None = None
     stated_slots: int | None = None
     """Number of slots of its capacity; `slots` are never fewer than are taken."""
+    region: str = ""
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,10 @@ class Deployment:
     apart_from: frozenset[int]
     chosen: bool
     """The request selects this application; others stay and keep their slots."""
+    leaves_region: bool = False
+    """Running tasks may move to another region."""
+    moves_for_others: bool = False
+    """Tasks may move for the gain of other applications; otherwise each application gains by its own moves."""
     bringing: Floats | None = None
     """Minimum gain of a move to each machine on top, since the image of the tasks has to be brought there first."""
 
@@ -132,6 +138,21 @@ class Instance:
     def zones(self) -> Indices:
         """Return the zone of each machine."""
         return numbered([machine.zone_id for machine in self.machines])
+
+    @cached_property
+    def location(self) -> Ints:
+        """Return zone, region and provider of each machine as numbers, shape (3, machines)."""
+        regions = numbered([(machine.provider, machine.region) for machine in self.machines])
+        providers = numbered([machine.provider for machine in self.machines])
+        return np.stack([self.zones, regions, providers]).astype(np.int64)
+
+    @cached_property
+    def stated_room(self) -> Ints:
+        """Return the capacity of each machine as stated, shape (machines, 3): more may run there."""
+        room = self.room.copy()
+        slots = [machine.slots if machine.stated_slots is None else machine.stated_slots for machine in self.machines]
+        room[:, 0] = np.minimum(room[:, 0], slots)
+        return room
 
     @cached_property
     def room(self) -> Ints:

@@ -29,6 +29,11 @@ from sinemora.recommendations.placement.policies.search import (
 Int32s = npt.NDArray[np.int32]
 Barred = frozenset[tuple[tuple[int, int], int]]
 """Tasks, each with a machine that it may not come to."""
+LEAST_PRICE = 1e-4
+"""Least price of a move where one costs nothing: of placements that perform equally, the one with fewest moves."""
+_NEARER = 32
+"""A zone, region or provider that a task leaves costs a move divided by this: ten moves and their ways cost less than
+eleven moves."""
 _ROUNDS = 8
 """Most rounds in which applications that do badly get more weight."""
 
@@ -66,16 +71,18 @@ def place_jointly(
     at: tuple[Indices, ...],
     movers: set[tuple[int, int]],
     options: Options,
-    least_gain: float,
+    prices: Floats,
     barred: Barred = frozenset(),
     earlier: tuple[SearchSolution, tuple[Indices, ...]] | None = None,
 ) -> SearchResult:
-    """Place `movers` with all other tasks fixed `at` their machines; a move has to gain `least_gain` for its task.
+    """Place `movers` with all other tasks fixed `at` their machines; a move has to gain for its task what it costs.
+
+    `prices`: the least gain of a move by application (`prices_of_moves`).
 
     No task comes to a machine that it is `barred` from. `earlier`: the solution of a search with fewer limits, and a
     placement within those of now, from which the search begins.
     """
-    problem, tasks = _search_problem(instance, assumed, at, movers, options, least_gain)
+    problem, tasks = search_problem(instance, assumed, at, movers, options, prices)
     row_of = {task: row for row, task in enumerate(tasks)}
     pairs = sorted((row_of[task], machine) for task, machine in barred)
     problem = replace(problem, barred=np.array(pairs, np.int64).reshape(-1, 2))
@@ -137,14 +144,15 @@ def _losses(problem: SearchProblem, at: Ints) -> Floats:
     return losses
 
 
-def _search_problem(
+def search_problem(
     instance: Instance,
     assumed: ImputedMatrix,
     at: tuple[Indices, ...],
     movers: set[tuple[int, int]],
     options: Options,
-    least_gain: float,
+    prices: Floats,
 ) -> tuple[SearchProblem, list[tuple[int, int]]]:
+    """Return the problem of placing `movers`, and the (application, task) of each of its tasks."""
     applications = instance.applications
     tasks = [(place, task) for place, application in enumerate(applications) for task in range(len(application.tasks))]
     first = np.cumsum([0, *(len(application.tasks) for application in applications)])
@@ -155,11 +163,11 @@ def _search_problem(
     if options.objective is Objective.slowdown:
         costs = 1 / np.clip(performance, LEAST_PERFORMANCE, 1.0)
     mean = float(np.mean([len(link) for link in links]))
-    weights = []
-    for edges in links:
-        # A link weighs as one task of a star; if applications weigh equally, by its share of its application.
-        alike = options.objective in (Objective.fair, Objective.worst_first)
-        weights.append(edges.weights / edges.weights.sum() * (mean if alike else len(edges)))
+    # A link weighs as one task of a star; if applications weigh equally, by its share of its application.
+    alike = options.objective in (Objective.fair, Objective.worst_first)
+    weights = [edges.weights / edges.weights.sum() * (mean if alike else len(edges)) for edges in links]
+    # What a move costs weighs as the link of its task.
+    weighs = np.array([mean / max(len(application.links), 1) if alike else 1.0 for application in applications])
     zones, racks = instance.zones.astype(np.int64), instance.racks.astype(np.int64)
     limits = [
         (application.per_vm_max, application.per_host_max, application.per_zone_max) for application in applications
@@ -167,7 +175,8 @@ def _search_problem(
     apart = np.zeros((len(applications), len(applications)), np.bool_)
     for place, application in enumerate(applications):
         apart[place, list(application.apart_from)] = True
-    everywhere = np.ones(len(instance.machines), np.bool_)
+    everywhere, nothing = np.ones(len(instance.machines), np.bool_), np.zeros(len(instance.machines))
+    over = np.maximum(instance.room - instance.free(at) - instance.stated_room, 0)
     problem = SearchProblem(
         at=_machine_of_each(at),
         movable=np.array([task in movers for task in tasks]),
@@ -180,7 +189,7 @@ def _search_problem(
         owner=np.array([place for place, _ in tasks], np.int64),
         need=np.array([applications[place].tasks[task].takes for place, task in tasks], np.int64),
         # Running tasks fit by definition, whatever the stated capacity.
-        room=instance.room - np.minimum(instance.free(at), 0),
+        room=instance.stated_room + over,
         source=np.concatenate([first[place] + link.sources for place, link in zip(places, links, strict=True)]),
         target=np.concatenate([first[place] + link.targets for place, link in zip(places, links, strict=True)]),
         weight=np.concatenate(weights),
@@ -194,7 +203,14 @@ def _search_problem(
         most=np.array([[NO_LIMIT if most is None else most for most in row] for row in limits], np.int64),
         spared=np.array([task == applications[place].root for place, task in tasks]),
         apart=apart,
-        move_price=least_gain,
+        move_price=prices * weighs,
+        bringing=weighs[:, None]
+        * np.stack([nothing if application.bringing is None else application.bringing for application in applications]),
+        location=instance.location,
+        far=float(prices.min()) / _NEARER,
+        stays=np.array([not application.leaves_region for application in applications]),
+        pays=np.array([not application.moves_for_others for application in applications]),
+        over=over,
         most_moves=options.moves_max,
         most_moves_of=np.array(
             [NO_LIMIT if application.moves_max is None else application.moves_max for application in applications],

@@ -6,7 +6,8 @@ on hold-out windows (`acceptance`), and where that rejects moves, it searches ag
 
 from dataclasses import dataclass
 
-from sinemora.recommendations.core.acceptance import blocked_groups, judge, move_cost_of
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.recommendations.core.acceptance import blocked_groups, judge, prices_of_moves
 from sinemora.recommendations.core.formulate import formulate, solvable_stars, task_moves
 from sinemora.recommendations.core.gains import apply_moves, min_gain
 from sinemora.recommendations.core.infeasibility import diagnose_unplaced
@@ -25,14 +26,14 @@ from sinemora.recommendations.placement.policies import nomora
 class _Placing:
     """Joint placement after the moves `proposed` of the published policy, and the judgement of all these moves.
 
-    A move has to gain `least_gain` for its task; `noise` explains the gain `noise`.
+    A move has to gain the price of its application for its task; noise explains the gain `noise`.
     """
 
     instance: Instance
     options: Options
     assumed: ImputedMatrix
     proposed: list[TaskMove]
-    least_gain: float
+    prices: Floats
     noise: float
 
     def __call__(self, movers: set[tuple[int, int]], barred: Barred, earlier: Judged | None) -> Judged:
@@ -48,9 +49,7 @@ class _Placing:
             if earlier is not None and earlier[0] is not None:
                 kept = [move for group in earlier[1] if group.rejected is None for move in group.moves]
                 known = (earlier[0].solution, apply_moves(at, kept))
-            search = place_jointly(
-                self.instance, self.assumed, at, movers, self.options, self.least_gain, barred, known
-            )
+            search = place_jointly(self.instance, self.assumed, at, movers, self.options, self.prices, barred, known)
             moves = [*moves, *search.moves]
         progress.report(0.8, f"judging {len(moves)} moves on held-out windows")
         return search, *judge(self.instance, moves, self.options, self.noise)
@@ -65,7 +64,7 @@ def solve(instance: Instance, options: Options) -> Solution:
     here = tuple(application.at for application in instance.applications)
     chosen = [place for place, application in enumerate(instance.applications) if application.chosen]
     noise = min_gain(instance, chosen)
-    least_gain = max(noise, min((move_cost_of(instance.applications[place], options) for place in chosen), default=0.0))
+    prices = prices_of_moves(instance, options, noise)
     stars = solvable_stars(instance) if options.nomora else []
     problem, plan, proposed, racks_from = None, None, [], None
     if stars:
@@ -75,7 +74,10 @@ def solve(instance: Instance, options: Options) -> Solution:
         plan = nomora.solve(problem, options.nomora)
         proposed = task_moves(instance, stars, problem, plan)
     movers = movable_tasks(instance, stars)
-    place = _Placing(instance, options, assumed, proposed, least_gain, noise)
+    waiting = {(place, task) for place, task in movers if here[place][task] == WAITING}
+    if instance.shortage is not None and waiting:  # no gain of a move can be judged: only starts are worth making
+        movers = waiting
+    place = _Placing(instance, options, assumed, proposed, prices, noise)
     judged, barred = place(movers, Barred(), None), Barred()
     refused: list[Group] = []
     if not options.nomora and instance.shortage is None:
@@ -83,14 +85,14 @@ def solve(instance: Instance, options: Options) -> Solution:
     search, groups, steps = judged
     first = search
     if blocked_groups(groups) and not options.nomora:
-        search, again, steps = place_reachably(lambda tasks, earlier: place(tasks, barred, earlier), movers, judged)
+        search, again, steps = place_reachably(place, movers, barred, judged)
         groups = [*again, *(group for group in blocked_groups(groups) if group not in again)]
     rejected = sum(len(group.moves) for group in groups if group.rejected is not None)
     groups = [*groups, *refused]
     kept = [group for group in groups if group.rejected is None]
     after = apply_moves(here, [move for group in kept for move in group.moves])
     unplaced = []
-    for why in diagnose_unplaced(instance, stars, assumed, problem, plan, search):
+    for why in diagnose_unplaced(instance, assumed, options, prices, plan, search):
         # Running tasks that violate their limits may stay.
         if not steps and any((here[place] == WAITING).any() for place in chosen):
             raise why

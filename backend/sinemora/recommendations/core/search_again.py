@@ -8,7 +8,7 @@ from sinemora.recommendations.core.gains import apply_moves, expected_gain
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.joint_placement import Barred, SearchResult
 from sinemora.recommendations.core.solution import Group
-from sinemora.recommendations.placement.move_sequence import MoveStep
+from sinemora.recommendations.placement.move_sequence import MoveStep, TaskMove
 
 _ROUNDS = 2
 """Most times that many tasks are placed again, without moves that have no feasible order."""
@@ -58,33 +58,36 @@ def _confirmed_worth(instance: Instance, judged: Judged) -> tuple[int, float]:
 
 
 def place_reachably(
-    place: Callable[[set[tuple[int, int]], Judged], Judged], movers: set[tuple[int, int]], judged: Judged
+    place: Callable[[set[tuple[int, int]], Barred, Judged], Judged],
+    movers: set[tuple[int, int]],
+    barred: Barred,
+    judged: Judged,
 ) -> Judged:
     """Place tasks again so that no group of moves lacks a feasible order, as far as some rounds go.
 
-    Of few tasks, one task of the blocked groups after another stays where it is, the cheapest placement first: no
-    placement in which more tasks stay is cheaper. Of many tasks, all of the blocked groups stay.
+    Of few tasks, one move of the blocked groups after another is barred, the cheapest placement first: every placement
+    that can be reached lacks one of them. Of many tasks, all of the blocked groups stay.
     """
     if len(movers) > _FEW_MOVERS:
         for _ in range(_ROUNDS):
             if not (blocked := blocked_groups(judged[1])):
                 break
-            movers = movers - _running(blocked)
-            judged = place(movers, judged)
+            movers = movers - {move.task for move in _running(blocked)}
+            judged = place(movers, barred, judged)
         return judged
-    waiting: list[tuple[float, int, set[tuple[int, int]], Judged]] = [(_cost(judged), 0, set(), judged)]
-    known: set[frozenset[tuple[int, int]]] = set()
+    waiting: list[tuple[float, int, Barred, Judged]] = [(_cost(judged), 0, barred, judged)]
+    known: set[Barred] = set()
     while waiting:
-        _, _, stay, judged = heapq.heappop(waiting)
+        _, _, barred, judged = heapq.heappop(waiting)
         blocked = blocked_groups(judged[1])
         if not blocked or len(known) >= _PLACED_MOST:
             return judged
-        for task in sorted(_running(blocked)):
-            more = frozenset(stay | {task})
+        for move in _running(blocked):
+            more = barred | {(move.task, move.target)}
             if more not in known:
                 known.add(more)
-                again = place(movers - more, judged)
-                heapq.heappush(waiting, (_cost(again), len(known), set(more), again))
+                again = place(movers, more, judged)
+                heapq.heappush(waiting, (_cost(again), len(known), more, again))
     return judged
 
 
@@ -92,6 +95,6 @@ def _cost(judged: Judged) -> float:
     return 0.0 if judged[0] is None else judged[0].solution.total
 
 
-def _running(groups: Iterable[Group]) -> set[tuple[int, int]]:
-    """Return the tasks of moves that are no starts: a start is worth more than a swap that fails."""
-    return {move.task for group in groups for move in group.moves if not move.starts}
+def _running(groups: Iterable[Group]) -> list[TaskMove]:
+    """Return the moves that are no starts: a start is worth more than a swap that fails."""
+    return [move for group in groups for move in group.moves if not move.starts]

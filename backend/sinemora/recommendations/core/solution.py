@@ -23,6 +23,8 @@ class Group:
     rejected: str | None
     unconfirmed: bool = False
     """Rejected because held-out windows do not confirm the gain."""
+    loser: int | None = None
+    """Application that does not gain enough by its own moves, of a group with several."""
     too_costly: tuple[str, ...] = ()
     """Unconfirmed only because of these costs, `move_cost` or `bringing_cost`: without them the gain is confirmed."""
 

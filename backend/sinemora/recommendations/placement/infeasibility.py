@@ -1,106 +1,87 @@
-"""Diagnosis of infeasibility: limits that make room when relaxed alone."""
+"""Diagnosis of tasks that a search left waiting: what makes room for them when relaxed alone, found by trying it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
-from sinemora.recommendations.placement.plan import PlacementPlan
-from sinemora.recommendations.placement.policies import limits, search
-from sinemora.recommendations.placement.policies.limits import InfeasibleError
-from sinemora.recommendations.placement.policies.search import LEVELS, NO_LIMIT, SearchProblem, SearchSolution
-from sinemora.recommendations.placement.problem import ANYWHERE, Problem
+from sinemora.recommendations.placement.policies import search
+from sinemora.recommendations.placement.policies.search import LEVELS, NO_LIMIT, SearchProblem
+from sinemora.recommendations.placement.problem import Ints
 
 LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
 """Names of the levels, and of the machines allowed to a job."""
-TRIED_MOST = 20
+TRIED_MOST = 24
 """Maximum number of limits relaxed one at a time."""
 _OTHERS_TRIED = 3
 """Maximum number of jobs without waiting tasks that are unpinned."""
 _EACH_TRIED = 5
 """Maximum number of jobs with waiting tasks that are diagnosed one by one."""
+_GROWN_MOST = 5
+"""Maximum number of machines that are tried with more slots: those that most waiting jobs may use."""
 
 
-def require_all_placed(
-    problem: Problem,
-    plan: PlacementPlan,
-    words: Mapping[str, str] = LEVEL_WORDS,
-    further: Iterable[tuple[str, Problem]] = (),
-) -> None:
-    """Raise `InfeasibleError`, naming limits to relax, if tasks of the plan wait.
+class InfeasibleError(ValueError):
+    """Not all tasks were placed. `relax` names limits that each make room when relaxed alone."""
 
-    `words` name the levels. `further` yields limits that were applied before the problem was formed, as pins, in words,
-    with the problem without each. Tries at most `TRIED_MOST` limits, those of waiting jobs first.
-    """
-    rootless = plan.root == ANYWHERE
-    missing = int(plan.waiting.sum() + rootless.sum())
-    if missing == 0:
-        return
-    names = [problem.jobs.name(int(job)) for job in np.flatnonzero((plan.waiting > 0) | rootless)]
-    short = int(problem.jobs.size.sum() + rootless.sum() - problem.free_slots().sum())
-    if short > 0 or rootless.any():
-        raise _refused(missing, names, short, (), 0)
-    rooted = problem.with_roots(plan.root)
-    without = chain(
-        ((name, looser.with_roots(plan.root)) for name, looser in further),
-        _without_spread(rooted, plan.waiting > 0, words),
-    )
-    tried = list(islice(without, TRIED_MOST))
-    relax = tuple(name for name, looser in tried if not limits.solve(looser).waiting.any())
-    raise _refused(missing, names, short, relax, len(tried))
+    def __init__(self, message: str, relax: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.relax = relax
 
 
 def require_all_found(
     problem: SearchProblem,
-    search_solution: SearchSolution,
+    at: Ints,
     jobs: Sequence[str],
+    machines: Sequence[str],
     words: Mapping[str, str] = LEVEL_WORDS,
+    proven: bool = False,
 ) -> None:
-    """Raise `InfeasibleError` as `require_all_placed`, for local search: limits not named may help as well.
+    """Raise `InfeasibleError` if tasks wait in the placement `at`, naming what makes room for them.
 
-    If no limit makes room for all waiting tasks, those that make room for the tasks of one job are named.
+    `words` name the levels. What is not named may help as well: at most `TRIED_MOST` limits are tried, those of waiting
+    jobs first. If none makes room for all waiting tasks, those that make room for the tasks of one job are named.
+    `proven`: no placement within the limits has fewer waiting tasks.
     """
-    waits = (search_solution.at < 0) & problem.movable
+    waits = (at < 0) & problem.movable
     missing = int(waits.sum())
     if missing == 0:
         return
     waiting_jobs = np.unique(problem.owner[waits])
-    free = problem.room[:, 0].sum() - problem.need[search_solution.at >= 0, 0].sum()
-    short = int(problem.need[waits, 0].sum() - free)
-    relax: tuple[str, ...] = ()
-    tried = 0
+    relax = _relaxations(problem, at, waits, jobs, machines, words)
     of_each: dict[str, tuple[str, ...]] = {}
-    if short <= 0:
-        relax, tried = _search_relaxations(problem, search_solution, waits, jobs, words)
-        if not relax and waiting_jobs.size > 1:  # each application may need another limit relaxed
-            for job in waiting_jobs[:_EACH_TRIED].tolist():
-                own = waits & (problem.owner == job)
-                alone = replace(problem, movable=problem.movable & ~(waits & ~own))
-                if not search.can_start_all(alone, search_solution.at):  # else only tasks of other jobs are in the way
-                    of_each[jobs[job]] = _search_relaxations(alone, search_solution, own, jobs, words)[0]
-    raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], short, relax, tried, of_each)
+    if not relax and waiting_jobs.size > 1:  # each application may need another limit relaxed
+        for job in waiting_jobs[:_EACH_TRIED].tolist():
+            own = waits & (problem.owner == job)
+            alone = replace(problem, movable=problem.movable & ~(waits & ~own))
+            if not search.can_start_all(alone, at):  # else only tasks of other jobs are in the way
+                of_each[jobs[job]] = _relaxations(alone, at, own, jobs, machines, words)
+    raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], relax, of_each, proven)
 
 
-def _search_relaxations(
+def _relaxations(
     problem: SearchProblem,
-    search_solution: SearchSolution,
+    at: Ints,
     waits: np.ndarray,
     jobs: Sequence[str],
+    machines: Sequence[str],
     words: Mapping[str, str],
-) -> tuple[tuple[str, ...], int]:
-    """Return the limits that make room for all of `waits` when relaxed alone, and the number tried."""
+) -> tuple[str, ...]:
+    """Return the limits that make room for all of `waits` when relaxed alone."""
     waiting_jobs = np.unique(problem.owner[waits])
-    feasible = partial(search.can_start_all, begin=search_solution.at)
+    feasible = partial(search.can_start_all, begin=at)
     relax: list[str] = []
-    base = replace(problem, most_moves=NO_LIMIT, move_price=0.0)
+    base = replace(problem, most_moves=NO_LIMIT)
     if problem.most_moves < NO_LIMIT and feasible(base):
         relax.append(_more_moves(problem.most_moves))
         base = problem  # without the budget every other limit would seem responsible as well
-    candidates = list(islice(_of_search_problem(base, waits, waiting_jobs, jobs, words), TRIED_MOST))
-    relax += [name for name, looser in candidates if feasible(looser)]
-    return tuple(relax), len(candidates)
+    tried = islice(_of_search_problem(base, waits, waiting_jobs, jobs, words), TRIED_MOST)
+    relax += [name for name, looser in tried if feasible(looser)]
+    # Slots help nearly everywhere: one VM is named, and only where no limit makes room.
+    slots = (name for name, looser in _with_slots(base, waits, waiting_jobs, machines) if feasible(looser))
+    return tuple(relax) or tuple(islice(slots, 1))
 
 
 def _more_moves(most: int) -> str:
@@ -110,39 +91,27 @@ def _more_moves(most: int) -> str:
 
 
 def _refused(
-    missing: int,
-    names: list[str],
-    short: int,
-    relax: tuple[str, ...],
-    tried: int,
-    of_each: Mapping[str, tuple[str, ...]] | None = None,
+    missing: int, names: list[str], relax: tuple[str, ...], of_each: Mapping[str, tuple[str, ...]], proven: bool
 ) -> InfeasibleError:
-    some = {name: limits for name, limits in (of_each or {}).items() if limits}
-    advice = "; relaxing any single limit does not help"
-    if short > 0:
-        relax = (f"add {short} {'slot' if short == 1 else 'slots'}",)
-        advice = f"; {short} {'slot' if short == 1 else 'slots'} missing"
-    elif relax:
+    some = {name: limits for name, limits in of_each.items() if limits}
+    advice = "; none of the changes that were tried makes room by itself"
+    if relax:
         advice = f"; to fix: {' or '.join(relax)}"
     elif some:
         relax = tuple(dict.fromkeys(limit for limits in some.values() for limit in limits))
         each = "; ".join(f"for {name}, {' or '.join(limits)}" for name, limits in some.items())
         advice = f"; no single limit makes room for all: {each}"
-    elif tried == TRIED_MOST:
-        advice = f"; relaxing one of {TRIED_MOST} limits alone does not help"
     tasks = "task" if missing == 1 else "tasks"
-    return InfeasibleError(f"Infeasible: {missing} {tasks} unplaced ({', '.join(names[:5])}){advice}", relax)
-
-
-def _without_spread(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
-    """Yield each spread limit in words, those of waiting jobs first, and the problem without it."""
-    for limit in sorted(problem.spread, key=lambda limit: not waits[limit.job]):
-        fewer = tuple(other for other in problem.spread if other is not limit)
-        yield _more(problem.jobs.name(limit.job), limit.most, words[limit.level]), replace(problem, spread=fewer)
+    found = "Infeasible: " if proven else "No place found: "
+    return InfeasibleError(f"{found}{missing} {tasks} unplaced ({', '.join(names[:5])}){advice}", relax)
 
 
 def _of_search_problem(
-    problem: SearchProblem, waits: np.ndarray, waiting_jobs: np.ndarray, jobs: Sequence[str], words: Mapping[str, str]
+    problem: SearchProblem,
+    waits: np.ndarray,
+    waiting_jobs: np.ndarray,
+    jobs: Sequence[str],
+    words: Mapping[str, str],
 ) -> Iterator[tuple[str, SearchProblem]]:
     """Yield each limit in words, and the problem without it.
 
@@ -176,13 +145,35 @@ def _of_search_problem(
     for job in others[:_OTHERS_TRIED]:
         pinned = problem.pinned & (problem.owner == job)
         yield f"unpin tasks of {jobs[job]}", replace(problem, movable=problem.movable | pinned)
-    widest = int(np.flatnonzero(waits)[problem.need[waits, 0].argmax()])
-    wide = int(problem.need[widest, 0])
-    if wide > 1:
-        # Freed slots hold this task and no other: it needs none of those there are.
-        need = problem.need.copy()
-        need[widest, 0] = 0
-        yield f"free {wide} slots on one {machine}", replace(problem, need=need)
+    running = np.unique(problem.owner[problem.movable & (problem.at >= 0)])
+    unpaid = [job for job in running.tolist() if job not in waiting_jobs and problem.pays[job]]
+    if unpaid:
+        pays = problem.pays.copy()
+        pays[unpaid] = False
+        names = " and ".join(jobs[job] for job in unpaid[:_OTHERS_TRIED])
+        if len(unpaid) <= _OTHERS_TRIED:
+            yield f"let {names} move for others", replace(problem, pays=pays)
+
+
+def _with_slots(
+    problem: SearchProblem, waits: np.ndarray, waiting_jobs: np.ndarray, machines: Sequence[str]
+) -> Iterator[tuple[str, SearchProblem]]:
+    """Yield the problem with more slots on one machine: as many as are missing in all, or as the waiting tasks take."""
+    needs = int(problem.need[waits, 0].sum())
+    taken = np.zeros(len(problem.room), np.int64)
+    np.add.at(taken, problem.at[problem.at >= 0], problem.need[problem.at >= 0, 0])
+    short = max(needs - int((problem.room[:, 0] - taken).sum()), 1)
+    usable = problem.allowed[waiting_jobs].sum(axis=0)
+    for machine in np.argsort(-usable, kind="stable")[:_GROWN_MOST].tolist():
+        if not usable[machine]:
+            continue
+        for count in sorted({min(short, needs), needs}):
+            room = problem.room.copy()
+            room[machine, 0] += count
+            yield (
+                f"add {count} {'slot' if count == 1 else 'slots'} to {machines[machine]}",
+                replace(problem, room=room),
+            )
 
 
 def _more(job: str, most: int, domain: str) -> str:

@@ -128,7 +128,7 @@ def _place_waiting(instance: Instance) -> tuple[Instance, list[Placed]]:
         assumed = impute(instance.training, instance.zones)
     except NothingMeasured:
         return instance, []
-    moves = place_jointly(instance, assumed, here, movers, Options(moves_max=0), least_gain=0.0).moves
+    moves = place_jointly(instance, assumed, here, movers, Options(moves_max=0), np.zeros(len(here))).moves
     at = apply_moves(here, moves)
     for place, machines in enumerate(at):
         instance = edits.apply_changes(

@@ -1,6 +1,7 @@
 """Small placement problems and a plain way to read their costs, shared by the tests of placement."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,19 @@ class Dense:
 
     def rows(self, sources: Ints) -> Nanoseconds:
         return self.ns[sources]
+
+
+def free_moves(jobs: int, room: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Moves of a search that cost nothing, that no job has to pay for, on machines in one place."""
+    return {
+        "move_price": np.zeros(jobs),
+        "bringing": np.zeros((jobs, len(room))),
+        "location": np.zeros((3, len(room)), np.int64),
+        "far": 0.0,
+        "stays": np.zeros(jobs, np.bool_),
+        "pays": np.zeros(jobs, np.bool_),
+        "over": np.zeros_like(room),
+    }
 
 
 def random_problem(

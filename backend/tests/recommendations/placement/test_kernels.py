@@ -109,7 +109,7 @@ def annealing() -> str:
             problem,
             apart=apart,
             most=np.full((2, 3), 9) if seed % 5 == 2 else problem.most,
-            move_price=0.05 * (seed % 3),
+            move_price=np.full(2, 0.05 * (seed % 3)),
             most_moves=3 if seed % 4 == 3 else problem.most_moves,
         )
         results.append(search.solve(problem, seed=seed, proposals=20_000).at)

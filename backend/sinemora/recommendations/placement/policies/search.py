@@ -83,7 +83,20 @@ class SearchProblem:
     """Tasks exempt from spread limits: roots."""
     apart: Bools
     """Jobs that must not share a machine, shape (jobs, jobs)."""
-    move_price: float
+    move_price: Shares
+    """Price of a move of each job, shape (jobs,)."""
+    bringing: Shares
+    """Price of what a task of each job brings to each machine, shape (jobs, machines)."""
+    location: Ints
+    """Zone, region and provider of each machine, shape (3, machines)."""
+    far: float
+    """Price of each of them that a running task leaves, so small that it only decides between equal places."""
+    stays: Bools
+    """Jobs whose running tasks stay in their region, shape (jobs,)."""
+    pays: Bools
+    """Jobs that move only where they gain more than their own moves cost, shape (jobs,)."""
+    over: Ints
+    """What runs on a machine beyond its capacity and `room` includes, shape (machines, resources)."""
     most_moves: int
     most_moves_of: Ints
     """Most moves of each job, shape (jobs,)."""
@@ -174,7 +187,7 @@ def solve(
         few = problem.most_moves <= FEW_MOVES
         if _MANY_TASKS < movers <= PLACED_BY_JOB_MOST and not few:
             watch = _watch(0.4, f"local search over {movers} tasks", least)
-            at, *_ = sinemora_native.place_by_job(problem, links, waiting_cost, at, _WORK_A_TASK * movers, watch)
+            at, _ = _by_job(problem, links, waiting_cost, at, _WORK_A_TASK * movers, watch)
             least = _total(problem, waiting_cost, at)
         bound, flat = 0.0, prices.ravel()
         if earlier is not None and movers > PLACED_BY_JOB_MOST:
@@ -185,24 +198,26 @@ def solve(
             watch = _watch(0.5, f"lower bound for {movers} tasks", least)
             bound, flat = sinemora_native.placement_bound(problem, links, waiting_cost, least, rounds, watch)
         prices = flat.reshape(problem.room.shape)
-        if _open(least, bound) > 0 and few and _MANY_TASKS < movers <= PLACED_BY_JOB_MOST:
+        # Of few tasks the nearest of equal places is found, too.
+        slack = 0.0 if movers <= _FEW_TASKS else problem.far * _levels_left(problem, at)
+        if _open(least - slack, bound) > 0 and few and _MANY_TASKS < movers <= PLACED_BY_JOB_MOST:
             phase = f"sets of {problem.most_moves} moves of {movers} tasks"
             progress.report(0.6, phase, least, bound)
             watch = _watch(0.6, phase, least, bound)
-            at, lower = sinemora_native.place_by_job(problem, links, waiting_cost, at, FEW_MOVES_WORK, watch)
+            at, lower = _by_job(problem, links, waiting_cost, at, FEW_MOVES_WORK, watch)
             least, bound = _total(problem, waiting_cost, at), max(bound, lower)
-        elif _open(least, bound) > 0 and (few or movers <= PLACED_BY_JOB_MOST):
+        elif _open(least - slack, bound) > 0 and (few or movers <= PLACED_BY_JOB_MOST):
             progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
             most_work = min(work, _MANY_WORK) if movers > _MANY_TASKS else work
             watch = _watch(0.6, f"branch and bound over {movers} tasks", least, bound)
             at, proven = sinemora_native.branch(problem, links, waiting_cost, at, flat, most_work, watch)
             least = _total(problem, waiting_cost, at)
             bound = least if proven else bound
-    gap = _open(least, bound)
+    gap = _open(least - problem.far * _levels_left(problem, at), bound)
     moved = int(((at != problem.at) & (problem.at >= 0)).sum())
     return SearchSolution(
         at,
-        _value(problem, at),
+        float(_of_links(problem, at).sum()),
         least,
         gap if gap < waiting_cost / 2 else None,
         moved,
@@ -218,6 +233,14 @@ def _proposals_for(movers: int) -> int:
     if movers > PLACED_BY_JOB_MOST:
         return PROPOSALS_OF_VERY_MANY
     return min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers), PROPOSALS_MOST)
+
+
+def _by_job(
+    problem: SearchProblem, links: Links, waiting_cost: float, begin: Ints, work: int, watch: Watch
+) -> tuple[Ints, float]:
+    """Place one job after another; return the placement, that of `begin` where a job would lose, and a lower bound."""
+    at, lower = sinemora_native.place_by_job(problem, links, waiting_cost, begin, work, watch)
+    return (at if each_pays(problem, at) else begin), lower
 
 
 def _open(cost: float, bound: float) -> float:
@@ -239,18 +262,32 @@ def _watch(share: float, phase: str, least: float, lower: float | None = None) -
 def can_start_all(problem: SearchProblem, begin: Ints) -> bool:
     """Return whether a placement was found in which no movable task waits, from that of `begin` on.
 
-    Only limits count, not links. False does not prove that there is none.
+    Only limits count, not links, so jobs of which none starts move only if they move for others. False does not prove
+    that there is no such placement.
     """
+    return not _waits(problem, started(problem, begin))
+
+
+def started(problem: SearchProblem, begin: Ints) -> Ints:
+    """Return the placement of `can_start_all` with the fewest waiting tasks that was found."""
     if not _waits(problem, begin):
-        return True
-    nothing = np.empty(0, np.int64)
-    problem = replace(problem, source=nothing, target=nothing, weight=np.empty(0), move_price=0.0)
+        return begin
+    nothing, jobs = np.empty(0, np.int64), len(problem.curve)
+    problem = replace(
+        problem,
+        source=nothing,
+        target=nothing,
+        weight=np.empty(0),
+        move_price=np.full(jobs, _TOLERANCE * 100),
+        bringing=np.zeros_like(problem.bringing),
+        far=0.0,
+    )
     links, waiting_cost = _links(problem), waiting_cost_of(problem)
     at = sinemora_native.anneal(problem, links, waiting_cost, begin, _START_PROPOSALS, 0)
     if _waits(problem, at) and problem.movable.sum() <= _MANY_TASKS:
         prices = np.zeros(problem.room.size)
         at, _ = sinemora_native.branch(problem, links, waiting_cost, at, prices, _START_WORK)
-    return not _waits(problem, at)
+    return at
 
 
 def _waits(problem: SearchProblem, at: Ints) -> bool:
@@ -266,24 +303,50 @@ def _check(problem: SearchProblem) -> None:
         raise ProblemError("machine_overfull", f"machine {int(over.argmax())}", "running tasks exceed its capacity")
 
 
-def _value(problem: SearchProblem, at: Ints) -> float:
-    """Return the cost of the links whose tasks both run."""
+def _of_links(problem: SearchProblem, at: Ints) -> Shares:
+    """Return the cost of the links whose tasks both run, by job."""
     a, b = at[problem.source], at[problem.target]
     run = (a >= 0) & (b >= 0)
-    curve = problem.curve[problem.owner[problem.source[run]]]
-    return float((problem.table[curve, problem.steps[a[run], b[run]]] * problem.weight[run]).sum())
+    job = problem.owner[problem.source[run]]
+    costs = problem.table[problem.curve[job], problem.steps[a[run], b[run]]] * problem.weight[run]
+    return np.bincount(job, costs, len(problem.curve)).astype(np.float64)
+
+
+def _of_moves(problem: SearchProblem, at: Ints) -> Shares:
+    """Return the price of moves and of what they bring, by job."""
+    came = np.flatnonzero((at != problem.at) & (at >= 0))
+    job, ran = problem.owner[came], problem.at[came] >= 0
+    left = (problem.location[:, problem.at[came]] != problem.location[:, at[came]]).sum(axis=0)
+    prices = problem.bringing[job, at[came]] + ran * (problem.move_price[job] + problem.far * left)
+    return np.bincount(job, prices, len(problem.curve)).astype(np.float64)
+
+
+def _levels_left(problem: SearchProblem, at: Ints) -> int:
+    moved = (at != problem.at) & (at >= 0) & (problem.at >= 0)
+    return int((problem.location[:, problem.at[moved]] != problem.location[:, at[moved]]).sum())
+
+
+def each_pays(problem: SearchProblem, at: Ints) -> bool:
+    """Return whether each job that moves gains more than its moves cost, starts a task, or need not pay."""
+    moved, started = (
+        np.bincount(problem.owner, (at != problem.at) & (at >= 0) & side, len(problem.curve)) > 0
+        for side in (problem.at >= 0, problem.at < 0)
+    )
+    before, after = _of_links(problem, problem.at), _of_links(problem, at) + _of_moves(problem, at)
+    return not (problem.pays & moved & ~started & (after > before + _TOLERANCE * np.maximum(before, 1.0))).any()
 
 
 def _total(problem: SearchProblem, waiting_cost: float, at: Ints) -> float:
-    moved = ((at != problem.at) & (problem.at >= 0)).sum()
     waiting = (at < 0) & problem.movable
-    return _value(problem, at) + problem.move_price * float(moved) + waiting_cost * float(waiting.sum())
+    costs = _of_links(problem, at) + _of_moves(problem, at)
+    return float(costs.sum()) + waiting_cost * float(waiting.sum())
 
 
 def waiting_cost_of(problem: SearchProblem) -> float:
     """Return a cost above that of all links at their dearest and all moves: a task that runs is always worth it."""
     dearest = float(problem.table.max(initial=1.0)) * float(problem.weight.sum())
-    return dearest + problem.move_price * len(problem.at) + 1
+    a_move = problem.move_price.max(initial=0.0) + problem.bringing.max(initial=0.0) + 3 * problem.far
+    return dearest + float(a_move) * len(problem.at) + 1
 
 
 def _links(problem: SearchProblem) -> Links:

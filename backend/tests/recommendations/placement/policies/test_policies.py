@@ -1,17 +1,14 @@
-"""Gangs and limits against all there is to choose from."""
+"""Gangs against all there is to choose from."""
 
 import dataclasses
-import itertools
 
 import numpy as np
 import pytest
 
-from sinemora.recommendations.placement import infeasibility
-from sinemora.recommendations.placement.policies import exact, gang, limits, nomora
-from sinemora.recommendations.placement.policies.limits import InfeasibleError
+from sinemora.recommendations.placement.policies import exact, gang, nomora
 from sinemora.recommendations.placement.problem import ANYWHERE, ProblemError, Risk, Spread
 from sinemora.recommendations.placement.risk import pair_costs
-from tests.recommendations.placement.problems import random_problem, true_costs
+from tests.recommendations.placement.problems import random_problem
 from tests.seeds import seeds
 
 
@@ -42,51 +39,6 @@ def test_risks_of_a_pair_by_hand() -> None:
     assert pair_costs(shares, table, Risk.cvar).tolist() == [200, 820, 100]
 
 
-@pytest.mark.parametrize("seed", seeds(range(20)))
-def test_spread_limits_hold_at_least_cost(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    problem = random_problem(rng, jobs=2, machines=4, most_tasks=4)
-    spread = (Spread(0, "rack", 2), Spread(0, "machine", 1), Spread(1, "pod", 3))
-    limited = dataclasses.replace(problem, spread=spread)
-    plan = limits.solve(limited)
-    assert plan.certificate is not None
-    assert plan.certificate.gap == 0
-    matrix = true_costs(problem)
-    dearest = int(limits.waiting_costs(limited, matrix.astype(np.int32)).max())
-    best = 1 << 60
-    size = problem.jobs.size
-    free = problem.free_slots()
-
-    def fits(job: int, placed: np.ndarray) -> bool:
-        of = {"rack": problem.machines.rack, "pod": problem.machines.pod, "machine": np.arange(4)}
-        return all(np.bincount(of[s.level], placed).max() <= s.most for s in spread if s.job == job)
-
-    ways = [
-        [np.array(p) for p in itertools.product(range(int(n) + 1), repeat=4) if sum(p) <= n and fits(job, np.array(p))]
-        for job, n in enumerate(size)
-    ]
-    for first, second in itertools.product(*ways):
-        if (first + second <= free).all():
-            waiting = int(size.sum() - first.sum() - second.sum())
-            best = min(best, int(first @ matrix[0] + second @ matrix[1]) + waiting * dearest)
-    assert plan.cost == best
-
-
-def test_infeasible_limits_say_which_to_relax() -> None:
-    rng = np.random.default_rng(2)
-    problem = random_problem(rng, jobs=1, machines=4, most_tasks=4)
-    jobs = dataclasses.replace(problem.jobs, size=np.array([4]), names=("web",))
-    machines = dataclasses.replace(problem.machines, slots=np.full(4, 5), rack=np.array([0, 0, 1, 1]))
-    problem = dataclasses.replace(problem, jobs=jobs, machines=machines, spread=(Spread(0, "rack", 1),))
-    with pytest.raises(InfeasibleError, match="2 tasks unplaced \\(web\\)") as refused:
-        infeasibility.require_all_placed(problem, limits.solve(problem))
-    assert refused.value.relax == ("let web have more than 1 in one rack",)
-    few = dataclasses.replace(machines, slots=np.array([1, 1, 1, 1]))
-    crowded = dataclasses.replace(problem, machines=few, spread=())
-    with pytest.raises(InfeasibleError, match="1 slot missing"):
-        infeasibility.require_all_placed(crowded, limits.solve(crowded))
-
-
 def test_the_published_network_refuses_limits() -> None:
     problem = random_problem(np.random.default_rng(2), jobs=2, machines=4)
     with pytest.raises(ProblemError):
@@ -97,7 +49,6 @@ POLICIES = {
     "exact": exact.solve,
     "nomora": nomora.solve,
     "nomora, a node a job": lambda problem: nomora.solve(problem, nomora.Parameters(aggregate=True)),
-    "limits": limits.solve,
 }
 
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from sinemora.recommendations.placement import infeasibility
+from sinemora.recommendations.placement.infeasibility import InfeasibleError
 from sinemora.recommendations.placement.policies import search
-from sinemora.recommendations.placement.policies.limits import InfeasibleError
 from sinemora.recommendations.placement.policies.search import NO_LIMIT, SearchProblem
 from sinemora.recommendations.placement.problem import ProblemError
+from tests.recommendations.placement.problems import free_moves
 
 
 def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> SearchProblem:
@@ -48,9 +49,9 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Se
         most=np.full((2, 3), NO_LIMIT),
         spared=np.zeros(tasks, np.bool_),
         apart=np.zeros((2, 2), np.bool_),
-        move_price=0.0,
         most_moves=NO_LIMIT,
         most_moves_of=np.full(2, NO_LIMIT),
+        **free_moves(2, room),
     )
 
 
@@ -76,13 +77,15 @@ def test_what_finds_no_place_names_what_makes_room() -> None:
         target=np.array([1]),
         weight=np.array([1.0]),
         movable=np.array([False, False, True]),
-        move_price=0.0,
+        **free_moves(2, np.zeros((2, 3), np.int64)),
     )
 
     def relaxed(**change: object) -> tuple[str, ...]:
         request = dataclasses.replace(problem, **change)  # type: ignore[arg-type]
         with pytest.raises(InfeasibleError, match="1 task unplaced \\(db\\)") as refused:
-            infeasibility.require_all_found(request, search.solve(request, proposals=10_000), ("web", "db"))
+            infeasibility.require_all_found(
+                request, search.solve(request, proposals=10_000).at, ("web", "db"), ("m0", "m1")
+            )
         return refused.value.relax
 
     assert relaxed() == ("give machines more CPU",)
@@ -96,8 +99,13 @@ def test_what_finds_no_place_names_what_makes_room() -> None:
     assert relaxed(room=plenty, allowed=only_first) == ("allow db more machines",)
     wide = np.array([[1, 0, 0], [1, 0, 0], [2, 0, 0]])
     room = np.array([[2, 9, 9], [2, 9, 9]])
-    assert relaxed(need=wide, room=room) == ("free 2 slots on one machine",)
-    assert relaxed(room=np.array([[1, 9, 9], [1, 9, 9]])) == ("add 1 slot",)
+    assert relaxed(need=wide, room=room) == (
+        "add 1 slot to m0",
+        "add 2 slots to m0",
+        "add 1 slot to m1",
+        "add 2 slots to m1",
+    )
+    assert relaxed(room=np.array([[1, 9, 9], [1, 9, 9]])) == ("add 1 slot to m0",)
 
 
 def test_a_waiting_task_may_have_a_place_that_gains_nothing() -> None:
@@ -106,7 +114,7 @@ def test_a_waiting_task_may_have_a_place_that_gains_nothing() -> None:
     np.add.at(room, problem.at[:4], problem.need[:4])
     room[0] += problem.need[4]
     # No link gains anything anywhere: a task is started all the same, and nothing is moved for it.
-    flat = dataclasses.replace(problem, room=room, table=np.zeros((2, 41)), move_price=0.01)
+    flat = dataclasses.replace(problem, room=room, table=np.zeros((2, 41)), move_price=np.full(2, 0.01))
     solution = search.solve(flat, proposals=20_000)
     assert solution.waiting == 0
     assert (solution.at[4], solution.moved) == (0, 0)
@@ -125,20 +133,23 @@ def test_freed_slots_hold_the_widest_task_only_and_each_job_has_its_own_limit() 
         weight=np.array([1.0]),
         movable=np.array([False, False, False, True, True]),
         allowed=np.array([[True] * 3, [True, False, False]]),
-        move_price=0.0,
+        **free_moves(2, np.zeros((3, 3), np.int64)),
     )
     need = problem.need.copy()
     need[3, 0] = 3
 
     def refused(request: search.SearchProblem) -> InfeasibleError:
         with pytest.raises(InfeasibleError) as refusal:
-            infeasibility.require_all_found(request, search.solve(request, proposals=10_000), ("db", "api"))
+            infeasibility.require_all_found(
+                request, search.solve(request, proposals=10_000).at, ("db", "api"), ("m0", "m1", "m2")
+            )
         return refusal.value
 
     assert refused(problem).relax == ("allow api more machines",)
-    both = refused(dataclasses.replace(problem, need=need, room=np.array([[1, 9, 9], [3, 9, 9], [3, 9, 9]])))
-    assert both.relax == ("free 3 slots on one machine", "allow api more machines")
+    room, apart = np.array([[1, 9, 9], [3, 9, 9], [3, 9, 9]]), np.array([[False, True, True], [True, False, False]])
+    both = refused(dataclasses.replace(problem, need=need, room=room, allowed=apart))
+    assert both.relax == ("add 1 slot to m1", "allow api more machines")
     assert str(both) == (
         "Infeasible: 2 tasks unplaced (db, api); no single limit makes room for all:"
-        " for db, free 3 slots on one machine; for api, allow api more machines"
+        " for db, add 1 slot to m1; for api, allow api more machines"
     )

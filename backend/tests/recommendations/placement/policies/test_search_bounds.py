@@ -9,6 +9,7 @@ import sinemora_native
 from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.policies.search import NO_LIMIT, WAITING, SearchProblem
 from sinemora.recommendations.placement.problem import Ints, Shares
+from tests.recommendations.placement.problems import free_moves
 from tests.seeds import seeds
 
 _STEPS = 45
@@ -45,9 +46,9 @@ def problem_of(
         most=np.full((1, 3), NO_LIMIT),
         spared=np.arange(tasks) == root,
         apart=np.zeros((1, 1), np.bool_),
-        move_price=0.0,
         most_moves=most_moves,
         most_moves_of=np.full(1, NO_LIMIT),
+        **free_moves(1, np.array(slots, np.int64)[:, None]),
     )
 
 

@@ -46,7 +46,11 @@ def world(seed: int) -> SearchProblem:
         at[rng.integers(tasks)] = -1
     room = np.zeros((machines, 3), np.int64)
     np.add.at(room, at[at >= 0], need[at >= 0])
-    room[:, 0] += rng.integers(0, 3, machines)
+    free = rng.integers(0, 3, machines)
+    room[:, 0] += free
+    # On some full machines more runs than they have.
+    over = np.zeros_like(room)
+    over[:, 0] = (free == 0) & (room[:, 0] > 1) & (rng.random(machines) < 0.3)
     room[:, 1] += rng.integers(0, 3, machines) * 500 if rng.random() < 0.7 else _UNLIMITED
     room[:, 2] = _UNLIMITED
     steps = rng.integers(1, STEPS - 1, (machines, machines))
@@ -80,19 +84,35 @@ def world(seed: int) -> SearchProblem:
         most=most,
         spared=np.array(spared),
         apart=apart,
-        move_price=float(rng.choice([0.0, 0.05, 0.3])),
+        move_price=rng.choice([0.0, 0.05, 0.3], jobs),
+        bringing=rng.choice([0.0, 0.0, 0.1], (jobs, machines)),
+        location=np.stack([np.arange(machines) // 2, np.arange(machines) // 3, np.zeros(machines, np.int64)]),
+        far=float(rng.choice([0.0, 0.01])),
+        stays=rng.random(jobs) < 0.2,
+        pays=rng.random(jobs) < 0.7,
+        over=over,
         most_moves=int(rng.choice([NO_LIMIT, 1, 2, 3])),
         most_moves_of=np.where(rng.random(jobs) < 0.25, rng.integers(0, 3, jobs), NO_LIMIT),
     )
 
 
+def unpaid(problem: SearchProblem, most_moves: int) -> SearchProblem:
+    """Return the problem with a budget, in which jobs move for others, and near and far are alike."""
+    return replace(problem, most_moves=most_moves, pays=np.zeros_like(problem.pays), far=0.0)
+
+
 def keeps(problem: SearchProblem, at: Ints) -> bool:
-    """Return whether a placement respects all limits, or breaks none more than before; checked independently."""
-    used = np.zeros_like(problem.room)
-    np.add.at(used, at[at >= 0], problem.need[at >= 0])
+    """Return whether a placement respects all limits, and nothing joins what breaks one; checked independently."""
+    used, came = np.zeros_like(problem.room), np.zeros_like(problem.room)
     changed = at != problem.at
+    np.add.at(used, at[at >= 0], problem.need[at >= 0])
+    np.add.at(came, at[changed & (at >= 0)], problem.need[changed & (at >= 0)])
     moved = changed & (problem.at >= 0)
-    if (used > problem.room).any() or moved.sum() > problem.most_moves:
+    joined = (used > problem.room - problem.over) & (came > 0)
+    if (used > problem.room).any() or joined.any() or moved.sum() > problem.most_moves:
+        return False
+    region = problem.location[1]
+    if (moved & problem.stays[problem.owner] & (region[at] != region[problem.at])).any():
         return False
     for task in np.flatnonzero(changed & (at >= 0)):
         job = problem.owner[task]
@@ -105,8 +125,11 @@ def keeps(problem: SearchProblem, at: Ints) -> bool:
         if (moved & (problem.owner == job)).sum() > problem.most_moves_of[job]:
             return False
         for level, most in enumerate(limits):
-            before, after = (_loads(problem, job, level, side) for side in (problem.at, at))
-            if (after > np.maximum(before, most)).any():
+            domain = problem.domain[level]
+            guests = (at >= 0) & ((problem.at < 0) | (domain[at] != domain[problem.at]))
+            after = _loads(problem, job, level, at)
+            came_to = _loads(problem, job, level, np.where(guests, at, -1))
+            if ((after > most) & (came_to > 0)).any():
                 return False
     return True
 
@@ -119,11 +142,22 @@ def _loads(problem: SearchProblem, job: int, level: int, at: Ints) -> Ints:
 def value(problem: SearchProblem, at: Ints) -> tuple[int, float]:
     """Return the number of waiting tasks, and the cost of links and moves, computed one at a time."""
     waiting = int(((at < 0) & problem.movable).sum())
-    total = problem.move_price * float(((at != problem.at) & (problem.at >= 0)).sum())
+    total = sum(_moved(problem, task, int(machine)) for task, machine in enumerate(at))
     for a, b, weight in zip(problem.source, problem.target, problem.weight, strict=True):
         if at[a] >= 0 and at[b] >= 0:
             total += weight * problem.table[problem.curve[problem.owner[a]], problem.steps[at[a], at[b]]]
     return waiting, total
+
+
+def _moved(problem: SearchProblem, task: int, machine: int) -> float:
+    """Return the price of a task's being on a machine."""
+    home, job = int(problem.at[task]), problem.owner[task]
+    if machine in (home, -1):
+        return 0.0
+    if home < 0:
+        return float(problem.bringing[job, machine])
+    left = (problem.location[:, home] != problem.location[:, machine]).sum()
+    return float(problem.bringing[job, machine] + problem.move_price[job] + problem.far * left)
 
 
 def best_of_all(problem: SearchProblem) -> tuple[int, float]:
@@ -141,6 +175,7 @@ def best_of_all(problem: SearchProblem) -> tuple[int, float]:
         (a, b, (weight * problem.table[problem.curve[problem.owner[a]]][problem.steps]).tolist())
         for a, b, weight in zip(problem.source.tolist(), problem.target.tolist(), problem.weight, strict=True)
     ]
+    paid = [[_moved(problem, task, place) for place in (*everywhere, -1)] for task in range(len(homes))]
     waits = [bool(movable) and home < 0 for home, movable in zip(homes, problem.movable, strict=True)]
     best, best_way = (len(homes) + 1, 0.0), tuple(homes)
     for way in itertools.product(*places):
@@ -148,11 +183,11 @@ def best_of_all(problem: SearchProblem) -> tuple[int, float]:
         if moves > problem.most_moves:
             continue
         waiting = sum(place < 0 and may_wait for place, may_wait in zip(way, waits, strict=True))
-        total = problem.move_price * moves
+        total = sum(paid[task][place] for task, place in enumerate(way))
         for a, b, costs in links:
             if way[a] >= 0 and way[b] >= 0:
                 total += costs[way[a]][way[b]]
-        if (waiting, total) < best and keeps(problem, np.array(way)):
+        if (waiting, total) < best and keeps(problem, np.array(way)) and search.each_pays(problem, np.array(way)):
             best, best_way = (waiting, total), way
     assert best == pytest.approx(value(problem, np.array(best_way)), abs=1e-9)
     return best
@@ -196,7 +231,7 @@ def test_tasks_do_not_come_to_machines_they_are_barred_from(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", seeds(range(200, 320)))
 def test_few_moves_placed_job_by_job_are_the_best_of_all(seed: int) -> None:
-    problem = replace(world(seed), most_moves=seed % 4)
+    problem = unpaid(world(seed), seed % 4)
     links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
     at, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, 20_000_000)
     waiting, cost = value(problem, at)
@@ -216,7 +251,7 @@ def crowded(seed: int) -> SearchProblem:
     room[:, 0] += rng.random(len(room)) < 0.35
     room[:, 1] += rng.integers(0, 3, len(room)) * 500
     room[:, 2] = _UNLIMITED
-    return replace(problem, at=at, room=room, most_moves=seed % 4)
+    return unpaid(replace(problem, at=at, room=room, over=np.zeros_like(room)), seed % 4)
 
 
 @pytest.mark.parametrize("seed", seeds(range(1_000, 1_100)))
@@ -233,7 +268,7 @@ def test_few_moves_that_make_room_for_tasks_that_wait_are_the_best_of_all(seed: 
 @pytest.mark.parametrize("work", [0, 1_000, 30_000])
 def test_without_the_work_for_it_the_bound_job_by_job_holds(work: int) -> None:
     for seed in range(200, 230):
-        problem = replace(world(seed), most_moves=seed % 4)
+        problem = unpaid(world(seed), seed % 4)
         links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
         at, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, work)
         truth = best_of_all(problem)
@@ -243,7 +278,7 @@ def test_without_the_work_for_it_the_bound_job_by_job_holds(work: int) -> None:
 
 def test_with_many_moves_nothing_is_proven_job_by_job() -> None:
     for seed in range(200, 210):
-        problem = replace(world(seed), most_moves=NO_LIMIT)
+        problem = unpaid(world(seed), NO_LIMIT)
         links, waiting_cost = search._links(problem), search.waiting_cost_of(problem)
         at, bound = sinemora_native.place_by_job(problem, links, waiting_cost, problem.at, 1_000_000)
         assert keeps(problem, at)
