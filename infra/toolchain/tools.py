@@ -141,13 +141,21 @@ def chromium(log: Log) -> str:
 
 
 def chromium_missing() -> list[str]:
-    """Return the package of Chromium where none is on PATH."""
+    """Return the package of Chromium where none is on PATH, or of its form without windows where root can have it.
+
+    That form draws the same and uses a quarter less processor time. It needs files that an installed Chromium has, so
+    it is no package for a tree of its own.
+    """
+    shell = VERSIONS["chromium"]["shell"]
+    if not shutil.which(shell) and os.geteuid() == 0 and output("apt-cache", "show", shell):
+        return [shell]
     packages: list[str] = VERSIONS["chromium"]["debian"]
     return [] if _chromium() else packages
 
 
 def _chromium() -> Path | None:
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    names = (VERSIONS["chromium"]["shell"], "chromium", "chromium-browser", "google-chrome")
+    found = (shutil.which(name) for name in names)
     return next((Path(path) for path in found if path), None)
 
 
