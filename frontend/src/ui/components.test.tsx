@@ -10,10 +10,8 @@ import { show } from '~/testing/render'
 import { Confirm } from './Confirm'
 import { CopyText } from './CopyText'
 import { Dialog } from './Dialog'
-import { FormActions } from './FormActions'
-import { LoadingPage } from './Page'
 import { QueryResult } from './QueryResult'
-import { Records, RowAction } from './Records'
+import { Records } from './Records'
 import { ActionError, Empty, Failed, Loading } from './State'
 
 const DOING = { mutate: vi.fn(), isPending: false, error: null, reset: vi.fn() }
@@ -77,17 +75,6 @@ test('records are a table with named rows and columns, the current row marked', 
   expect(screen.getByRole('rowheader', { name: 'b-2' }).closest('tr')?.getAttribute('aria-current')).toBe('true')
 })
 
-test('an action of a row is named after the row', async () => {
-  const onClick = vi.fn()
-  show(
-    <RowAction label="Delete a-1" onClick={onClick}>
-      Delete
-    </RowAction>,
-  )
-  await userEvent.click(screen.getByRole('button', { name: 'Delete a-1' }))
-  expect(onClick).toHaveBeenCalledOnce()
-})
-
 test('a text to copy keeps its words and reports success', async () => {
   const user = userEvent.setup()
   show(<CopyText label="Command" text="sinemora-agent run --backend https://x" />)
@@ -111,12 +98,6 @@ test('an empty, loading or failed view names the next step', async () => {
   expect(screen.getByRole('heading', { name: 'Meshes could not be loaded' })).toBeTruthy()
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }))
   expect(retry).toHaveBeenCalledOnce()
-})
-
-test('a page that loads has its heading from the start', () => {
-  show(<LoadingPage title="Meshes" what="meshes" />)
-  expect(screen.getByRole('heading', { level: 1, name: 'Meshes' })).toBeTruthy()
-  expect(screen.getByRole('status').textContent).toBe('Loading meshes…')
 })
 
 test('a failure names the request, an unreachable server the reconnection', () => {
@@ -184,14 +165,6 @@ test('a form that found no server does not say so any longer once the server res
   act(() => connection.set({ away: false, since: 1 }))
   expect(screen.queryByRole('alert')).toBeNull()
   expect(screen.getByRole('status').textContent).toContain('responds again now. Try once more.')
-})
-
-test('a form is saved or cancelled by buttons with verbs', async () => {
-  const onCancel = vi.fn()
-  show(<FormActions onCancel={onCancel} saving={false} />)
-  expect(screen.getByRole('button', { name: 'Save' }).getAttribute('type')).toBe('submit')
-  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }))
-  expect(onCancel).toHaveBeenCalledOnce()
 })
 
 test('what does not exist here says so, without a request id and without another try', () => {

@@ -149,11 +149,3 @@ test('an annotation is deleted after its effect is named', async () => {
   await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }))
   await waitFor(() => expect(sent.some(({ to }) => to === 'DELETE /v1/annotations/n')).toBe(true))
 })
-
-test('a viewer reads the list and changes nothing', async () => {
-  const session = { user: { email: 'v' }, tenant: { name: 't' }, role: 'viewer', csrf_token: 't' }
-  await open({ 'GET /v1/auth/status': { session } }, { add: true })
-  expect(await screen.findByText('web 4.2')).toBeTruthy()
-  expect(screen.queryByRole('button', { name: /^(Add|Edit|Delete)/ })).toBeNull()
-  expect(screen.queryByRole('dialog')).toBeNull()
-})

@@ -137,20 +137,6 @@ test('the reason why distribution cannot be switched on is shown', async () => {
   expect(await screen.findByText(new RegExp(why))).toBeDefined()
 })
 
-test('the list leads to each artifact', async () => {
-  mockApi({
-    'GET /v1/artifacts': [ARTIFACT],
-    'GET /v1/meshes': [MESH],
-    'GET /v1/meshes/m/artifact-settings': SETTINGS,
-  })
-  const router = await showPage(<ArtifactsPage />)
-  const row = within(await screen.findByRole('row', { name: /plug-in.tar/ }))
-  expect(row.getByText('1 of 3')).toBeDefined()
-  expect(row.getByText('production')).toBeDefined()
-  await userEvent.click(row.getByRole('link', { name: 'plug-in.tar' }))
-  expect(router.state.location.pathname).toBe('/artifacts/a')
-})
-
 test('an artifact shows what each VM has, from whom, how fast and when it is complete', async () => {
   const sent = mockApi({
     'GET /v1/artifacts/a/copies': COPIES,

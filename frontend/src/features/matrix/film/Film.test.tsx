@@ -219,11 +219,6 @@ test('a step names its incidents and annotations', async () => {
   expect(words()).toBe('20 Nov 2026, 11:22 – 11:23 UTC')
 })
 
-test('a longer film has coarser steps', async () => {
-  await open({ film: '24h', at: '2026-11-20T03:05:00.000Z' })
-  expect([words(), slider().max]).toEqual(['20 Nov 2026, 03:00 – 03:15 UTC', '95'])
-})
-
 test('a range that is chosen takes the place of the step', async () => {
   await open({ at: '2026-11-20T11:42:00.000Z' })
   press('Last hour')
