@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo } from 'react'
 import { markTime } from '~/lib/userTiming'
-import { type Arrow, headOf, lanesOf, outlines, type Place, route } from './arrows'
+import { type Arrow, frames, headOf, lanesOf, outlines, route } from './arrows'
 import type { Cell } from './grid'
 import styles from './heatmap.module.css'
 import { lineRamp, type Theme } from './palette'
@@ -71,8 +71,8 @@ export function Arrows({ of, view, cell, width, height, theme }: Props) {
         .filter(({ isPointed }) => isPointed)
         .map(({ name, arrow: { from, to } }) => (
           <g key={name}>
-            {from && <Frame at={from} {...{ view, cell, width, height }} isDashed />}
-            <Frame at={to} {...{ view, cell, width, height }} />
+            {from && <path className={styles.left} d={frames(from, view, cell, { width, height })} />}
+            <path className={styles.reached} d={frames(to, view, cell, { width, height })} />
           </g>
         ))}
       {drawn.map(({ name, arrow, way, isPointed }) => (
@@ -93,21 +93,22 @@ export function Arrows({ of, view, cell, width, height, theme }: Props) {
           <path className={styles.casing} d={way.line + headOf(way)} />
           <path className={styles.line} d={way.line} stroke={`url(#${name})`} />
           <path d={headOf(way)} fill={colour(arrow.shares[1])} />
-          {arrows.length <= BADGES_MOST && (
-            <>
-              <rect
-                className={styles.badge}
-                {...box(way.badge.x, way.badge.y, arrow.label.length)}
-                rx={BADGE.radius}
-                fill={colour(arrow.shares[0])}
-              />
-              <text className={styles.badgeText} x={way.badge.x} y={way.badge.y + 3.5}>
-                {arrow.label}
-              </text>
-            </>
-          )}
         </g>
       ))}
+      {/* Above all lines: they are what the list is read by. */}
+      {arrows.length <= BADGES_MOST &&
+        drawn.map(({ name, arrow, way, isPointed }) => (
+          <g key={name} className={styles.badge} data-dimmed={(pointed !== null && !isPointed) || undefined}>
+            <rect
+              {...box(way.badge.x, way.badge.y, arrow.label.length)}
+              rx={BADGE.radius}
+              fill={colour(arrow.shares[0])}
+            />
+            <text x={way.badge.x} y={way.badge.y + 3.5}>
+              {arrow.label}
+            </text>
+          </g>
+        ))}
     </svg>
   )
 }
@@ -116,21 +117,4 @@ export function Arrows({ of, view, cell, width, height, theme }: Props) {
 function box(x: number, y: number, characters: number) {
   const half = BADGE.radius + (characters - 1) * BADGE.character
   return { x: x - half, y: y - BADGE.radius, width: 2 * half, height: 2 * BADGE.radius }
-}
-
-interface FrameProps extends Omit<Props, 'of' | 'theme'> {
-  at: Place
-  isDashed?: boolean
-}
-
-/** The row and the column of a place. */
-function Frame({ at: { row, column }, view, cell, width, height, isDashed }: FrameProps) {
-  const side = Math.max(cell, 3)
-  const start = (index: number, first: number) => (index + 0.5 - first) * cell - side / 2
-  return (
-    <g className={styles.frames} data-dashed={isDashed || undefined}>
-      {row !== null && <rect x={0.5} y={start(row, view.row)} width={width - 1} height={side} />}
-      {column !== null && <rect x={start(column, view.column)} y={0.5} width={side} height={height - 1} />}
-    </g>
-  )
 }

@@ -1,5 +1,6 @@
 /** Arrows between places: each leaves along the row of the one and arrives along the column of the other. */
 
+import type { Extent } from './axis'
 import type { View } from './view'
 
 /** A row and a column; null where an axis does not have the place. */
@@ -164,4 +165,12 @@ export function outlines(cells: readonly { row: number; column: number }[], view
   return cells
     .map(({ row, column }) => `M${corner(column, view.column)} ${corner(row, view.row)}h${side}v${side}h${-side}Z`)
     .join('')
+}
+
+/** Return the frames of the row and of the column of a place. */
+export function frames({ row, column }: Place, view: View, cell: number, { width, height }: Extent): string {
+  const side = Math.max(cell, 3)
+  const start = (index: number, first: number) => (index + 0.5 - first) * cell - side / 2
+  const level = row === null ? '' : `M0 ${start(row, view.row)}h${width}v${side}h${-width}Z`
+  return level + (column === null ? '' : `M${start(column, view.column)} 0h${side}v${height}h${-side}Z`)
 }

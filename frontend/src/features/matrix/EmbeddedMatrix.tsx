@@ -62,6 +62,8 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
   }
   if (!matrix || !grid || !part || !reading) return <Loading what={strings.heatmapLower} />
   if (grid.rows === 0) return <Empty title={strings.noVms(mesh.name)}>{''}</Empty>
+  const { windowEnd } = matrix
+  const hasMoves = moves?.overlay !== undefined
   return (
     <div className={styles.page}>
       <header className={styles.head}>
@@ -92,12 +94,7 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
             closest={closest}
             onPooled={setPooled}
             overlay={moves?.overlay}
-            legend={() =>
-              pictureLegend({
-                ...{ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock },
-                hasMoves: moves?.overlay !== undefined,
-              })
-            }
+            legend={() => pictureLegend({ shown, coding, grid, domain, theme, windowEnd, clock, hasMoves })}
             below={BELOW}
           />
         </div>

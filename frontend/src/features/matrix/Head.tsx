@@ -10,12 +10,14 @@ interface Props {
   roster: Roster | undefined
   /** The end of the newest window; undefined when a range is shown. */
   windowEnd: Date | null | undefined
+  /** Next to the size of the mesh. */
+  choice?: ReactNode
   /** Shown instead of the age of a window when a range is shown. */
   children?: ReactNode
 }
 
 /** The name and the size of the mesh, and the age of what is shown. */
-export function Head({ mesh, roster, windowEnd, children }: Props) {
+export function Head({ mesh, roster, windowEnd, choice, children }: Props) {
   const clock = useClock()
   const vms = roster?.vms.length ?? 0
   const zones = roster?.zones.length ?? 0
@@ -35,6 +37,7 @@ export function Head({ mesh, roster, windowEnd, children }: Props) {
             )}
           </p>
         )}
+        {choice}
       </div>
       {windowEnd === undefined ? children : <WindowStamp end={windowEnd} windowS={mesh.window_s} clock={clock} />}
     </header>

@@ -516,7 +516,7 @@ const withMoves = (proposal: object | ((sent: Sent) => Response)) => ({
   'GET /v1/recommendations/r': proposal,
   'GET /v1/applications': [SHOP],
 })
-const arrow = (state = '') => document.querySelector(`[data-overlay] g:has(text)${state}`)
+const arrow = (state = '') => document.querySelector(`[data-overlay] g:has(path[stroke])${state}`)
 
 test('moves are arrows and a list: pointing at one shows the other, and a key shows the mesh before them', async () => {
   // The root of the shop is on c-1 (column 5), the task moves from a-1 (row 0) to b-2 (row 3).
@@ -525,7 +525,7 @@ test('moves are arrows and a list: pointing at one shows the other, and a key sh
   expect(await list.findByRole('heading', { name: '1 move for shop' })).toBeTruthy()
   expect(list.getByText(/^shop 20.0 % →/).textContent).toBe('shop 20.0 % → 90.0 % +70.0 points')
   const row = list.getByRole('button', { name: /^1 · shop \/ web/ })
-  expect(row.textContent).toContain('a-1 → b-2, zone a to zone b')
+  expect(row.textContent).toContain('a-1 → b-2, to zone b')
   expect(row.textContent).toContain('Round trip 684 µs → same VM; performance 20.0 % → 90.0 %')
   const cell = within(grid).getByRole('gridcell')
   await waitFor(() => expect(cell.textContent).toContain('used by a moved task after 1 of 1 moves'))

@@ -178,9 +178,16 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     )
   }
   const vms = roster?.vms.length ?? 0
+  const { windowEnd } = matrix
+  const hasMoves = moves?.overlay !== undefined
   return (
     <div className={styles.page}>
-      <Head mesh={mesh} roster={roster} windowEnd={shown.when ? undefined : matrix.windowEnd}>
+      <Head
+        mesh={mesh}
+        roster={roster}
+        windowEnd={shown.when ? undefined : matrix.windowEnd}
+        choice={<MovesChoice meshId={mesh.id} chosen={search.moves} onSearch={onSearch} />}
+      >
         <StepStamp film={film} />
       </Head>
       <div className={styles.bar}>
@@ -202,7 +209,6 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           onOnly={(only) => void onSearch({ only, view: '' })}
           onSelect={select}
         />
-        <MovesChoice meshId={mesh.id} chosen={search.moves} onSearch={onSearch} />
         <ZoomButtons shape={shape} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
         <Period mesh={mesh} shown={chosen} picture={matrixTitle(shown)} onSearch={onSearch} />
       </div>
@@ -267,12 +273,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             onLabel={onLabel}
             highlighted={highlighted}
             overlay={moves?.overlay}
-            legend={() =>
-              pictureLegend({
-                ...{ shown, coding, grid, domain, theme, windowEnd: matrix.windowEnd, clock },
-                hasMoves: moves?.overlay !== undefined,
-              })
-            }
+            legend={() => pictureLegend({ shown, coding, grid, domain, theme, windowEnd, clock, hasMoves })}
             below={BELOW}
           />
           <Film meshId={mesh.id} shown={chosen} film={film} />

@@ -184,8 +184,7 @@ function Row({ leg, moves }: { leg: Leg; moves: Moves }) {
         </strong>
         <span>
           {from?.name ?? strings.waiting} → {to.name}
-          {source &&
-            `, ${source.zone === target.zone ? strings.sameZone : strings.zoneToZone(source.zone, target.zone)}`}
+          {source && `, ${source.zone === target.zone ? strings.sameZone : strings.toZone(target.zone)}`}
         </span>
         <small>
           {to.id === target.id

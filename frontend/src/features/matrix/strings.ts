@@ -206,7 +206,7 @@ export const strings = {
     made === 0 ? `before ${of === 1 ? 'the move' : `all ${of}`}` : `after ${made} of ${of}`,
   waiting: 'waiting',
   sameZone: 'same zone',
-  zoneToZone: (source: string, target: string) => `zone ${source} to zone ${target}`,
+  toZone: (zone: string) => `to zone ${zone}`,
   performanceLower: 'performance',
   onTheWay: (vm: string) => `On its way to ${vm}, which has no room yet.`,
   lostScale: 'Performance lost, in points',

@@ -5,8 +5,7 @@ import { useMemo, useState } from 'react'
 import { applicationsQuery } from '~/api/applications'
 import type { Shown } from '~/api/measurements'
 import { recommendationQuery } from '~/api/recommendations'
-import type { Recommendation, Roster } from '~/api/types'
-import type { Overlay } from '~/charts/heatmap/Arrows'
+import type { Roster } from '~/api/types'
 import type { Cell } from '~/charts/heatmap/grid'
 import type { Part } from './axes'
 import { arrowsOf, cellsOf, type Leg, legsOf, linksOf, placeIn, placesAfter } from './moves'
@@ -24,31 +23,8 @@ interface Options {
   hasApplications?: boolean
 }
 
-export interface Moves {
-  recommendation: Recommendation | undefined
-  error: Error | null
-  retry: () => void
-  legs: readonly Leg[]
-  /** How many of them are shown as carried out. */
-  made: number
-  /** The key of the leg that stands out, under the pointer or chosen. */
-  pointed: string | null
-  /** The key of the leg that the address names. */
-  chosen: string | null
-  point: (key: string | null) => void
-  choose: (key: string) => void
-  /** Undefined while there is nothing to draw. */
-  overlay: Overlay | undefined
-  /** VMs that have left the mesh. */
-  gone: string[]
-  /** The number of legs with neither end among the shown rows and columns. */
-  outside: number
-  /** A cell in the words of the moves. */
-  wordsOf: (cell: Cell) => string[]
-}
-
 /** Return the moves that the address names; undefined when it names none. */
-export function useMoves(options: Options): Moves | undefined {
+export function useMoves(options: Options) {
   const { meshId, by, search, part, roster, onSearch, hasApplications = true } = options
   const query = useQuery({ ...recommendationQuery(search.moves ?? ''), enabled: Boolean(search.moves) })
   const { data: applications } = useQuery({ ...applicationsQuery, enabled: Boolean(search.moves) && hasApplications })
@@ -77,19 +53,24 @@ export function useMoves(options: Options): Moves | undefined {
   return {
     recommendation,
     error: query.error,
-    retry: () => void query.refetch(),
     legs,
+    /** How many of them are shown as made. */
     made,
+    /** The key of the leg that stands out: under the pointer, else chosen. */
     pointed,
     chosen,
     point,
     choose,
+    /** Undefined while there is nothing to draw. */
     overlay: drawn && { ...drawn, pointed, onPoint: point, onChoose: choose },
+    /** VMs that have left the mesh. */
     gone: [...new Set(ends.filter(({ id }) => !isKnown(id)).map(({ name }) => name))],
+    /** The number of legs with neither end among the shown rows and columns. */
     outside: (drawn?.arrows ?? [])
       .filter(({ from, to }) => [from, to].every((place) => place === null || (place.row ?? place.column) === null))
       .reduce((sum, { keys }) => sum + keys.length, 0),
-    wordsOf: (cell) => [
+    /** A cell in the words of the moves. */
+    wordsOf: (cell: Cell) => [
       ...legs.flatMap(({ move, from, to }) => [
         ...(from && isAt(cell, from.id) ? [strings.leaves(taskOf(move), to.name)] : []),
         ...(isAt(cell, to.id) ? [strings.arrives(taskOf(move), from?.name)] : []),
@@ -100,5 +81,7 @@ export function useMoves(options: Options): Moves | undefined {
     ],
   }
 }
+
+export type Moves = NonNullable<ReturnType<typeof useMoves>>
 
 export const taskOf = ({ application, task }: Leg['move']) => `${application.name} / ${task.name}`
