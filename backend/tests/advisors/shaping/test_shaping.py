@@ -207,8 +207,6 @@ def test_a_known_bucket_over_http(owner: Member):
     "body",
     [
         {},
-        {"rate_mbit": 10},
-        {"rate_mbit": 0, "burst_kb": 1},
         {"rate_mbit": 10, "burst_kb": 1, "tokens_kb": 2},
         {"rate_mbit": 10, "burst_kb": 1, "trains": [{"packet_bytes": 100, "sent_ns": [1], "received_ns": [1]}]},
         {"trains": [{"packet_bytes": 100, "sent_ns": [1, 2], "received_ns": [1]}]},

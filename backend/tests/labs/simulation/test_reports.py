@@ -43,15 +43,6 @@ def test_reports_are_stored_listed_read_and_deleted(owner: Member, other_owner: 
     assert owner.get(path).status_code == 404
 
 
-def test_an_idempotency_key_stores_one_report(owner: Member, report: dict[str, Any]):
-    body = {"name": "once", **report}
-    ids = {
-        owner.post("/v1/simulations", json=body, headers={"Idempotency-Key": "simulation-1"}).json()["id"]
-        for _ in range(2)
-    }
-    assert len(ids) == len(owner.get("/v1/simulations").json()["items"]) == 1
-
-
 @pytest.mark.parametrize(
     ("at", "value", "pointer"),
     [

@@ -49,7 +49,6 @@ def test_json_has_all_figures() -> None:
         (("--vms", "100", "--period", "61"), "'--period': Input should be less than or equal to 60"),
         (("--vms", "100", "--zones", "2", "--regions", "3"), "3 regions with 2 zones"),
         (("--vms", "100", "--core-month", "inf"), "'--core-month': Input should be less than or equal to 1000000"),
-        (("--vms", "100", "--disk-gib-month", "1e400"), "less than or equal to 1000000"),
         (("--vms", "100", "--memory-gib-month", "nan"), "'--memory-gib-month'"),
         (("--vms", "100", "--provider", "acme"), "There is no list price of 'acme'. Known: aws"),
     ],

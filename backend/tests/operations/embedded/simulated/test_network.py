@@ -27,17 +27,6 @@ def window(at_s: int = AT_S, faults: list[Fault] | None = None, world: World = W
     return measure(world, faults or [], at_s, client, server)
 
 
-def test_medians_of_many_windows_are_the_base_delays() -> None:
-    # A month apart in steps that meet every hour of the day.
-    medians = np.stack([np.median(window(AT_S + 7 * 3600 * at).delays_ns, axis=2) for at in range(48)])
-    usual = np.median(medians, axis=0)
-    base = np.stack((WORLD.base_ns[CLIENT, SERVER], WORLD.base_ns[SERVER, CLIENT]))
-    # Deviation of a window's median: about 24 µs at most; of the median of 48 about a fifth.
-    assert np.abs(usual - base).max() < 30e3
-    near = WORLD.zone_of[CLIENT] == WORLD.zone_of[SERVER]
-    assert np.abs(usual - base)[:, near].max() < 6e3
-
-
 @pytest.mark.parametrize(
     ("kind", "added_ns", "there", "back"),
     [
