@@ -169,7 +169,11 @@ impl<T: Copy> Transmitter<T> {
                 .iter()
                 .rev()
                 .take_while(|packet| !packet.stamped);
-            let awaited = awaited.count() + self.schedules_awaited;
+            let mut awaited = awaited.count() + self.schedules_awaited;
+            if !self.kernel_stamps {
+                // The one that is looked for comes after those of all packets since, however many a queue has held up.
+                awaited = BATCH;
+            }
             let count = socket.receive_departures(&mut self.inbox, awaited)?;
             let now = raw_now();
             for (id, stamps) in self.inbox.scheduled(count) {

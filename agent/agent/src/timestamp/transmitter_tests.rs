@@ -284,6 +284,11 @@ fn the_kernels_timestamps_are_used_again_once_they_come() {
     use TimestampSource::{Kernel, User};
     transmitter.kernel_stamps = false;
     for _ in 0..RECOVERED {
+        // The timestamps of others wait before the one that is looked for.
+        transmitter.watched.0 = raw_now();
+        let others: Vec<_> = (0..12).map(|token| outgoing(to, token)).collect();
+        transmitter.send(&sender, &others, &map, |_, _| {}).unwrap();
+        drop(transmitter.take_departures());
         // Each look is as late after the one before as in a second's time.
         transmitter.watched.0 = RawTime(i64::MIN);
         assert_eq!(sources(&mut transmitter), [User, User]);
