@@ -119,6 +119,9 @@ def report(client: Agent, other: Agent, plain: Agent, windows: Sequence[MeshWind
         for columns in (window.outbound, window.inbound, window.round_trip):
             if columns.lost[at] >= 0:
                 sent, lost = sent + columns.sent[at], lost + columns.lost[at]
+            if columns.lost[at] > 0:
+                second = window.started_at_s - windows[0].started_at_s
+                figures.comment(f"lost: {columns.lost[at]} of VM {window.peer_keys[at]} in second {second}")
     wrong = sum(other.key in window.peer_keys for window in windows)
     told = sum("another VM answers" in json.dumps(event) for event in client.events())
     steps = sum(event["kind"] == "clock_step" for event in client.events())
