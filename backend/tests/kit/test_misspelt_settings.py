@@ -87,7 +87,7 @@ def test_no_variable_of_another_program_of_the_product_is_refused(monkeypatch: p
 def test_a_command_says_it_in_a_line_without_a_traceback():
     environment = {"PATH": os.environ["PATH"], "SINEMORA_RETENTION_RAW_DAY": "30"}
     command = [sys.executable, "-m", "sinemora.cli", "migrate"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 1
     assert "did you mean SINEMORA_RETENTION_RAW_DAYS?" in ended.stderr
     assert "Traceback" not in ended.stderr

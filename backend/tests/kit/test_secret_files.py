@@ -187,7 +187,7 @@ def test_a_traceback_shows_no_value(file: Path):
 def test_workers_say_what_is_wrong_and_end(tmp_path: Path):
     given = os.environ | {"SINEMORA_SECRET_KEY_FILE": str(tmp_path / "missing")}
     command = [sys.executable, "-m", "celery", "--app", "sinemora.worker", "worker"]
-    done = subprocess.run(command, env=given, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, env=given, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 1
     assert "SINEMORA_SECRET_KEY_FILE=" in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,6 +1,6 @@
 """A mesh with usual delays: windows with changed paths, stored steps of earlier times, and the deviations of now."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import text
@@ -63,32 +63,51 @@ def keep_hour(
 
     `without` a VM, `changed` paths between VMs; both by position.
     """
+    keep_steps(mesh, {at: changed or {}}, delay_ns, without, tier)
+
+
+def keep_steps(
+    mesh: MeshWorld,
+    changes: Mapping[datetime, Changes],
+    delay_ns: int = USUAL_NS,
+    without: int | None = None,
+    tier: Tier = Tier.HOUR,
+) -> None:
+    """Store several steps, each by its time with the paths that changed, as `keep_hour` stores one."""
     vms = [agent.vm_key for n, agent in enumerate(mesh.agents) if n != without]
     with tenant_session(mesh.owner.tenant_id) as session:
         tenant_key = session.info["tenant_key"]
         state = mesh_state(session, mesh.id)
         zones = frames.zone_keys(session, [run.id for run in zone_runs(state)]).tolist()
-    of_keys = {(mesh.agents[n].vm_key, mesh.agents[m].vm_key): raw for (n, m), raw in (changed or {}).items()}
-    pairs = [
-        RawWindow(key, {other: of_keys.get((key, other), simple(delay_ns)) for other in vms if is_client(key, other)})
-        for key in vms
-    ]
     between = [
         RawWindow(zone, {other: simple(delay_ns) for other in zones[place:]}) for place, zone in enumerate(zones)
     ]
+
+    def rows_of(at: datetime, windows: Iterable[RawWindow]) -> Iterator[FrameRow]:
+        for window in windows:
+            for number, block in enumerate(frame_of(window).blocks() if window.peers else ()):
+                blobs = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
+                at_s = int(at.timestamp())
+                yield FrameRow(tenant_key, mesh.key, at_s, window.vm_key, number, tier.step_s, block.targets, *blobs)
+
+    pair_rows: list[FrameRow] = []
+    zone_rows: list[FrameRow] = []
+    for at, changed in changes.items():
+        of_keys = {(mesh.agents[n].vm_key, mesh.agents[m].vm_key): raw for (n, m), raw in changed.items()}
+        pairs = [
+            RawWindow(
+                key, {other: of_keys.get((key, other), simple(delay_ns)) for other in vms if is_client(key, other)}
+            )
+            for key in vms
+        ]
+        pair_rows += rows_of(at, pairs)
+        zone_rows += rows_of(at, between)
     with system_session() as session:
-        session.execute(text("SELECT make_measurement_partitions(:at, :at)"), {"at": at.date()})
+        days = {"first": min(changes).date(), "last": max(changes).date()}
+        session.execute(text("SELECT make_measurement_partitions(:first, :last)"), days)
     # Citus refuses the system role what the owner has changed in the same transaction.
     with system_session() as session:
-        for store, windows in ((inserts.store_merged, pairs), (inserts.store_merged_zones, between)):
-            rows = []
-            for window in windows:
-                for number, block in enumerate(frame_of(window).blocks() if window.peers else ()):
-                    blobs = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
-                    at_s = int(at.timestamp())
-                    rows.append(
-                        FrameRow(tenant_key, mesh.key, at_s, window.vm_key, number, tier.step_s, block.targets, *blobs)
-                    )
+        for store, rows in ((inserts.store_merged, pair_rows), (inserts.store_merged_zones, zone_rows)):
             store(session, tier, rows, {}, RosterKeys())
 
 
@@ -105,12 +124,13 @@ def keep_days(mesh: MeshWorld, count: int, skipped: int = 0, hour: datetime | No
     """Store the same hour (default: of the newest window) of days before the `skipped` last ones, of weekdays or
     weekends like today.
     """
-    hour, kept, day = hour or hour_of_newest(), 0, skipped
-    while kept < count:
+    hour, day = hour or hour_of_newest(), skipped
+    kept: dict[datetime, Changes] = {}
+    while len(kept) < count:
         day += 1
         if ((hour - day * DAY).weekday() >= 5) is (hour.weekday() >= 5):
-            keep_hour(mesh, hour - day * DAY, **options)
-            kept += 1
+            kept[hour - day * DAY] = {}
+    keep_steps(mesh, kept, **options)
 
 
 def deviations(mesh: MeshWorld, **params):

@@ -106,7 +106,7 @@ def first_seen(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s
     ],
 )
 def test_histories_find_each_broken_rule(faults: Faults, violation: str):
-    assert violation in violations(map(Random, range(300)), faults)
+    assert any(violation in violations([Random(seed)], faults) for seed in range(300))
 
 
 def test_histories_find_answers_from_an_old_cache(monkeypatch: pytest.MonkeyPatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sinemora.measurements.aggregate.symmetry import Floats, OffsetEstimates, SymmetryCorrections, correct
+from tests.seeds import seeds
 
 US = 1e3
 
@@ -96,7 +97,7 @@ def test_what_belongs_to_a_vm_cannot_be_seen_and_the_bound_knows() -> None:
 @pytest.mark.parametrize("make", [lambda n, s: chance(n, 40, s), lambda n, s: by_vm(n, 40, s), few])
 @pytest.mark.parametrize("vms", [3, 4, 12])
 def test_the_bound_holds_whatever_the_ways_are_like(make, vms: int) -> None:  # type: ignore[no-untyped-def]
-    for seed in range(20):
+    for seed in seeds(range(20)):
         world = mesh(vms, make(vms, seed), seed)
         corrected = correct(world.pairs)
         assert (world.errors(corrected.shift_ns) <= corrected.bound_ns).all()

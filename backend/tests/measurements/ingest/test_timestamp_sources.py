@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from google.protobuf import json_format
+from sqlalchemy import text
 
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 from tests.api_clients import MeshWorld
-from tests.measurements.reports import report_of, send, sent
+from tests.measurements.reports import report_of, send, sent, window_starts
 from tests.measurements.worlds import simple
 
 GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
@@ -21,8 +22,8 @@ def mesh(owner, make_mesh) -> MeshWorld:
     return make_mesh(owner, 2)
 
 
-def report_with(mesh: MeshWorld, source: int):
-    report = report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)})
+def report_with(mesh: MeshWorld, source: int, started_at_s: int | None = None):
+    report = report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)}, started_at_s)
     report.windows[0].timestamp_source = source
     return report
 
@@ -40,19 +41,16 @@ def shown(mesh: MeshWorld, source: int, target: int) -> str | None:
     return origin
 
 
-@pytest.mark.parametrize(
-    ("code", "stored", "name"), [(0, None, None), (1, 1, "user"), (2, 2, "kernel"), (3, 3, "hardware")]
-)
-def test_the_origin_is_stored_with_the_window_and_shown_from_both_ends(mesh, code, stored, name):
-    sent(mesh.agents[0], report_with(mesh, code))
-    with tenant_session(mesh.owner.tenant_id) as session:
-        assert session.connection().exec_driver_sql("SELECT timestamp_source FROM probe_frames").scalar() == stored
-    assert shown(mesh, 0, 1) == name
-    assert shown(mesh, 1, 0) == name
-
-
-def test_a_path_without_windows_has_no_origin(mesh):
+def test_the_origin_is_stored_with_the_window_and_shown_from_both_ends(mesh):
     assert shown(mesh, 0, 1) is None
+    names = (None, "user", "kernel", "hardware")
+    for code, (started_at_s, name) in enumerate(zip(window_starts(range(4, 0, -1)), names, strict=True)):
+        sent(mesh.agents[0], report_with(mesh, code, started_at_s))
+        assert shown(mesh, 0, 1) == name
+        assert shown(mesh, 1, 0) == name
+    with tenant_session(mesh.owner.tenant_id) as session:
+        stored = session.scalars(text("SELECT timestamp_source FROM probe_frames ORDER BY started_at")).all()
+    assert stored == [None, 1, 2, 3]
 
 
 def test_what_is_noted_about_a_peer_is_stored_shown_and_exported(owner, make_mesh):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sinemora.measurements.on_demand.port_paths import SAMPLES, paths_of
+from tests.seeds import seeds
 
 
 def sweep(
@@ -26,13 +27,13 @@ def sweep(
 
 
 def test_one_path_is_not_split():
-    split = sum(len(paths_of(64, *sweep([0], seed)[1:])) > 1 for seed in range(100))
+    split = sum(len(paths_of(64, *sweep([0], seed)[1:])) > 1 for seed in seeds(range(100)))
     assert split <= 3
 
 
 @pytest.mark.parametrize("offsets", [[0, 40_000], [0, 30_000, 90_000, 400_000], [0, 60_000, 120_000, 180_000]])
 def test_paths_that_differ_are_found_with_their_ports(offsets: list[int]):
-    for seed in range(20):
+    for seed in seeds(range(20)):
         truth, *exchanges = sweep(offsets, seed)
         found = paths_of(64, *exchanges)
         assert len(found) == len(offsets)

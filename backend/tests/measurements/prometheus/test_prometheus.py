@@ -109,11 +109,9 @@ def test_two_zones_of_one_name_are_two(owner, mesh, key):
 
 
 @pytest.mark.whole_store
-def test_a_tenant_sees_its_own_meshes_alone(mesh, other_owner, client):
+def test_a_tenant_sees_its_own_meshes_alone(mesh, other_owner):
     assert "sinemora_zone_delay_seconds{" not in other_owner.get("/v1/prometheus/metrics").text
     assert asked(other_owner, "query", query="sinemora_zone_delay_seconds")["result"] == []
-    for path in ("metrics", "api/v1/query?query=1", "api/v1/labels"):
-        assert client.get(f"/v1/prometheus/{path}").status_code == 401
 
 
 @pytest.mark.whole_store
@@ -159,26 +157,26 @@ def test_labels_series_and_metadata(mesh, key):
     assert asked(key, "status/buildinfo")["version"]
 
 
+WRONG = [
+    ("query", {}, "query is missing"),
+    ("query", {"query": "rate(x)"}, "rate"),
+    ("query", {"query": "1", "time": "noon"}, "invalid time"),
+    ("query_range", {"query": "1", "start": 0, "end": 1e9, "step": 1}, "a step of at least 90918 s"),
+    ("query_range", {"query": "1", "start": 10, "end": 0, "step": 1}, "before start"),
+    ("query_range", {"query": "1", "start": 0, "end": 10, "step": "0"}, "invalid step"),
+    ("query_range", {"query": " + ".join(["{}"] * 40), "start": 0, "end": 1e5, "step": 10}, "2000000 allowed"),
+    ("series", {"match[]": "1+1"}, "not a selector"),
+]
+
+
 @pytest.mark.whole_store
-@pytest.mark.parametrize(
-    ("path", "params", "words"),
-    [
-        ("query", {}, "query is missing"),
-        ("query", {"query": "rate(x)"}, "rate"),
-        ("query", {"query": "1", "time": "noon"}, "invalid time"),
-        ("query_range", {"query": "1", "start": 0, "end": 1e9, "step": 1}, "a step of at least 90918 s"),
-        ("query_range", {"query": "1", "start": 10, "end": 0, "step": 1}, "before start"),
-        ("query_range", {"query": "1", "start": 0, "end": 10, "step": "0"}, "invalid step"),
-        ("query_range", {"query": " + ".join(["{}"] * 40), "start": 0, "end": 1e5, "step": 10}, "2000000 allowed"),
-        ("series", {"match[]": "1+1"}, "not a selector"),
-    ],
-)
-def test_what_is_wrong_is_said_as_prometheus_says_it(mesh, key, path, params, words):
-    answer = key.get(f"/v1/prometheus/api/v1/{path}", params=params)
-    assert answer.status_code == 400
-    assert answer.json()["status"] == "error"
-    assert answer.json()["errorType"] == "bad_data"
-    assert words in answer.json()["error"]
+def test_what_is_wrong_is_said_as_prometheus_says_it(mesh, key):
+    for path, params, words in WRONG:
+        answer = key.get(f"/v1/prometheus/api/v1/{path}", params=params)
+        assert answer.status_code == 400
+        assert answer.json()["status"] == "error"
+        assert answer.json()["errorType"] == "bad_data"
+        assert words in answer.json()["error"]
 
 
 @pytest.mark.whole_store
@@ -189,20 +187,6 @@ def test_a_form_is_taken_too(mesh, key):
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
     assert float(answer.json()["data"]["result"][0]["value"][1]) == len(matrix(mesh.owner, mesh, "loss"))
-
-
-@pytest.mark.whole_store
-def test_every_panel_of_the_dashboard_has_an_answer(mesh, key):
-    dashboard = json.loads(DASHBOARD.read_text())
-    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
-    assert len(expressions) > 5
-    for expression in expressions:
-        filled = expression.replace("$mesh", "demo").replace("$quantile", "0.99")
-        assert asked(key, "query", query=filled)["result"], filled
-    for variable in dashboard["templating"]["list"]:
-        if variable["type"] == "query":
-            name, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["definition"]).groups()
-            assert asked(key, f"label/{label}/values", **{"match[]": name}) == ["demo"]
 
 
 def provisioned(name: str) -> dict:
@@ -222,7 +206,12 @@ def test_the_provisioned_source_plots_every_panel_as_grafana_asks_it(owner, mesh
     value = source["secureJsonData"]["httpHeaderValue1"].replace("${SINEMORA_API_KEY}", secret)
     grafana = Caller(owner.http, headers={source["jsonData"]["httpHeaderName1"]: value})
     end = window_start(7, 60) + 60
-    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+    dashboard = json.loads(DASHBOARD.read_text())
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            name, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["definition"]).groups()
+            assert asked(key, f"label/{label}/values", **{"match[]": name}) == ["demo"]
+    for panel in dashboard["panels"]:
         assert panel["datasource"]["uid"] == source["uid"]
         for target in panel["targets"]:
             assert target["datasource"]["uid"] == source["uid"]
@@ -309,7 +298,7 @@ RANGES = [
 def test_a_range_is_the_zone_matrix_of_each_step(hours, key):
     """One mesh for all steps and metrics: its four hours are the most of the work."""
     hour_s = int(time.time()) // 3600 * 3600
-    for step_s in (60, 120, 420, 900, 3600):
+    for step_s in (60, 420, 3600):
         end_s = hour_s + (0 if step_s > 60 else 3600)
         for name, metric, statistic, scale in RANGES:
             data = asked(key, "query_range", query=name, start=end_s - PANEL_S, end=end_s, step=step_s)

@@ -21,6 +21,7 @@ from tests.measurements.usual import (
     hour_of_newest,
     keep_days,
     keep_hour,
+    keep_steps,
     measure,
     rise,
 )
@@ -125,8 +126,7 @@ def test_octets_and_json_say_the_same(mesh):
 def test_few_days_are_no_basis_but_the_last_day_is(mesh):
     keep_days(mesh, 2, skipped=1, delay_ns=900_000)  # yesterday's hour is part of the last day
     hour = hour_of_newest()
-    for ago in range(2, 7):
-        keep_hour(mesh, hour - timedelta(hours=ago))
+    keep_steps(mesh, {hour - timedelta(hours=ago): {} for ago in range(2, 7)})
     keep_hour(mesh, hour - timedelta(hours=1), delay_ns=5_000_000)  # the last hour is no part of it
     measure(mesh, window_start())
     found = deviations(mesh)
@@ -138,8 +138,7 @@ def test_few_days_are_no_basis_but_the_last_day_is(mesh):
 def test_a_new_vm_is_compared_with_what_it_has(mesh):
     keep_days(mesh, 3, without=3)
     hour = hour_of_newest()
-    for ago in range(2, 5):
-        keep_hour(mesh, hour - timedelta(hours=ago))
+    keep_steps(mesh, {hour - timedelta(hours=ago): {} for ago in range(2, 5)})
     measure(mesh, window_start())
     assert deviations(mesh)["basis"] == {"same_hour": 6, "last_day": 6, "last_hour": 0}
 
@@ -165,9 +164,9 @@ def test_a_young_mesh_is_compared_with_the_last_hour(mesh, few):
 
 def test_a_young_path_of_an_older_mesh_waits_for_as_many_minutes(mesh):
     newest = floor(datetime.now(UTC), 300) - timedelta(minutes=6)
-    for minutes in range(MINUTES_MIN + 5):
-        at = newest - timedelta(minutes=minutes)
-        keep_hour(mesh, at, tier=Tier.MINUTE, without=3 if minutes >= MINUTES_MIN - 1 else None)
+    times = [newest - timedelta(minutes=minutes) for minutes in range(MINUTES_MIN + 5)]
+    keep_steps(mesh, {at: {} for at in times[: MINUTES_MIN - 1]}, tier=Tier.MINUTE)
+    keep_steps(mesh, {at: {} for at in times[MINUTES_MIN - 1 :]}, without=3, tier=Tier.MINUTE)
     measure(mesh, window_start())
     found = deviations(mesh)
     assert (found["compared"], found["no_baseline"], found["basis"]["last_hour"]) == (6, 6, 6)
@@ -199,8 +198,7 @@ def test_zone_pairs_have_baselines_of_their_own_frames(mesh):
 
 def test_a_range_is_compared_with_what_was_before_it(mesh):
     hour = hour_of_newest() - timedelta(hours=3)
-    for day in range(1, 4):
-        keep_hour(mesh, hour - timedelta(hours=day + 1))
+    keep_steps(mesh, {hour - timedelta(hours=ago): {} for ago in range(2, 5)})
     keep_hour(mesh, hour, delay_ns=USUAL_NS + RISE_NS)
     read = matrix(mesh, **{"from": hour.isoformat(), "to": (hour + timedelta(hours=1)).isoformat()})
     assert read["values"][0][1] == pytest.approx(RISE_NS, rel=0.02)

@@ -10,7 +10,7 @@ from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import window_starts
-from tests.measurements.usual import RISE_NS, USUAL_NS, Changes, deviations, keep_days, keep_hour, measure_all, rise
+from tests.measurements.usual import RISE_NS, USUAL_NS, Changes, deviations, keep_days, keep_steps, measure_all, rise
 from tests.measurements.worlds import silent
 
 SOURCE, TARGET = 0, 2
@@ -52,12 +52,9 @@ def onset_of(found: dict) -> tuple[int, bool]:
     ("story", "onset"),
     [
         pytest.param("......######", 6, id="a step"),
-        pytest.param("...........#", 11, id="the newest window"),
         pytest.param(".. ...## ###", 6, id="windows are missing"),
-        pytest.param("...   ######", 6, id="windows are missing before it"),
         pytest.param(".###..##.###", 9, id="a path that flaps"),
         pytest.param("......##xx##", 6, id="all packets lost for a while"),
-        pytest.param("....xxx#####", 7, id="all packets lost before it"),
     ],
 )
 def test_the_onset_is_the_first_window_of_the_run(mesh: MeshWorld, story: str, onset: int):
@@ -87,9 +84,8 @@ def test_a_long_run_is_found_in_quarters_of_an_hour(mesh: MeshWorld, hours: int)
     quarter = timedelta(seconds=Tier.QUARTER.step_s)
     newest = floor(datetime.now(UTC), Tier.QUARTER.step_s)
     began = newest - timedelta(hours=hours)
-    for ago in range(5, 4 * 25):
-        at = newest - ago * quarter
-        keep_hour(mesh, at, tier=Tier.QUARTER, changed=rise(mesh, SOURCE, TARGET) if at >= began else None)
+    times = [newest - ago * quarter for ago in range(5, 4 * 25)]
+    keep_steps(mesh, {at: rise(mesh, SOURCE, TARGET) if at >= began else {} for at in times}, tier=Tier.QUARTER)
     (start,) = play(mesh, "#")
     onset_s, is_known = onset_of(deviations(mesh))
     if hours < 24:

@@ -23,7 +23,7 @@ from tests.measurements.worlds import simple
 
 AGE_DAYS = 70
 """Days that the measurements are moved into the past."""
-_WINDOWS_S = 60
+_WINDOWS_S = 120
 _HOURS = 2
 
 
