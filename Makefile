@@ -128,8 +128,8 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 
 ##@ Measure
 .PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale soak
-bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
-	$(PREPARE) bench-curves >&2
+bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; some groups: ONLY=classes)
+	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
 bench-recommendations: ## Whether intervals, probabilities, verdicts and proofs are right (SEED=2; one group: ONLY=optimality; WORLDS=600; TENANTS=50)
 	$(PREPARE) backend >&2
@@ -155,7 +155,7 @@ bench-ui: ## How fast and how right the console is in a browser (some groups: ON
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) backend >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
-bench-scale: ## What a disaster and an upgrade under load cost, and whether the capacity model holds (some groups: ONLY=restore,upgrade; upgrade from PREVIOUS=COMMIT)
+bench-scale: ## What an upgrade under load costs, and whether the capacity model holds (one group: ONLY=upgrade; from PREVIOUS=COMMIT)
 	$(PREPARE) bench-scale >&2
 	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" $(RUN) --in backend python -m lab.benchmarks.scale
 soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; VMS=20 AGENTS=2 FAULTS='api killed')

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.storing.product import World
+from lab.soak.fleet import Fleet, lost
 from tests import proxy_stand
 from tests.api_clients import MeshWorld
 from tests.proxy_stand import Stand

@@ -27,7 +27,6 @@ _NEEDED = {
     "openssl": (["openssl"], "certificates are made with"),
     "rpm": (["rpm"], "packages are tried with"),
     "qemu": (["qemu-system-x86_64", "busybox", "depmod"], "guests are emulated with"),
-    "memcached": (["memcached", "memcaslap"], "the profiler is measured with"),
     "redis": (["redis-benchmark"], "the profiler is tested with"),
     "dns": (["nsd", "dnsperf"], "the profiler is tested with"),
 }

@@ -62,7 +62,6 @@ OPENSSL = _programs("openssl", "openssl")
 NETWORK = _programs("Network tools", "network")
 CXX = _programs("C++ compiler", "cxx")
 DAEMONS = _programs("Standard PTP daemons", "ptp")
-MEMCACHED = _programs("memcached", "memcached")
 REDIS = _programs("redis-benchmark", "redis")
 DNS = _programs("NSD and dnsperf", "dns")
 PROXY = _programs("nginx and HAProxy", "proxy")
@@ -97,9 +96,8 @@ GOALS = {
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
     "test-interop": [*PRODUCT, AGENT, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
-    "bench-curves": [*PRODUCT, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [*PRODUCT, AGENT_RELEASE, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
-    "bench-scale": [*PRODUCT, CURL, GO, VERSITYGW],
+    "bench-scale": [*PRODUCT, CURL],
     "soak": [*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, GO, VERSITYGW],
     "bench-ui": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],

@@ -3,12 +3,10 @@
 A case is one published curve with a stated baseline, sampled at 5 to 30 latencies. Steps are equal, doubling or random
 in turn. Noise is 1 to 10 %, proportional or constant in turn. Curves with a formula and DNS (lines between stated
 points) are included; the sources of the others do not define a shape.
-`ONLY=profiler,speed` runs some groups.
+`ONLY=classes,speed` runs some groups.
 """
 
 import os
-import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,7 +14,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -29,14 +26,6 @@ from sinemora.applications.curves.core.fit import Fit, Threshold, fit
 from sinemora.applications.curves.core.library import LIBRARY, Published, published
 from sinemora.applications.curves.core.observations import normalise
 from sinemora.applications.curves.core.table import tabulate
-from sinemora.kit.delaybox import DelayboxError
-from sinemora.labs.profiler.interference import QUIET_BELOW
-from sinemora.labs.profiler.journal import Journal
-from sinemora.labs.profiler.machine import awake
-from sinemora.labs.profiler.network import open_network
-from sinemora.labs.profiler.profile import Profile, Settings, make
-from sinemora.labs.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
-from sinemora.labs.profiler.sweep import SweepPlan, latencies
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
 CASES, THRESHOLD_CASES, CLASS_CASES = 600, 300, 120
@@ -69,7 +58,6 @@ def main(seed: int) -> None:
         "thresholds": thresholds,
         "classes": lambda _: classes(seed),
         "speed": speed,
-        "profiler": lambda _: profiler(seed),
     }
     chosen = selected(groups)
     for number, (name, measure) in enumerate(groups.items()):
@@ -191,44 +179,6 @@ def speed(rng: np.random.Generator) -> None:
     plain = (time.perf_counter() - started) / some.size / len(LIBRARY)
     report("curves_eval_ratio_to_formulas", taken / latencies.size / len(curves) / plain)
     report("curves_eval_per_s", value, curves=len(curves), latencies=latencies.size)
-
-
-def profiler(seed: int) -> None:
-    """Compare two real sweeps of memcached: the share of the second within the prediction of the first."""
-    try:
-        recipe = resolved(RECIPES["memcached"])
-        first, second = (swept(recipe, number) for number in (seed, seed + 1))
-    except (ProfileError, DelayboxError) as error:
-        sys.stderr.write(f"curves_profiler_in_band_percent cannot be measured: {error}\n")
-        return
-    foreseen = first.fit.observation(second.fit.samples.added_us[1:])
-    seen = second.fit.samples.performance[1:]
-    inside = (foreseen.low <= seen) & (seen <= foreseen.high)
-    detail = {
-        "added_us": second.fit.samples.added_us[1:].tolist(),
-        "low": np.round(foreseen.low, 3).tolist(),
-        "seen": np.round(seen, 3).tolist(),
-        "high": np.round(foreseen.high, 3).tolist(),
-        "noise": round(first.fit.noise, 4),
-        "disturbed_runs": sum((run.others or 0) > QUIET_BELOW for run in (*first.runs, *second.runs)),
-    }
-    report("curves_profiler_in_band_percent", 100 * float(np.mean(inside)), **detail)
-
-
-def comment(text: str) -> None:
-    sys.stderr.write(text + "\n")
-
-
-def swept(recipe: Recipe, seed: int) -> Profile:
-    """Return a short profile: 10 latencies to 1 ms, 3 runs of a second each."""
-    plan = SweepPlan(latencies(1000, 10), (4,), repeats_min=3, repeats_max=3, seed=seed)
-    between = open_network("auto", None)
-    try:
-        with tempfile.TemporaryDirectory() as folder, awake():
-            journal = Journal(Path(folder), {"seed": seed})
-            return make(recipe, plan, Settings(1, 2), between, journal, comment)
-    finally:
-        between.close()
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Figures of scale and disaster on a separate product: one JSON object a figure, commentary on stderr.
+"""Figures of scale on a separate product: one JSON object a figure, commentary on stderr.
 
 Reports go through the real API of agents, from a simulated fleet that keeps what was not acknowledged and sends it
 again.
 
     make bench-scale                 everything
-    make bench-scale ONLY=restore    some groups: restore upgrade capacity
+    make bench-scale ONLY=upgrade    one group: upgrade or capacity
 """
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import capacity, disaster, upgrade
+from lab.benchmarks.scaling import capacity, upgrade
 from lab.benchmarks.storing.product import running
 
-GROUPS = {"restore": disaster.restore, "upgrade": upgrade.upgrade, "capacity": capacity.capacity}
+GROUPS = {"upgrade": upgrade.upgrade, "capacity": capacity.capacity}
 
 
 def main() -> None:

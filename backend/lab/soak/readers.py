@@ -10,8 +10,8 @@ from uuid import UUID
 
 import httpx2
 
-from lab.benchmarks.scaling.fleet import BROKEN, REFUSED, UNANSWERED
 from lab.embedded_product import PASSWORD
+from lab.soak.fleet import BROKEN, REFUSED, UNANSWERED
 
 _EVERY_S = 1.0
 _LIMIT_S = 30.0

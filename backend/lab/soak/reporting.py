@@ -9,8 +9,8 @@ from typing import Any
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.fleet import REFUSED
 from lab.soak import logs, processes, store
+from lab.soak.fleet import REFUSED
 from lab.soak.outages import Failure, Injected, failures_of, fault_at, outage_s, p99_s, unexplained
 from lab.soak.site import Site
 from lab.soak.watch import Observed, Watch

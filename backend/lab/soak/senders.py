@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Self
 
 from lab.benchmarks.alerting.stack import DECIDED_S, PHASE_S, Agents
-from lab.benchmarks.scaling.fleet import BROKEN, PAUSE_S, REFUSED, UNANSWERED, WINDOW_S, Fleet, Line, Record
 from lab.benchmarks.storing.product import World
+from lab.soak.fleet import BROKEN, PAUSE_S, REFUSED, UNANSWERED, WINDOW_S, Fleet, Line, Record
 from sinemora.measurements.ingest.agent_pb2 import Report
 
 _KINDS = 6

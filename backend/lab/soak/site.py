@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 import httpx2
 
 from lab import embedded_product
-from lab.benchmarks.scaling import fleet
-from lab.benchmarks.scaling.fleet import Fleet
 from lab.benchmarks.storing.product import World, free_port, make_world
 from lab.embedded_product import EMAIL, EmbeddedProduct
 from lab.object_storage_server import ObjectStorageServer
+from lab.soak import fleet
+from lab.soak.fleet import Fleet
 from lab.soak.gateway import Gateway
 from lab.soak.readers import Person, Reader
 from lab.soak.senders import LiveFleet

@@ -24,9 +24,9 @@ from sqlalchemy import text
 from lab import embedded_product
 from lab.benchmarks.alerting.stack import WINDOW_S, Agents, Listener
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.fleet import Fleet
 from lab.benchmarks.storing.product import World, key_of, make_world
 from lab.embedded_product import EmbeddedProduct
+from lab.soak.fleet import Fleet
 from lab.soak.senders import LiveFleet
 from lab.soak.site import readiness, use_settings
 from sinemora.access.tenants.service import create_owner

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lab.benchmarks.scaling.fleet import Line
+from lab.soak.fleet import Line
 
 AT_ONCE = 64
 

@@ -11,9 +11,9 @@ from alembic import command
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.fleet import Fleet, lost
 from lab.benchmarks.scaling.previous import Checkout, checked_out, newest_migration, previous_commit
 from lab.benchmarks.storing.product import Product
+from lab.soak.fleet import Fleet, lost
 from sinemora import migrate
 from sinemora.kit.db import dispose
 from sinemora.operations.embedded.replacing import program_of
