@@ -86,6 +86,8 @@ def queue(agent: Agent, address: str, rate: str, packets: int) -> Iterator[None]
         yield
     finally:
         bursts.stop()
+        # What waits in a queue that is removed would be lost.
+        time.sleep(0.5)
         agent.host.run("tc", "qdisc", "del", "dev", "e0", "root")
 
 
