@@ -254,7 +254,8 @@ def test_a_pin_that_keeps_others_out_is_named(mesh: MeshWorld, worker):
     star_with_a_task_to_start(mesh, "late", ("b-1",), zones=["b", "c"])
     measured(mesh, NEAR)
     error = refused(mesh, worker, applications=["cache", "late"])
-    assert error["relax"] == ["allow late more zones", "unpin tasks of cache"]
+    # Without its pin, the client of cache would have to move for the gain of late, which cache does not consent to.
+    assert error["relax"] == ["allow late more zones"]
 
 
 def test_an_application_that_must_be_apart_is_named(mesh: MeshWorld, worker):

@@ -99,12 +99,7 @@ def test_what_finds_no_place_names_what_makes_room() -> None:
     assert relaxed(room=plenty, allowed=only_first) == ("allow db more machines",)
     wide = np.array([[1, 0, 0], [1, 0, 0], [2, 0, 0]])
     room = np.array([[2, 9, 9], [2, 9, 9]])
-    assert relaxed(need=wide, room=room) == (
-        "add 1 slot to m0",
-        "add 2 slots to m0",
-        "add 1 slot to m1",
-        "add 2 slots to m1",
-    )
+    assert relaxed(need=wide, room=room) == ("add 1 slot to m0",)
     assert relaxed(room=np.array([[1, 9, 9], [1, 9, 9]])) == ("add 1 slot to m0",)
 
 
@@ -150,6 +145,6 @@ def test_freed_slots_hold_the_widest_task_only_and_each_job_has_its_own_limit() 
     both = refused(dataclasses.replace(problem, need=need, room=room, allowed=apart))
     assert both.relax == ("add 1 slot to m1", "allow api more machines")
     assert str(both) == (
-        "Infeasible: 2 tasks unplaced (db, api); no single limit makes room for all:"
+        "No place found: 2 tasks unplaced (db, api); no single limit makes room for all:"
         " for db, add 1 slot to m1; for api, allow api more machines"
     )
