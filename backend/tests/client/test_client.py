@@ -44,6 +44,7 @@ def test_the_examples_of_the_readme_run(client: Client, monkeypatch: pytest.Monk
     assert "#/rate_hz" in printed
     assert "aws eu-west-1 eu-west-1a" in printed
     assert "'exchanges': 100" in printed
+    assert "web from web-2 to web-3 0." in printed
 
 
 def test_a_list_is_read_page_by_page(client: Client, monkeypatch: pytest.MonkeyPatch):
