@@ -168,7 +168,7 @@ def speed(rng: np.random.Generator) -> None:
     out = np.empty((batch, len(curves)))
     started = time.perf_counter()
     for start in range(0, latencies.size, batch):
-        table.linear(latencies[start : start + batch], out)
+        table.nearest(latencies[start : start + batch], out)
     taken = time.perf_counter() - started
     value = latencies.size * len(curves) / taken
     started = time.perf_counter()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sinemora.artifacts.core import access
 from sinemora.artifacts.core.manifest import Block, decode, encode, root
-from sinemora.artifacts.core.move_cost import achievable_rate, move_cost, similarity
+from sinemora.artifacts.core.move_cost import achievable_rate, move_cost
 from sinemora.artifacts.core.nearest import NearbyPeer, nearest
 
 
@@ -63,7 +63,6 @@ def test_the_figures_of_the_source():
     for held, share in ((53, 0.47), (24, 0.76)):
         known = {block.digest for block in blocks(*names[:held])}
         assert move_cost(blocks(*names), known, 1.0).share == pytest.approx(share)
-        assert similarity(blocks(*names), known) == pytest.approx(1 - share)
 
 
 def test_a_repeated_block_is_moved_once():

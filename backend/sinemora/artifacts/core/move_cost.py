@@ -30,12 +30,6 @@ class MoveCost:
         return self.moved_bytes / self.size_bytes if self.size_bytes else 0.0
 
 
-def similarity(blocks: Sequence[Block], held: Collection[bytes]) -> float:
-    """Return the share of the bytes of a file whose blocks are held, 0 … 1; an empty file is held."""
-    size = sum(block.size for block in blocks)
-    return sum(block.size for block in blocks if block.digest in held) / size if size else 1.0
-
-
 def achievable_rate(round_trip_s: float | None, loss: float | None, cap: float, window_bytes: float = 4 << 20) -> float:
     """Return the rate of one connection, bytes/s: at most `cap`, one window per round trip, and what loss permits.
 

@@ -58,11 +58,6 @@ def encode(values_ns: npt.ArrayLike) -> Words:
     return canonical_words(bins, counts)[0]
 
 
-def owners_of(lengths: Ints) -> Ints:
-    """Return the group of each word."""
-    return np.repeat(np.arange(lengths.size), lengths)
-
-
 def is_ordered(words: Words, lengths: Ints) -> bool:
     """Return whether the bins ascend within every group, as in the canonical form."""
     return native.is_ordered(words, lengths)

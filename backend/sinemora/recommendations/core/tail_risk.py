@@ -13,7 +13,9 @@ from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Indices, Links, Sensitivity, added_on, reached
 from sinemora.measurements.aggregate.distributions import Counted, Values
 from sinemora.recommendations.placement.problem import Risk
-from sinemora.recommendations.placement.risk import TAIL
+
+TAIL = 0.05
+"""Share of the distribution in CVaR."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -235,13 +235,6 @@ class Problem:
             return Assignment.nothing()
         return Assignment(self.current.job, self.current.machine, self.pinned).merged()
 
-    def loose(self) -> Assignment:
-        """Return the movable tasks on their current machines."""
-        if self.pinned is None:
-            return self.current.merged()
-        current = self.current
-        return Assignment(current.job, current.machine, current.count - self.pinned).merged()
-
     def with_roots(self, root: Ints) -> "Problem":
         """Return the problem with fixed roots: the first of each job, shape (jobs,), or all, shape (jobs, roots)."""
         if root.ndim == 1:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Reason, Train, Unit, combined, detect, metered_by
 from sinemora.advisors.shaping.core.checks import Application, Communication, checks
-from sinemora.advisors.shaping.core.forecast import empty_at, forecast, transfer_s
+from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
 from sinemora.labs.shaping_lab.core.source import source_rows
 from tests.advisors.shaping.emulator import PACKET, through_bucket
@@ -85,11 +85,11 @@ def test_the_forecast_is_when_a_packet_finds_no_tokens(rate: float, depth: float
     gap = PACKET / (ratio * rate)
     predicted = forecast(rate, depth, ratio * rate).empty_in_s
     assert predicted is not None
-    uses = [(0.0 if number == 0 else gap, PACKET) for number in range(int(predicted / gap) + 10)]
-    at = empty_at(rate, depth, uses)
-    assert at is not None
-    assert at * gap == pytest.approx(predicted, abs=gap + PACKET / (rate * (ratio - 1)))
-    assert empty_at(rate, depth, [(10.0, PACKET)] * 3) is None
+    tokens, at_s = depth - PACKET, 0.0
+    while tokens >= 0:
+        at_s += gap
+        tokens = min(tokens + rate * gap, depth) - PACKET
+    assert at_s == pytest.approx(predicted, abs=gap + PACKET / (rate * (ratio - 1)))
 
 
 def test_the_rows_of_the_source():

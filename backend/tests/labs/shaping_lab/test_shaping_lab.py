@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from sinemora.labs.shaping_lab import command, namespaces
 from sinemora.labs.shaping_lab.core.interference import rate_of
-from sinemora.labs.shaping_lab.core.profiles import PROFILES, ProfileName, Scale, profile_named
+from sinemora.labs.shaping_lab.core.profiles import PROFILES, ProfileName, Scale
 from sinemora.labs.shaping_lab.core.source import SORT_MB_PER_S, source_row, source_rows
 from sinemora.labs.shaping_lab.core.summary import figures
 from sinemora.labs.shaping_lab.core.workloads import Operation, WorkloadName, workload_named
@@ -55,7 +55,7 @@ def test_percentiles_need_enough_operations():
 
 @needs_namespaces
 def test_a_shared_dropping_bucket_gives_reads_the_retransmission_tail_and_the_link_does_not():
-    profiles = [profile_named("none"), profile_named("tb switch")]
+    profiles = [one for one in PROFILES if one.name.value in ("none", "tb switch")]
     request = StudyRequest([workload_named("c")], profiles, 6, Scale(200))
     link, shaped = (row for _, row in run(request))
     assert (link.profile, shaped.profile) == ("none", "tb switch")

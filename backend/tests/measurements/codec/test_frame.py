@@ -80,7 +80,7 @@ def test_windows_come_back(window, own, times):
     """Every layout of sketches, also for counts that need several words."""
     words, lengths = window.sketches.words, window.sketches.lengths
     if times > 1 and words.size < 300:
-        owners = llq16.owners_of(lengths.reshape(-1))
+        owners = np.repeat(np.arange(lengths.size), lengths.reshape(-1))
         merged, sizes = llq16.merge(np.tile(words, times), np.tile(owners, times), lengths.size)
         comes_back(Sketches(sizes.reshape(lengths.shape), merged), window.stats)
     comes_back(window.sketches, window.stats if own else frame.nothing(window.targets.size))

@@ -74,19 +74,6 @@ def response_exceeds(service: Service, utilisation: float, response_s: float) ->
     return _inverted(tail, max(t, 1e-9))
 
 
-def percentile_response_s(service: Service, utilisation: float, percentile: float) -> float:
-    """Return a percentile (0 to 100) of the response time of an M/G/1 queue, s."""
-    share = 1 - percentile / 100
-    high = mean_response_s(service, utilisation)
-    while response_exceeds(service, utilisation, high) > share:
-        high *= 2
-    return float(
-        scipy.optimize.brentq(
-            lambda t: response_exceeds(service, utilisation, t) - share, 1e-6 * service.mean_s, high, rtol=1e-9
-        )
-    )
-
-
 def utilisation_limit(service: Service, target: Target) -> float:
     """Return the largest utilisation of a VM that keeps a target; 0 if no load does."""
     if target.percentile is None:

@@ -1,6 +1,5 @@
 """Forecasts for a token bucket in use: tokens left, time until it is empty or full, finish of a transfer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sinemora.advisors.shaping.core.envelope import Limit
@@ -34,19 +33,6 @@ def forecast(
     if upper is not None and upper.rate > rate:
         empty_in_s = max(empty_in_s, (left - upper.burst) / (upper.rate - rate))
     return Forecast(left, empty_in_s, left + rate * empty_in_s, full_in_s)
-
-
-def empty_at(rate: float, burst: float, uses: Sequence[tuple[float, float]]) -> int | None:
-    """Return the number of the first use (seconds since the one before, bytes) that a bucket, full at first, lacks.
-
-    None: it has tokens for all of them.
-    """
-    tokens = burst
-    for number, (seconds, size) in enumerate(uses):
-        tokens = min(tokens + rate * seconds, burst) - size
-        if tokens < 0:
-            return number
-    return None
 
 
 def transfer_s(rate: float, burst: float, line: float, size: float, upper: Limit | None = None) -> float:

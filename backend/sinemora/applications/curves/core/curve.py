@@ -46,11 +46,6 @@ class Curve:
         """Return the performance at and beyond the end of the domain."""
         return float(self.ends[-1])
 
-    def covers(self, added_us: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Return whether each latency is in the fitted domain; outside, the curve has its smallest value."""
-        x = np.asarray(added_us, np.float64)
-        return (x >= 0) & (x <= self.end_us)
-
     def budget_us(self, performance: float) -> float | None:
         """Return the largest added latency (µs) that keeps `performance`; None if the whole domain does.
 

@@ -104,19 +104,6 @@ class Fit:
         beyond = x > self.curve.end_us
         return Prediction(self.curve(x), np.where(beyond, 0.0, self.low(x)), self.high(x), beyond)
 
-    def observation(self, added_us: npt.ArrayLike) -> Prediction:
-        """Return the 95 % prediction interval of another sample at these latencies (µs, any shape).
-
-        It is the band widened by the noise of one sample. If the baseline was measured, it is widened by the noise of
-        another baseline as well, because a second sweep is divided by its own.
-        """
-        band = self.at(added_us)
-        own = float(scipy.special.ndtri((1 + LEVEL) / 2)) * self.noise * band.performance
-        spread = own * (np.sqrt(2) if self.samples.measured else 1.0)
-        low = band.performance - np.hypot(band.performance - band.low, spread)
-        high = band.performance + np.hypot(band.high - band.performance, spread)
-        return Prediction(band.performance, np.maximum(low, 0.0), high, band.extrapolated)
-
 
 def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
     """Return the curve of the samples. `among` limits the families (names of `FAMILIES`).

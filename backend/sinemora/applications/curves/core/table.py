@@ -13,7 +13,6 @@ from sinemora.applications.curves.core.curve import Curve, Floats
 
 STEP_US = 10.0
 # Rows per chunk: a few hundred kilobytes, to stay in the processor cache.
-_BATCH = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,8 +24,6 @@ class CurveTable:
 
     step_us: float
     values: Floats
-    rises: Floats
-    """Difference to the next step, shape (steps, curves), 0 in the last row."""
 
     def nearest(self, added_us: npt.ArrayLike, out: Floats | None = None) -> Floats:
         """Return performance of all curves at the step nearest to each latency; µs of shape (n,) → (n, curves)."""
@@ -34,34 +31,6 @@ class CurveTable:
         rows = np.take(self.values, np.rint(np.nan_to_num(x)).astype(np.intp), axis=0, out=out, mode="clip")
         rows[np.isnan(x)] = np.nan
         return rows
-
-    def linear(self, added_us: npt.ArrayLike, out: Floats | None = None) -> Floats:
-        """Return performance of all curves by linear interpolation; µs of shape (n,) → (n, curves).
-
-        `out`, of that shape, is filled and returned when given. NaN latencies give NaN.
-        """
-        x = self._steps(added_us)
-        curves = self.values.shape[1]
-        out = np.empty((x.size, curves)) if out is None else out
-        step = np.nan_to_num(x).astype(np.intp)
-        part = (x - step)[:, None]
-        rows = max(1, _BATCH // max(1, curves))
-        rise = np.empty((rows, curves))
-        for start in range(0, x.size, rows):
-            batch = slice(start, min(start + rows, x.size))
-            size = batch.stop - batch.start
-            np.take(self.rises, step[batch], axis=0, out=rise[:size], mode="clip")
-            rise[:size] *= part[batch]
-            np.take(self.values, step[batch], axis=0, out=out[batch], mode="clip")
-            out[batch] += rise[:size]
-        return out
-
-    def paired(self, curve: npt.ArrayLike, added_us: npt.ArrayLike) -> Floats:
-        """Return performance of curve `curve` (index) at `added_us` by linear interpolation; the shapes broadcast."""
-        index, x = np.broadcast_arrays(np.asarray(curve, np.intp), self._steps(added_us))
-        step = np.nan_to_num(x).astype(np.intp)
-        at = step * self.values.shape[1] + index
-        return np.asarray(np.take(self.values, at) + (x - step) * np.take(self.rises, at))
 
     def _steps(self, added_us: npt.ArrayLike) -> Floats:
         return np.clip(np.asarray(added_us, np.float64) / self.step_us, 0.0, self.values.shape[0] - 1)
@@ -74,4 +43,4 @@ def tabulate(curves: Sequence[Curve], step_us: float = STEP_US) -> CurveTable:
     steps = int(np.ceil(max(curve.end_us for curve in curves) / step_us)) + 1
     at = np.arange(steps) * step_us
     values = np.ascontiguousarray(np.stack([curve(at) for curve in curves], axis=1))
-    return CurveTable(step_us, values, np.diff(values, axis=0, append=values[-1:]))
+    return CurveTable(step_us, values)

@@ -78,11 +78,6 @@ PROFILES = (
 BASELINE = ProfileName.INTERFERENCE
 
 
-def profile_named(name: str) -> Profile:
-    """Return a profile by its name. KeyError for an unknown one."""
-    return {profile.name.value: profile for profile in PROFILES}[name]
-
-
 @dataclass(frozen=True, slots=True)
 class Scale:
     """Rate of the lab's links; buckets keep their ratio to it, and depths their ratio to the bucket's rate."""

@@ -33,7 +33,6 @@ def test_nothing_is_extrapolated(entry):
     end = entry.curve.end_us
     assert entry.curve([end + 0.1, 2 * end, 1e9]).tolist() == [entry.curve.smallest] * 3
     assert entry.curve(end) == entry.curve.smallest
-    assert entry.curve.covers([-1, 0, end, end + 0.1]).tolist() == [False, True, True, False]
 
 
 @pytest.mark.parametrize("entry", LIBRARY, ids=lambda entry: entry.key)
@@ -65,9 +64,7 @@ def test_unknown_latency_has_unknown_performance():
     curve = published("dns").curve
     assert np.isnan(curve([50, np.nan])).tolist() == [False, True]
     table = tabulate([curve])
-    assert np.isnan(table.linear([np.nan])).all()
     assert np.isnan(table.nearest([np.nan])).all()
-    assert np.isnan(table.paired(0, np.nan))
 
 
 @pytest.mark.parametrize(
@@ -120,23 +117,17 @@ def test_ten_microsecond_tables_round_to_the_nearest_step():
 
 @given(st.lists(latencies, min_size=1, max_size=50))
 def test_tables_agree_with_the_curves(added_us):
-    # The largest bend between steps: all curves but the jumps at a threshold are straight to 1e-4 within 1 µs.
-    smooth = [entry.curve for entry in LIBRARY if entry.basis != "formula"]
-    expected = np.stack([curve(added_us) for curve in smooth], axis=1)
-    assert tabulate(smooth, 10).linear(added_us) == pytest.approx(expected, abs=1e-12)
-    every = [entry.curve for entry in LIBRARY]
-    table = tabulate(every, 1)
-    rows = table.linear(added_us)
-    assert (rows[:, 0] <= every[0](np.floor(added_us)) + 1e-12).all()
-    assert (rows[:, 0] >= every[0](np.ceil(added_us)) - 1e-12).all()
-    index = np.arange(len(every))
-    assert table.paired(index[None, :], np.array(added_us)[:, None]) == pytest.approx(rows, abs=1e-15)
+    curves = [entry.curve for entry in LIBRARY]
+    rows = tabulate(curves, 1).nearest(added_us)
+    for column, curve in enumerate(curves):
+        assert (rows[:, column] <= curve(np.floor(added_us)) + 1e-12).all()
+        assert (rows[:, column] >= curve(np.ceil(added_us)) - 1e-12).all()
 
 
 def test_tables_write_where_they_are_told():
     table = tabulate([entry.curve for entry in LIBRARY] * 50)
     out = np.empty((7, 400))
-    assert table.linear(np.arange(7) * 150.0, out) is out
+    assert table.nearest(np.arange(7) * 150.0, out) is out
     assert out[:, 2] == pytest.approx(published("dns").curve(np.arange(7) * 150.0))
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sinemora.recommendations.placement.policies import exact, gang, nomora
-from sinemora.recommendations.placement.problem import ANYWHERE, ProblemError, Risk, Spread
-from sinemora.recommendations.placement.risk import pair_costs
+from sinemora.recommendations.placement.problem import ANYWHERE, ProblemError, Spread
 from tests.recommendations.placement.problems import random_problem
 from tests.seeds import seeds
 
@@ -28,15 +27,6 @@ def test_a_root_without_a_slot_is_reported() -> None:
     with pytest.raises(ProblemError) as refused:
         gang.place(full.with_roots(np.array([ANYWHERE])))
     assert refused.value.code == "no_slot_for_root"
-
-
-def test_risks_of_a_pair_by_hand() -> None:
-    table = np.array([100, 200, 1000], np.int32)
-    shares = np.array([[0.5, 0.5, 0.0], [0.96, 0.0, 0.04], [1.0, 0.0, 0.0]])
-    assert pair_costs(shares, table, Risk.mean).tolist() == [150, 136, 100]
-    assert pair_costs(shares, table, Risk.p99).tolist() == [200, 1000, 100]
-    # The worst twentieth of the second pair: four fifths at 1000, one at 100.
-    assert pair_costs(shares, table, Risk.cvar).tolist() == [200, 820, 100]
 
 
 def test_the_published_network_refuses_limits() -> None:

@@ -212,6 +212,6 @@ impl Random {
 mod tests {
     #[test]
     fn the_committed_vectors_are_these() {
-        assert_eq!(include_str!("../vectors.json"), super::document());
+        assert_eq!(include_str!("../../vectors.json"), super::document());
     }
 }
