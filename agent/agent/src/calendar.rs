@@ -1,8 +1,11 @@
-//! Written forms of time: RFC 3339 in JSON and HTTP dates in headers.
+//! Times that are believed, and their written forms: RFC 3339 in JSON and HTTP dates in headers.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const NS_PER_S: i64 = 1_000_000_000;
+
+/// Latest time that is believed, Unix ns (2116): sums with it do not overflow.
+pub const LATEST_NS: i64 = i64::MAX / 2;
 
 /// Format a Unix time in ns, for example `2026-11-20T23:19:05.250000000Z`.
 pub fn rfc3339(unix_ns: i64) -> String {

@@ -10,9 +10,8 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::answer::{Answer, Timing, retry_after};
 use super::no_answer;
-use crate::calendar;
+use crate::calendar::{self, LATEST_NS};
 use crate::config::{BackendUrl, Trust};
-use crate::plan::LATEST_NS;
 use crate::timestamp::boot_now_ns;
 
 /// Largest answer that is read. A plan of 2,000 peers takes less than a tenth of it.

@@ -2,6 +2,7 @@
 
 mod file;
 mod layers;
+mod limits;
 mod settings;
 mod trust;
 pub mod values;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 pub use file::write_settings;
 pub use layers::{Layers, RawValue, Source};
+pub use limits::LocalLimits;
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, Program, SETTINGS, Setting, find};
 pub use trust::Trust;
 pub use values::{BackendUrl, LogFormat, TrafficChoice, Zone};
@@ -19,7 +21,6 @@ use crate::cloud::METADATA_URL;
 use crate::hardware_clock::ClockChoice;
 use crate::hardware_timestamps::CardChoice;
 use crate::network::{Listen, Network};
-use crate::plan::LocalLimits;
 
 /// Validated configuration of the agent. The settings of `sinemora-transfer` are in its crate.
 #[derive(Debug, Clone)]

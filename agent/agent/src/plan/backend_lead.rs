@@ -14,9 +14,6 @@ const RENEW_NS: u64 = 25_000_000;
 /// Bound that windows should keep, ns. Answers that prove less do not replace a contradicted estimate.
 pub const LARGEST_ERROR_NS: u64 = 50_000_000;
 
-/// Latest time that is believed, Unix ns (2116): sums with it do not overflow.
-pub const LATEST_NS: i64 = i64::MAX / 2;
-
 /// The time of an answer by both clocks. Local times are of one clock that never steps, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedAnswer {

@@ -1,36 +1,13 @@
-//! Limits of this VM, whatever a plan asks for: a stolen backend must not turn agents into a source of packets.
+//! What of a plan the limits of this VM allow: a stolen backend must not turn agents into a source of packets.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
-use std::ops::RangeInclusive;
 
 use super::{Peer, Plan};
+use crate::config::LocalLimits;
 
 /// Meshes are at most a quarter of the peers: each costs as much as some of them.
 const PEERS_OF_A_MESH: u32 = 4;
-
-/// Limits that settings raise. The defaults are the caps of the backend's plans.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LocalLimits {
-    pub packets_per_s: u32,
-    /// Peers of all meshes together.
-    pub peers: u32,
-    /// VMs that one address may stand for.
-    pub peers_per_address: u32,
-    /// UDP ports that packets are sent to.
-    pub ports: Vec<RangeInclusive<u16>>,
-}
-
-impl Default for LocalLimits {
-    fn default() -> Self {
-        Self {
-            packets_per_s: 20_000,
-            peers: 2_000,
-            peers_per_address: 16,
-            ports: vec![319..=320, 1024..=u16::MAX],
-        }
-    }
-}
 
 impl LocalLimits {
     /// Return what is followed of a plan. The log names what is left out.

@@ -16,9 +16,8 @@ mod time_keeper;
 pub use backend_clock::{BackendClock, BackendTime};
 #[cfg(test)]
 pub(crate) use backend_lead::BackendLead;
-pub use backend_lead::{Correction, LARGEST_ERROR_NS, LATEST_NS, TimedAnswer};
+pub use backend_lead::{Correction, LARGEST_ERROR_NS, TimedAnswer};
 pub use cache::PlanCache;
-pub use limits::LocalLimits;
 pub use model::{Caps, MeshPlan, Plan};
 pub(crate) use on_demand::on_demand_key;
 pub use on_demand::{OnDemand, PathProbes};

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::backend_lead::LATEST_NS;
 use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, PathProbes, on_demand_key};
 use super::peer::{MOST_FLOWS, Peer, PlanError, check};
+use crate::calendar::LATEST_NS;
 
 /// Peers that this agent measures and answers. Unknown fields are ignored: the backend may be newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::backend_lead::LATEST_NS;
 use super::peer::{Peer, PlanError, Protocol, check};
+use crate::calendar::LATEST_NS;
 
 /// Longest measurement, ns.
 const LONGEST_NS: i64 = 60_000_000_000;

@@ -6,12 +6,13 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::{
-    BackendClock, Correction, LARGEST_ERROR_NS, LocalLimits, PassedPlan, PeerAddresses, Plan,
-    PlanCache, PlanTag, TimedAnswer,
+    BackendClock, Correction, LARGEST_ERROR_NS, PassedPlan, PeerAddresses, Plan, PlanCache,
+    PlanTag, TimedAnswer,
 };
 use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
+use crate::config::LocalLimits;
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
 use crate::stop::Stop;

@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 use crate::backend::{FakeBackend, PATIENCE, Reply, json, problem, reply};
 use serde_json::json;
 use sinemora_agent::backoff::Backoff;
+use sinemora_agent::config::LocalLimits;
 use sinemora_agent::counters::Counters;
-use sinemora_agent::plan::{
-    BackendClock, LocalLimits, PassedPlan, Plan, PlanCache, PlanTag, PollPace, Poller,
-};
+use sinemora_agent::plan::{BackendClock, PassedPlan, Plan, PlanCache, PlanTag, PollPace, Poller};
 use sinemora_agent::stop::Stop;
 
 const MS: Duration = Duration::from_millis(1);

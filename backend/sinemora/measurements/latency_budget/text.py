@@ -33,8 +33,8 @@ def lines_of(item: Mapping[str, Any]) -> Iterator[str]:
         for kind, words in (("sending", "program to driver"), ("receiving", "kernel to program")):
             p50, p99 = (_us(waits[f"{kind}_{name}_ns"]) for name in ("p50", "p99"))
             yield f"  on top, in the VMs: {p50} µs, p99 {p99} µs  {words}"
-    if words := _SEPARATION.get(item["separation"]):
-        yield f"  {words}"
+    if separation := _SEPARATION.get(item["separation"]):
+        yield f"  {separation}"
     if traces := item["published"]:
         low, high = (pick(trace["p50_ns"] for trace in traces) for pick in (min, max))
         yield f"  published p50 of {len(traces)} traces of {item['provider']}: {_us(low)} to {_us(high)} µs"
