@@ -3,7 +3,6 @@ import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { MATRIX_SPAN, matrixQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
-import { recommendationQuery } from '~/api/recommendations'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
 import { strings } from '~/features/shell/strings'
@@ -19,11 +18,10 @@ export const Route = createFileRoute('/_app/meshes/$meshId/')({
     time: { span: MATRIX_SPAN, isLive: true, compares: true },
   },
   validateSearch: matrixSearch,
-  loaderDeps: ({ search }) => ({ shown: shownOf(search), moves: search.moves }),
+  loaderDeps: ({ search }) => shownOf(search),
   loader: ({ context, params, deps }) => {
     // Start the query here; the page waits for it and keeps its content meanwhile.
-    void context.queryClient.prefetchQuery(matrixQuery(params.meshId, deps.shown))
-    if (deps.moves) void context.queryClient.prefetchQuery(recommendationQuery(deps.moves))
+    void context.queryClient.prefetchQuery(matrixQuery(params.meshId, deps))
   },
   component: MatrixRoute,
 })
