@@ -59,8 +59,8 @@ class Application(Identified, Versioned, TenantOwned, Base):
     objective: Mapped[float | None] = mapped_column(Double)
     moves_max: Mapped[int | None]
     move_cost: Mapped[float] = mapped_column(Double)
-    leaves_region: Mapped[bool]
-    moves_for_others: Mapped[bool]
+    leaves_region: Mapped[bool] = mapped_column(server_default=text("false"))
+    moves_for_others: Mapped[bool] = mapped_column(server_default=text("false"))
     per_vm_max: Mapped[int | None]
     per_host_max: Mapped[int | None]
     per_zone_max: Mapped[int | None]

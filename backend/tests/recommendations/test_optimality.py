@@ -46,7 +46,7 @@ def test_thresholds_of_curves_are_exact(mesh: MeshWorld, worker):
         {"name": "server", "vm": "a-1", "root": True, "pinned": True},
         {"name": "client", "vm": "b-1"},
     ]
-    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-client", "tasks": tasks_of}
+    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-client", "tasks": tasks_of, "move_cost": 0}
     mesh.owner.created("/v1/applications", body)
     measured(mesh, {("a-1", "b-1"): 44.5, ("a-1", "c-2"): 36.0}, noise_us=0)
     recommendation = asked(mesh, worker)

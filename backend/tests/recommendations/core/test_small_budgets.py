@@ -98,7 +98,8 @@ def test_the_best_set_of_moves_is_found_and_proven(seed: int, budget: int) -> No
         if len(chosen) < budget and int(problem.owner[task]) not in jobs and keeps(problem, at):
             chosen.append((gain, task, machine))
     gained = sum(gain - problem.move_price[0] for gain, _, _ in chosen)
-    assert value(problem, problem.at)[1] - solution.total >= gained - 1e-9
+    # Nearer machines are preferred among equal ones, which counts less than that.
+    assert value(problem, problem.at)[1] - solution.total >= gained - 1e-5
 
 
 @pytest.mark.parametrize("seed", seeds(range(1, 7)))
