@@ -79,7 +79,7 @@ def write(file: Path, habits: dict[str, float]) -> None:
 
 @contextmanager
 def queue(agent: Agent, address: str, rate: str, packets: int) -> Iterator[None]:
-    """Give the host of an agent a slow queue of its own, in which bursts of `packets` wait."""
+    """Give the host of an agent a slow queue, in which bursts of `packets` wait."""
     agent.host.run("tc", "qdisc", "add", "dev", "e0", "root", "tbf", "rate", rate, "burst", "2kb", "limit", "300kb")
     bursts = agent.host.start([sys.executable, "-c", _BURST, address, str(packets)], "bursts")
     try:

@@ -11,7 +11,7 @@ interface Stop {
   isHidden: boolean
 }
 
-/** Where Tab led: to another element, to one that had the focus, or out of what is walked. */
+/** Result of Tab: the focus went to another element, to one that had the focus, or out of what is walked. */
 type Place = 'next' | 'same' | 'end'
 
 interface Walk {

@@ -27,7 +27,7 @@ pub(super) struct State<'a> {
     guests: Vec<i64>,
     /// Use of each resource of each machine by tasks that came, shape (machines, resources).
     brought: Vec<i64>,
-    /// Whether a limit is broken at the beginning: nothing may join that.
+    /// True if a limit is broken at the beginning: nothing may join that.
     broken: bool,
     /// Tasks of each job, and what each job costs at the beginning.
     tasks_of: Vec<Vec<usize>>,

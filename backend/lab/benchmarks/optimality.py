@@ -38,7 +38,7 @@ _NEVER = {
     "impossible": "false_impossible",
     "hints": "hints_false",
 }
-"""What no answer may have, and its figure."""
+"""Faults that no answer may have, each with its figure."""
 
 
 def main(seed: int, tenants: int) -> None:

@@ -107,7 +107,7 @@ def _options() -> argparse.Namespace:
         "--examples", type=int, default=4 if ALL else 1, help="requests for an operation in the fuzzing phase"
     )
     parser.add_argument(
-        "--share", type=int, default=16 if ALL else 32, help="the coverage phase takes every so many-th operation"
+        "--share", type=int, default=16 if ALL else 32, help="the coverage phase takes one operation in this many"
     )
     parser.add_argument("--limit", type=float, default=TIME_LIMIT_S, help="longest time of a run, s")
     parser.add_argument("--phases", default="", help="examples,coverage,fuzzing")

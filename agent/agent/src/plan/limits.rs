@@ -1,4 +1,4 @@
-//! What of a plan the limits of this VM allow: a stolen backend must not turn agents into a source of packets.
+//! Limits of this VM applied to a plan: a stolen backend must not turn agents into a source of packets.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

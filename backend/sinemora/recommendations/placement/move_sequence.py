@@ -67,7 +67,7 @@ class Standing(Protocol):
 
 
 Parks = Callable[[Sequence[TaskMove]], bool]
-"""Whether these moves may be parked, which makes two moves of each."""
+"""True for moves that may be parked, which makes two moves of each."""
 
 
 def together(

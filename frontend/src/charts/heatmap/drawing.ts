@@ -51,7 +51,7 @@ interface Box {
   height: number
 }
 
-/** Return a drawing of its own in its place among the others. */
+/** Return a separate drawing in its place among the others. */
 function placed(drawn: SVGElement, { x, y }: Box): SVGElement {
   drawn.setAttribute('x', String(x))
   drawn.setAttribute('y', String(y))

@@ -20,7 +20,7 @@ interface Props {
   reading: Reading
   position: Position
   shape: Shape
-  /** What the arrows over the picture are. */
+  /** Legend of the arrows over the picture. */
   moves: ReactNode
   legend: ReactNode
   /** Sums of the selected row or column. */

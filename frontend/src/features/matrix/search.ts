@@ -50,7 +50,7 @@ export interface MatrixSearch {
   film?: Film
   /** The recommendation whose moves are drawn: an id. */
   moves?: string
-  /** How many of them are shown as made; all when absent. */
+  /** Number of moves that are shown as made; all when absent. */
   step?: number
   /** The number of the move that stands out. */
   move?: number

@@ -54,7 +54,7 @@ export function useMoves(options: Options) {
     recommendation,
     error: query.error,
     legs,
-    /** How many of them are shown as made. */
+    /** Number of moves that are shown as made. */
     made,
     /** The key of the leg that stands out: under the pointer, else chosen. */
     pointed,

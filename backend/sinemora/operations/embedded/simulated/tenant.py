@@ -141,7 +141,7 @@ def enrol_agents(post: Post, world: World, simulated: Simulated, known: Mapping[
 def create_applications(simulated: Simulated, world: World, faults: Sequence[Fault], home: Home = OWN) -> None:
     """Create three applications: on the slow VM, between the slow zones, and between zones without a fault.
 
-    In a tenant that has applications of its own their names begin with `simulated-`.
+    In a tenant that has other applications their names begin with `simulated-`.
     """
     prefix = "" if home.is_own else "simulated-"
     by_kind = {fault.kind: fault for fault in faults}

@@ -96,7 +96,7 @@ class SearchProblem:
     pays: Bools
     """Jobs that move only where they gain more than their own moves cost, shape (jobs,)."""
     over: Ints
-    """What runs on a machine beyond its capacity and `room` includes, shape (machines, resources)."""
+    """Load of a machine beyond its capacity that `room` includes, shape (machines, resources)."""
     most_moves: int
     most_moves_of: Ints
     """Most moves of each job, shape (jobs,)."""
