@@ -142,7 +142,7 @@ def table(applications: list[Deployment]) -> CurveTable:
             known[key] = app.sensitivity.curve(app.sensitivity.added_us(at * 1e3))
         columns.append(known[key])
     values: Floats = np.ascontiguousarray(np.stack(columns, axis=1))
-    return CurveTable(step_us, values, np.diff(values, axis=0, append=values[-1:]))
+    return CurveTable(step_us, values)
 
 
 def task_moves(instance: Instance, stars: list[int], problem: Problem, plan: PlacementPlan) -> list[TaskMove]:

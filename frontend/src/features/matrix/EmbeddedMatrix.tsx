@@ -1,6 +1,6 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useState } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { deviationsQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
@@ -12,7 +12,6 @@ import { Empty, Failed, Loading } from '~/ui/State'
 import { partKey } from './axes'
 import { Legend } from './Legend'
 import { UNUSUAL_ROWS } from './MostUnusual'
-import { MovesPanel } from './MovesPanel'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { pictureLegend } from './picture'
@@ -28,6 +27,8 @@ interface Props {
   mesh: Pick<Mesh, 'id' | 'name' | 'window_s'>
   search: MatrixSearch & TimeSearch
 }
+
+const MovesPanel = lazy(() => import('./MovesPanel'))
 
 const BELOW = 40
 
@@ -99,7 +100,11 @@ export function EmbeddedMatrix({ mesh, search: asked }: Props) {
           />
         </div>
         <aside className={styles.side}>
-          {moves && <MovesPanel {...{ meshId: mesh.id, moves, theme, onSearch }} isEmbedded />}
+          {moves && (
+            <Suspense fallback={<Loading what={strings.movesLower} />}>
+              <MovesPanel {...{ meshId: mesh.id, moves, theme, onSearch }} isEmbedded />
+            </Suspense>
+          )}
           <Legend
             shown={shown}
             coding={coding}

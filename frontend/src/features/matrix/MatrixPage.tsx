@@ -1,7 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { deviationsQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Side as AxisSide } from '~/charts/heatmap/Axes'
@@ -28,7 +28,6 @@ import { Legend } from './Legend'
 import { MatchCount } from './MatchCount'
 import { UNUSUAL_ROWS } from './MostUnusual'
 import { MovesChoice } from './MovesChoice'
-import { MovesPanel } from './MovesPanel'
 import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { NoWindow } from './NoWindow'
@@ -53,6 +52,9 @@ interface Props {
   search: MatrixSearch & TimeSearch
   onSearch: ChangeSearch
 }
+
+/** With the slider that only moves need. */
+const MovesPanel = lazy(() => import('./MovesPanel'))
 
 /** The film, the space above it and the edge of the page, in CSS pixels: the picture leaves them in the window. */
 const BELOW = 96
@@ -285,7 +287,13 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           reading={reading}
           position={position}
           shape={shape}
-          moves={moves && <MovesPanel {...{ meshId: mesh.id, moves, theme, onSearch }} />}
+          moves={
+            moves && (
+              <Suspense fallback={<Loading what={strings.movesLower} />}>
+                <MovesPanel {...{ meshId: mesh.id, moves, theme, onSearch }} />
+              </Suspense>
+            )
+          }
           legend={
             <Legend
               shown={shown}

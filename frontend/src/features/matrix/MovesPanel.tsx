@@ -25,7 +25,7 @@ interface Props {
 }
 
 /** The moves that the heatmap shows: what they gain, how many of them are carried out, and each of them. */
-export function MovesPanel({ meshId, moves, theme, onSearch, isEmbedded = false }: Props) {
+export default function MovesPanel({ meshId, moves, theme, onSearch, isEmbedded = false }: Props) {
   const { recommendation, legs } = moves
   const clock = useClock()
   return (

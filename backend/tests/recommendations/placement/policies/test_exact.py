@@ -142,7 +142,7 @@ def test_moves_pair_what_leaves_with_what_arrives() -> None:
 def test_refuses_what_makes_no_sense(change: dict[str, list[int]], code: str, where: str) -> None:
     current = Assignment.of(change.pop("current", []))  # type: ignore[arg-type]
     fields = {"size": [3, 2], "root": [0, 1], "curve": [0, 0]} | change
-    curves = CurveTable(10.0, np.ones((3, 1)), np.zeros((3, 1)))
+    curves = CurveTable(10.0, np.ones((3, 1)))
     machines = Machines(np.full(4, 4), np.zeros(4, np.int64), np.zeros(4, np.int64), ("x", "y", "z", "w"))
     problem = Problem(Jobs.of(**fields, names=("a", "b")), machines, Dense(np.zeros((4, 4), np.int32)), curves, current)
     with pytest.raises(ProblemError) as refused:

@@ -54,7 +54,7 @@ def test_preferring_everything_is_the_exact_policy(parameters: Parameters) -> No
 
 def small() -> Problem:
     """Two racks of two machines with one free slot each; performance is 1, then 0.8 from 10 µs on."""
-    table = CurveTable(10.0, np.array([[1.0], [0.8], [0.5]]), np.zeros((3, 1)))
+    table = CurveTable(10.0, np.array([[1.0], [0.8], [0.5]]))
     ns = np.array([[0, 0, 20_000, 10_000]] * 4, np.int32)
     machines = Machines(np.array([1, 1, 1, 1]), np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0]), ("a", "b", "c", "d"))
     return Problem(Jobs.of([2], [0], [0], ["web"]), machines, Dense(ns), table)
