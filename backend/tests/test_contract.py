@@ -1,10 +1,14 @@
 """`openapi.json` in the repository is what the code says."""
 
+import json
+import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from sinemora import cli
+from sinemora.kit.http.contract import DATA, may_be_null
 from tests.recorded_examples import COMMITTED
 
 
@@ -20,3 +24,25 @@ def test_a_stale_contract_is_told(tmp_path: Path, capsys, monkeypatch: pytest.Mo
     assert "is stale" in capsys.readouterr().err
     assert cli.main(["openapi", "--output", str(stale)]) == 0
     assert cli.main(["openapi", "--check", str(stale)]) == 0
+
+
+def test_every_property_has_words_in_one_place():
+    """Those that may be null tell what null means; no words of the file are unused or repeated."""
+    schemas = json.loads(COMMITTED.read_text())["components"]["schemas"]
+    described = {
+        (schema, name): (one.get("description", ""), may_be_null(one))
+        for schema, model in schemas.items()
+        for name, one in model.get("properties", {}).items()
+    }
+    assert not [place for place, (words, _) in described.items() if not words]
+    assert not [place for place, (words, nullable) in described.items() if nullable and "null" not in words.lower()]
+
+    table = tomllib.loads((DATA / "properties.toml").read_text())
+    only = [(names.split(), one, words) for names, entries in table["only"].items() for one, words in entries.items()]
+    shown = {(name, words.partition("; null")[0]) for (_, name), (words, _) in described.items()}
+    everywhere = [(name, words.partition("; null")[0]) for name, words in table["any"].items()]
+    assert not set(everywhere) - shown
+    for names, one, words in only:
+        assert all(words.startswith(described[schema, one][0]) for schema in names), (names, one)
+    repeated = Counter([*table["any"].items(), *((name, words) for _, name, words in only)])
+    assert not [place for place, times in repeated.items() if times > 1]

@@ -68,24 +68,15 @@ class _Declared(Write):
     description: Description = ""
     mesh: Annotated[str, Field(max_length=100, description="Name or id of the mesh its VMs are in")]
     curve: Annotated[str, Field(max_length=100, description="Key of a published curve, or name or id of your own")]
-    curve_number: Annotated[
-        int | None, Field(ge=1, description="Version of an own curve, pinned; default: the newest")
-    ] = None
-    reference_us: Annotated[
-        float | None,
-        Field(ge=0, le=60e6, description="Reference round trip of the curve, µs; default: that of the curve"),
-    ] = None
+    curve_number: Annotated[int | None, Field(ge=1)] = None
+    reference_us: Annotated[float | None, Field(ge=0, le=60e6)] = None
     tasks: Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)]
     edges: Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)] = Field(default_factory=list)
-    objective: Annotated[Share | None, Field(description="Lower bound of performance")] = None
-    moves_max: Annotated[int | None, Field(ge=0, description="Maximum number of moves in a recommendation")] = None
-    move_cost: Annotated[
-        float, Field(ge=0, le=1, description="Minimum gain of a move for its task, as a share of performance")
-    ] = MOVE_COST
-    leaves_region: Annotated[bool, Field(description="Running tasks may move to another region")] = False
-    moves_for_others: Annotated[
-        bool, Field(description="Tasks may move for the gain of other applications, at a loss of its own")
-    ] = False
+    objective: Share | None = None
+    moves_max: Annotated[int | None, Field(ge=0)] = None
+    move_cost: Annotated[float, Field(ge=0, le=1)] = MOVE_COST
+    leaves_region: bool = False
+    moves_for_others: bool = False
     zones: Annotated[list[str], Field(max_length=1_000, description="Names or ids of zones; empty: all zones")] = Field(
         default_factory=list
     )

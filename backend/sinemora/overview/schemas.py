@@ -2,10 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
 from uuid import UUID
-
-from pydantic import Field
 
 from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.alerts.evaluation.rule import Severity
@@ -119,20 +116,18 @@ class MeshHealth(Read):
     name: str
     vms: int
     zones: list[RosterZone]
-    ended_at: Annotated[datetime | None, Field(description="End of the newest window")]
+    ended_at: datetime | None
     paths: PathCounts
-    loss: Annotated[float | None, Field(description="Share of the packets of current windows that were lost")]
+    loss: float | None
     agents: AgentCounts
     open_incidents: int
-    worst_incidents: Annotated[list[OpenIncident], Field(description="Most severe first, causes before effects")]
-    recent_incidents: Annotated[list[RecentIncident], Field(description="Incidents of the last 24 h, newest first")]
+    worst_incidents: list[OpenIncident]
+    recent_incidents: list[RecentIncident]
     last_incident_ended_at: datetime | None
-    alert_rules: Annotated[int, Field(description="Number of enabled alert rules")]
-    evaluated_since: Annotated[datetime | None, Field(description="Start of uninterrupted evaluation of alert rules")]
+    alert_rules: int
+    evaluated_since: datetime | None
     evaluated_until: datetime | None
-    lateness_s: Annotated[
-        float, Field(description="How late reports arrive after the end of their window, s: alert rules wait for them")
-    ]
+    lateness_s: float
     learning: LearningRead
     proposed: ProposedMoves | None
 

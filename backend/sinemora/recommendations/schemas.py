@@ -45,54 +45,18 @@ class Percentile(StrEnum):
 class RecommendationRequest(Write):
     """Scope and limits of a recommendation."""
 
-    applications: Annotated[
-        list[str], Field(max_length=1_000, description="Names or ids; empty selects all on the mesh")
-    ] = Field(default_factory=list)
+    applications: Annotated[list[str], Field(max_length=1_000)] = Field(default_factory=list)
     policy: Policy = Policy.BEST
-    objective: Annotated[
-        Objective | None,
-        Field(
-            description="loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published"
-            " (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first"
-        ),
-    ] = None
-    risk: Annotated[
-        Risk | None,
-        Field(
-            description="Only best: paths from roots of stars count by this measure of all their exchanges instead of"
-            " by `statistic`; roots then stay"
-        ),
-    ] = None
+    objective: Objective | None = None
+    risk: Risk | None = None
     statistic: Percentile = Percentile.P50
-    minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back in minutes")] = MINUTES
+    minutes: Annotated[int, Field(ge=2, le=1440)] = MINUTES
     moves_max: Annotated[int, Field(ge=0, le=10_000, description="Maximum number of moves")] = MOVES_MAX
-    move_cost: Annotated[
-        float | None,
-        Field(ge=0, le=1, description="Minimum gain of a move; default: the value of each application"),
-    ] = None
-    artifacts: Annotated[
-        dict[str, str],
-        Field(
-            max_length=1_000,
-            description="Artifact that the tasks of an application need on their VM, its image or state: name (newest"
-            " release) or id, by name of the application. Each move shows what bringing it costs",
-        ),
-    ] = Field(default_factory=dict)
-    bringing_cost: Annotated[
-        float | None,
-        Field(
-            ge=0,
-            le=1,
-            description="Further minimum gain of a move, for each minute of bringing its artifact; default: 0",
-        ),
-    ] = None
-    nomora: Annotated[
-        PublishedParameters | None,
-        Field(description="Only nomora: its parameters; omitted ones have the published values"),
-    ] = None
-    explain: Annotated[
-        bool, Field(description="Only nomora: include every arc of the solved network, at most 5,000")
-    ] = False
+    move_cost: Annotated[float | None, Field(ge=0, le=1)] = None
+    artifacts: Annotated[dict[str, str], Field(max_length=1_000)] = Field(default_factory=dict)
+    bringing_cost: Annotated[float | None, Field(ge=0, le=1)] = None
+    nomora: PublishedParameters | None = None
+    explain: bool = False
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -112,8 +76,8 @@ class RecommendationRequest(Write):
 class RecommendationCreate(RecommendationRequest):
     """Request for a recommendation on one mesh: `mesh` takes a name or an id, `mesh_id` an id."""
 
-    mesh: Annotated[str | None, Field(min_length=1, max_length=100, description="Name or id of the mesh")] = None
-    mesh_id: Annotated[UUID | None, Field(description="Id of the mesh, instead of `mesh`")] = None
+    mesh: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    mesh_id: UUID | None = None
 
     @model_validator(mode="after")
     def _one_mesh(self) -> Self:

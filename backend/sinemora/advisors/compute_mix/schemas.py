@@ -33,7 +33,7 @@ class TargetWrite(Write):
     """Response target: the mean, or `percentile` of the responses, within `response_ms`."""
 
     response_ms: Milliseconds
-    percentile: Annotated[float, Field(ge=50, le=99.9, description="Null for the mean")] | None = None
+    percentile: Annotated[float, Field(ge=50, le=99.9)] | None = None
 
 
 class VmTypeWrite(Write):

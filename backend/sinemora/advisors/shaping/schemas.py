@@ -53,9 +53,7 @@ class ShapingCreate(Write):
     rate_mbit: Annotated[float, Field(gt=0, le=1e6)] | None = None
     burst_kb: Annotated[float, Field(gt=0, le=1e9, description="Depth, 1,000 bytes")] | None = None
     mechanism: Mechanism = Mechanism.POLICER
-    upper_rate_mbit: Annotated[
-        float | None, Field(gt=0, le=1e6, description="Rate of a second, higher limit; with `upper_burst_kb`")
-    ] = None
+    upper_rate_mbit: Annotated[float | None, Field(gt=0, le=1e6)] = None
     upper_burst_kb: Annotated[float | None, Field(ge=0, le=1e9)] = None
     use_mbit: Annotated[float, Field(ge=0, le=1e6, description="Use of the path for the forecast")] | None = None
     tokens_kb: Annotated[float, Field(ge=0, le=1e9, description="Tokens now; null: full")] | None = None

@@ -74,7 +74,7 @@ class TransferPlanCreate(Write):
         float, Field(ge=1, le=1_000, description="Capacity of the hosts of a rack or zone over that of its uplink")
     ] = 4.0
     connections_max: Annotated[int, Field(ge=1, le=256, description="Of a pair")] = CONNECTIONS_MAX
-    mesh: Annotated[str | None, Field(max_length=100, description="Name or id")] = None
+    mesh: Annotated[str | None, Field(max_length=100)] = None
     measured_capacities: Annotated[
         bool, Field(description="Limit hosts to the rates of their token buckets, else of trials of the bulk sender")
     ] = False

@@ -26,19 +26,17 @@ class TransportCreate(Write):
     target: Reference | None = None
     minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back of round trips")] = 60
     min_round_trip_us: Microseconds | None = None
-    round_trip_us: Annotated[Microseconds | None, Field(description="Median")] = None
+    round_trip_us: Microseconds | None = None
     loss: Share | None = None
     reordering: Share | None = None
     ecn: Ecn | None = None
     routes: Annotated[int, Field(ge=1, le=1000)] | None = None
     same_host: bool | None = None
-    interfaces: Annotated[int, Field(ge=1, le=64, description="Interfaces of a VM on one switch")] | None = None
-    is_split: Annotated[bool | None, Field(description="One flow is sent over several links, packet by packet")] = None
+    interfaces: Annotated[int, Field(ge=1, le=64)] | None = None
+    is_split: bool | None = None
     pattern: Pattern = Pattern.ONE_TO_ONE
-    fan_in: Annotated[int, Field(ge=1, le=1_000_000, description="Senders at once to one receiver")] | None = None
-    volume_ratio: Annotated[float, Field(ge=1, le=1e12, description="Largest over smallest volume of a pair")] | (
-        None
-    ) = None
+    fan_in: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    volume_ratio: Annotated[float, Field(ge=1, le=1e12)] | None = None
     encrypt: bool = False
     deadlines: bool = False
     programmable_network: bool = False
@@ -46,10 +44,7 @@ class TransportCreate(Write):
     prefers_low_latency: bool = False
     short_flows_fair: bool = False
     transfer_share: Annotated[Share, Field(description="Share of the job's time that is transfer")] = 0.5
-    available: Annotated[
-        list[Annotated[str, Field(max_length=40)]] | None,
-        Field(max_length=64, description="What the kernel offers: tcp_available_congestion_control, mptcp, tls"),
-    ] = None
+    available: Annotated[list[Annotated[str, Field(max_length=40)]] | None, Field(max_length=64)] = None
 
     @model_validator(mode="after")
     def _whole_path(self) -> Self:

@@ -339,8 +339,8 @@ class IncidentSummary(Read):
     assignee: str | None
     silenced_by: str | None
     merged_into: UUID | None
-    recurrence: RecurrenceRead | None = Field(description="How it recurs; null if it was seen once")
-    found_late_at: datetime | None = Field(description="Time of detection, if the incident was found in late data")
+    recurrence: RecurrenceRead | None
+    found_late_at: datetime | None
     version: int
 
 

@@ -40,26 +40,12 @@ class ConditionModel(Write):
     statistic: Statistic = Statistic.P50
     above: Annotated[float, Field(ge=0, description="Threshold in ns, or a ratio")] = 0.0
     deviations: Annotated[float, Field(gt=0, le=100)] = 6.0
-    rise_ns: Annotated[
-        float, Field(ge=0, description="Least rise above the baseline, ns; of a spike: above the median")
-    ] = 0
+    rise_ns: Annotated[float, Field(ge=0)] = 0
     timescale: Timescale = Timescale.SHORT
-    over_s: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=86_400,
-            description="Of `loss`: time over which packets are counted. Of `baseline`: time in which six breaches of "
-            "a path are too many, instead of M of N windows; windows in a row are one breach; 0: M of N",
-        ),
-    ] = 0
-    within_s: Annotated[
-        int, Field(ge=0, le=86_400, description="Of `tokens`: time within which a token bucket will be empty")
-    ] = 0
+    over_s: Annotated[int, Field(ge=0, le=86_400)] = 0
+    within_s: Annotated[int, Field(ge=0, le=86_400)] = 0
     among: Annotated[Among, Field(description="Of `fairness`: members whose shares are compared")] = Among.FLOWS
-    below: Annotated[
-        float, Field(ge=0, le=1, description="Of `fairness`: Jain's index below which a window is a breach")
-    ] = 0.0
+    below: Annotated[float, Field(ge=0, le=1)] = 0.0
 
     @model_validator(mode="after")
     def _complete(self) -> "ConditionModel":
@@ -113,7 +99,7 @@ class ScopeModel(Write):
     vms: list[Name] = Field(default_factory=list, description="Paths with an end on one of these")
     path: Annotated[list[Name], Field(min_length=2, max_length=2)] | None = None
     labels: dict[str, str] = Field(default_factory=dict, description="Paths with an end on a VM with all of these")
-    application: Annotated[Name | None, Field(description="Paths between the VMs of its tasks")] = None
+    application: Name | None = None
 
 
 class RuleFields(Write):

@@ -50,7 +50,7 @@ class Measurements(Write):
         "rate", description="`rate` falls with latency, `duration` grows; in CSV the header states it"
     )
     latency: LatencyKind = Field("added", description="`measured` latencies count from the smallest of them")
-    baseline: float | None = Field(None, description="Performance without added latency; default: the rows at 0 µs")
+    baseline: float | None = None
     source: Source = ""
     rows: Annotated[list[SampleRow], Field(max_length=ROWS_MAX)] | None = None
     csv: str | None = None

@@ -60,10 +60,6 @@ class MetricPathWrite(Write):
 
 Paths = Annotated[list[MetricPathWrite], Field(min_length=1, max_length=PATHS_MAX)]
 
-ApplicationId = Annotated[
-    UUID | None, Field(description="Application of the same mesh; its metric judges moves that were applied to it")
-]
-
 
 class BearerAuthentication(Write):
     """`Authorization: Bearer …` (RFC 6750)."""
@@ -100,12 +96,12 @@ class MetricSourceCreate(Write):
     name: Name
     mesh_id: UUID
     paths: Paths
-    application_id: ApplicationId = None
+    application_id: UUID | None = None
     curve_id: UUID | None = None
     metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows")
     unit: Unit = ""
     kind: Kind = "push"
-    url: Url | None = Field(None, description="Of a Prometheus HTTP API, without /api/v1")
+    url: Url | None = None
     query: Query | None = None
     authentication: Authentication | None = None
     refresh_hours: Hours = 24
@@ -129,7 +125,7 @@ class MetricSourceUpdate(Write):
 
     name: Omittable[Name] = None
     paths: Omittable[Paths] = None
-    application_id: ApplicationId = None
+    application_id: UUID | None = None
     url: Omittable[Url] = None
     query: Omittable[Query] = None
     authentication: Authentication | None = None

@@ -125,7 +125,7 @@ class AgentSummary(Read):
     report_every_s: int
     stopped_since: datetime | None
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field(description="Status of the agent now")  # type: ignore[prop-decorator]
     @property
     def status(self) -> AgentStatus:
         """Return the current status of the agent."""

@@ -1,10 +1,12 @@
-"""Write into the OpenAPI document what FastAPI does not know: headers of responses, problem codes, examples.
+"""Write into the OpenAPI document what FastAPI does not know: headers, problem codes, examples, words of properties.
 
 Codes and examples are data of the package: `problem_codes.json`, found in the source by `make gen`, and
 `examples/*.json`, recorded from the product by `make examples`. Tests compare both with the answers that they get.
+People write `properties.toml`.
 """
 
 import json
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 from sinemora.kit.errors import MEDIA_TYPE, problem_response
 
 DATA = Path(__file__).parents[2] / "contract"
-"""Folder with `problem_codes.json` and `examples/`."""
+"""Folder with `problem_codes.json`, `properties.toml` and `examples/`."""
 METHODS = ("get", "post", "put", "patch", "delete")
 
 _TEXT = {"type": "string"}
@@ -91,6 +93,34 @@ def describe_responses(contract: dict[str, Any]) -> None:
                     headers = response.setdefault("headers", {})
                     headers |= {name: {"$ref": f"#/components/headers/{name}"} for name in names if name not in headers}
                 _add_examples(operation, examples().get(operation["operationId"], {}))
+
+
+@cache
+def property_words() -> tuple[dict[str, str], dict[tuple[str, str], str]]:
+    """Return the words of properties: by name, and by schema and name where a schema means something else."""
+    table = tomllib.loads((DATA / "properties.toml").read_text("utf-8"))
+    groups = [(schema, entries) for names, entries in table["only"].items() for schema in names.split()]
+    return table["any"], {(schema, name): words for schema, entries in groups for name, words in entries.items()}
+
+
+def describe_properties(contract: dict[str, Any]) -> None:
+    """Add its words to every property that the code does not describe."""
+    names, only = property_words()
+    for schema, model in contract["components"]["schemas"].items():
+        for name, one in model.get("properties", {}).items():
+            words = only.get((schema, name)) or names.get(name)
+            if words and "description" not in one:
+                one["description"] = words if may_be_null(one) else words.partition("; null")[0]
+
+
+def may_be_null(schema: Any) -> bool:
+    """Return whether a value of the schema, or a value inside of it, may be null."""
+    if isinstance(schema, list):
+        return any(may_be_null(one) for one in schema)
+    if not isinstance(schema, dict):
+        return False
+    parts = [schema.get(key) for key in ("anyOf", "oneOf", "items", "prefixItems", "additionalProperties")]
+    return schema.get("type") == "null" or may_be_null(parts)
 
 
 def _describe_problems(operation: dict[str, Any], codes: dict[str, list[str]]) -> None:

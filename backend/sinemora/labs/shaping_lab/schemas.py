@@ -50,7 +50,7 @@ class StudyRow(Write):
     p999_us: Us | None
     tail: StudyTail
     source: StudySource | None = None
-    source_mb_per_s: Annotated[Rate | None, Field(description="Ignored, as `source`")] = None
+    source_mb_per_s: Rate | None = None
 
     @model_validator(mode="after")
     def _of_workload(self) -> Self:

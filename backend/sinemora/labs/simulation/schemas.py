@@ -134,13 +134,9 @@ class SimulatedWorld(Write):
     trace: Name | None
     latency: Name | None
     statistics: Name | None
-    version: Annotated[str | None, Field(max_length=64, description="Version of Sinemora that simulated")] = None
-    code: Annotated[
-        str | None, Field(pattern=r"^[0-9a-f]{16}$", description="Digest of the source code that simulated")
-    ] = None
-    inputs: Annotated[
-        str | None, Field(pattern=r"^[0-9a-f]{16}$", description="Digest of the jobs and the latency")
-    ] = None
+    version: Annotated[str | None, Field(max_length=64)] = None
+    code: Annotated[str | None, Field(pattern=r"^[0-9a-f]{16}$")] = None
+    inputs: Annotated[str | None, Field(pattern=r"^[0-9a-f]{16}$")] = None
 
 
 class SimulationCreate(Write):

@@ -60,10 +60,7 @@ class TailStudyCreate(Write):
     name: Name = "Tail study"
     topology: TailTopology = TailTopology.SINGLE_LINK
     workload: WorkloadKey = WorkloadKey.W5
-    sizes_csv: Annotated[
-        str | None,
-        Field(max_length=2_000_000, description="Own flow sizes: column `bytes`, and optionally `count`"),
-    ] = None
+    sizes_csv: Annotated[str | None, Field(max_length=2_000_000)] = None
     load: Annotated[
         float, Field(ge=0.05, le=0.95, description="Share of the capacity of the link, or of hosts' links")
     ] = 0.8
@@ -89,7 +86,7 @@ class TailStudyCreate(Write):
     mean_loss_max: Annotated[float | None, Field(ge=0, le=1_000, description="Null: any rise of the mean")] = 3.0
     alpha: Annotated[float | None, Field(ge=0, le=ALPHA_MAX, description="Null: by search; 1e15 is infinity")] = None
     evaluations: Annotated[int, Field(ge=EVALUATIONS_MIN, le=EVALUATIONS_MAX)] = 25
-    classes: Annotated[int | None, Field(ge=2, le=8, description="Compare with so many classes of priority")] = None
+    classes: Annotated[int | None, Field(ge=2, le=8)] = None
     spread: Annotated[ClassSpread, Field(description="What every class carries equally much of")] = ClassSpread.BYTES
 
     @model_validator(mode="after")

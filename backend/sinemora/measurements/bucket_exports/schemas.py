@@ -128,7 +128,7 @@ class BucketExportRead(Read):
     paused: bool
     state: BucketExportState
     next_at: Annotated[datetime | None, Field(description="Next run or attempt; null while it is paused")]
-    job_id: Annotated[UUID | None, Field(description="Job of the newest run, while jobs are kept")]
+    job_id: UUID | None
     succeeded_at: datetime | None
     failed_at: datetime | None
     failures: int

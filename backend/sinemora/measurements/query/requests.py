@@ -25,7 +25,7 @@ Selections = Annotated[
         " VM: `from:VM_ID`, `to:VM_ID`; repeatable",
     ),
 ]
-At = Annotated[datetime | None, Field(description="With zone, as in 2026-11-20T10:00:00Z")]
+At = Annotated[datetime | None, Field(description="With zone, as in 2026-11-20T10:00:00Z; null is as if absent")]
 
 
 class Order(StrEnum):

@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from pydantic import Field
-
 from sinemora.kit.schemas import Read
 
 
@@ -37,9 +35,7 @@ class Demonstration(Read):
     chapter: Chapter
     observed: ObservedWork | None
     notified: Notified | None
-    waiting_percent: float | None = Field(
-        default=None, description="Share of the last minute in which a program of its machine waited for a processor"
-    )
+    waiting_percent: float | None = None
 
 
 class DemonstrationRead(Read):

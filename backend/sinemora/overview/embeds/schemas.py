@@ -20,7 +20,7 @@ class EmbedLinkCreate(Write):
     mesh_id: UUID
     source_vm_id: UUID | None = None
     target_vm_id: UUID | None = None
-    expires_at: Annotated[AwareDatetime | None, Field(description="At most a year away; in 30 days when absent")] = None
+    expires_at: AwareDatetime | None = None
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
