@@ -55,7 +55,9 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import Base
 from sinemora.kit.http.connection import LimitedConnection
 from sinemora.kit.http.contract import describe_properties, describe_responses
+from sinemora.kit.http.document import serve_document
 from sinemora.kit.http.downloads import serve_packages
+from sinemora.kit.http.encoding import CompressedJson
 from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.head import HeadAsGet
 from sinemora.kit.http.middleware import HttpMiddleware
@@ -175,6 +177,7 @@ class Api(FastAPI):
             "hsts": settings().public_url.startswith("https://"),
             "body_limit_bytes": settings().body_limit_bytes,
         }
+        self.add_middleware(CompressedJson)
         self.add_middleware(HeadAsGet)
         self.add_middleware(HttpMiddleware, **http)
         self.reports = ReportDispatch(measurements.report_route)
@@ -199,7 +202,7 @@ def create_app() -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        openapi_url="/v1/openapi.json",
+        openapi_url=None,
         redirect_slashes=False,  # a redirect would lead to whatever host the request names
         generate_unique_id_function=operation_id,
         # `tracing` creates the spans of requests. FastAPI would search for another provider with each request.
@@ -212,6 +215,7 @@ def create_app() -> FastAPI:
         app.router.routes += router.routes
     describe = app.openapi
     app.openapi = cache(lambda: _described(describe()))  # type: ignore[method-assign]
+    serve_document(app, "/v1/openapi.json")
     if (packages := settings().packages_dir) is not None:
         serve_packages(app, packages)
     folder = settings().frontend_dir

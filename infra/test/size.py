@@ -16,6 +16,7 @@ from pathlib import Path
 
 import grimp
 from lab.benchmarks import figures
+from sinemora.kit.http.encoding import CODINGS, compress
 
 import import_cycles
 
@@ -56,6 +57,7 @@ def main() -> None:
     rooms = [path for path in (ROOT / "backend" / "sinemora").iterdir() if is_room(path)]
     figures.report("size_rooms", len(rooms))
     figures.report("size_upward_arrows", len(arrows), arrows=arrows)
+    contract()
     runs()
     figures.finish()
 
@@ -98,6 +100,17 @@ def upward_arrows(layers: list[set[str]]) -> list[str]:
             if above and below and above != below and height.get(above, -1) <= height.get(below, -1):
                 arrows.add(f"{above} → {below}")
     return sorted(arrows)
+
+
+def contract() -> None:
+    """Print how much of the contract is described, and the bytes of it that a client receives at most."""
+    text = json.loads((ROOT / "backend" / "openapi.json").read_bytes())
+    schemas = text["components"]["schemas"].values()
+    described = ["description" in one for schema in schemas for one in schema.get("properties", {}).values()]
+    figures.report("api_properties_described_percent", 100 * sum(described) / len(described), properties=len(described))
+    body = json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode()
+    sent = {coding: len(compress(body, coding, thorough=True)[0]) for coding in CODINGS}
+    figures.report("openapi_bytes_on_wire", max(sent.values()), uncompressed=len(body), **sent)
 
 
 def runs() -> None:
