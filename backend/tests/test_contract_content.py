@@ -1,7 +1,9 @@
 """What the contract says of each operation beside its schemas: problem codes, headers, examples."""
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +17,8 @@ from sinemora.main import ROUTERS
 from tests.api_clients import Member
 from tests.recorded_examples import contract_of_api, without_example
 from tests.test_every_route import operations
+
+API_README = Path(__file__).parents[2] / "docs" / "api" / "README.md"
 
 
 def test_the_problem_codes_are_those_of_the_source():
@@ -147,3 +151,16 @@ def test_examples_fit_their_schemas(servers: Any):
                 if error is not None:
                     wrong.append((path, error.message[:200], list(error.instance_path)))
     assert wrong == []
+
+
+def test_names_of_operations_tell_what_they_do(servers: Any):
+    """PATCH updates, PUT sets or puts something in its place, a list has pages unless the documentation names it."""
+    whole = set()
+    for method, _, operation in operations():
+        name = operation["operationId"]
+        verb = name.partition("_")[0]
+        assert (method == "patch") is (verb == "update"), name
+        assert method != "put" or verb in ("set", "add", "assign", "store"), name
+        if method == "get" and verb == "list" and "Page_" not in json.dumps(operation["responses"]):
+            whole.add(name)
+    assert whole == set(re.findall("`(list_[a-z_]+)`", API_README.read_text("utf-8")))

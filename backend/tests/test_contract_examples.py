@@ -51,7 +51,7 @@ def test_a_tenant_that_no_demonstration_plays_in(owner: Member):
 
 def test_a_schedule_of_recommendations(owner: Member, make_mesh: Any):
     path = f"/v1/meshes/{make_mesh(owner, 1).id}/recommendation-schedules"
-    assert owner.put(path, json=recorded("write_recommendation_schedule")).status_code == 200
+    assert owner.put(path, json=recorded("set_recommendation_schedule")).status_code == 200
     assert owner.get(path).json()["every_h"] == 24
 
 

@@ -61,7 +61,7 @@ def read_artifact_settings(mesh_id: UUID, session: SessionDep, actor: Viewer) ->
 
 
 @router.put("/meshes/{mesh_id}/artifact-settings", responses=responses(404, 409, 422))
-def write_artifact_settings(
+def set_artifact_settings(
     mesh_id: UUID, body: ArtifactSettingsWrite, session: SessionDep, actor: Editor
 ) -> ArtifactSettingsRead:
     """Switch the distribution of artifacts in a mesh on or off, and set its limits. Off is the default.

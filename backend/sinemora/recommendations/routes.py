@@ -118,9 +118,7 @@ def read_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: View
 
 
 @router.put("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404, 422))
-def write_recommendation_schedule(
-    mesh_id: UUID, body: ScheduleWrite, session: SessionDep, actor: Editor
-) -> ScheduleRead:
+def set_recommendation_schedule(mesh_id: UUID, body: ScheduleWrite, session: SessionDep, actor: Editor) -> ScheduleRead:
     """Create or replace the schedule of a mesh."""
     return schedules.put_schedule(session, actor, mesh_id, body)
 

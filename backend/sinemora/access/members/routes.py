@@ -106,7 +106,7 @@ def read_tenant(tenant_id: UUID, session: SessionDep, actor: Viewer) -> OwnTenan
 
 
 @router.put("/tenants/{tenant_id}", tags=["tenants"], dependencies=[PersonOnly], responses=responses(404, 409, 422))
-def rename_tenant(tenant_id: UUID, body: TenantWrite, session: SessionDep, actor: Owner) -> OwnTenantRead:
+def set_tenant_name(tenant_id: UUID, body: TenantWrite, session: SessionDep, actor: Owner) -> OwnTenantRead:
     """Rename the tenant of this session."""
     return own_tenants.rename(session, actor, tenant_id, body.name)
 

@@ -73,14 +73,14 @@ def read_account(actor: Person) -> AccountRead:
 
 
 @router.patch("", responses=responses(422))
-def change_account(body: AccountUpdate, request: Request, actor: Person) -> AccountRead:
+def update_account(body: AccountUpdate, request: Request, actor: Person) -> AccountRead:
     """Change the name under which other members see the signed-in user."""
     account.rename(actor, body.name, cookies.browser_of(request))
     return read_account(actor)
 
 
 @router.put("/password", status_code=204, responses=responses(409, 422))
-async def change_password(body: PasswordChange, request: Request, response: Response, actor: Person) -> None:
+async def set_password(body: PasswordChange, request: Request, response: Response, actor: Person) -> None:
     """Change the password. All other browser sessions of the user end."""
     current, new = body.current_password.get_secret_value(), body.new_password.get_secret_value()
     device = await passwords.change(actor, current, new, cookies.browser_of(request))

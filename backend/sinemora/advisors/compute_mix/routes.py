@@ -84,7 +84,7 @@ def read_price_basis(application_id: UUID, session: SessionDep, actor: Viewer) -
 
 
 @router.put("/applications/{application_id}/price-basis", responses=responses(404, 422))
-def put_price_basis(application_id: UUID, body: ServiceWrite, session: SessionDep, actor: Editor) -> PriceBasisRead:
+def set_price_basis(application_id: UUID, body: ServiceWrite, session: SessionDep, actor: Editor) -> PriceBasisRead:
     """Set the price basis of an application: recommended moves of its tasks then show their price difference."""
     return price_basis.read(session, price_basis.put(session, actor, application_id, body))
 

@@ -67,9 +67,7 @@ def read_alert_routes(session: SessionDep, actor: Viewer) -> RoutingRead:
 
 
 @router.put("/alert-routes", responses=responses(404, 412, 422))
-def write_alert_routes(
-    body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
-) -> RoutingRead:
+def set_alert_routes(body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition) -> RoutingRead:
     """Replace the routing tree."""
     service.write_routing(session, actor, body, precondition)
     return service.routing_read(session)[1]

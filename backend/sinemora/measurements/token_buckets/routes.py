@@ -37,7 +37,7 @@ def read_token_bucket(vm_id: UUID, session: SessionDep, actor: Viewer) -> TokenB
 
 
 @router.put("/vms/{vm_id}/token-bucket", responses=responses(404, 409, 422))
-def put_token_bucket(vm_id: UUID, body: TokenBucketWrite, session: SessionDep, actor: Editor) -> TokenBucketRead:
+def set_token_bucket(vm_id: UUID, body: TokenBucketWrite, session: SessionDep, actor: Editor) -> TokenBucketRead:
     """Set the token bucket that shapes a VM: from its provider's documents, or as detected from bursts."""
     return service.read(session, service.put(session, actor, vm_id, body))
 
