@@ -29,7 +29,11 @@ T = TypeVar("T")
 
 MEDIA_TYPE = "application/problem+json"
 PROBLEM_TYPE = "urn:sinemora:problem:"
-"""Beginning of the `type` of every problem of the product; its code follows."""
+"""Beginning of the `type` of every problem of the product; its code follows.
+
+A name, not an address: programs compare it, and installations have different addresses. `Link` leads to the words.
+"""
+_HELP = '</help/api/README#errors>; rel="help"'
 _SCHEMAS = "#/components/schemas/{model}"
 
 # SQLSTATEs of statements that gave up waiting, lost a race or ran out of memory: a retry helps.
@@ -136,7 +140,7 @@ def problem(request: Request, error: ProductError) -> JSONResponse:
     # The object's, where the route returned it and the commit failed.
     request.state.response_headers.pop("ETag", None)
     body = problem_of(error, request.url.path) | {"request_id": request.state.request_id, **error.extra}
-    return JSONResponse(body, error.status, headers=error.headers, media_type=MEDIA_TYPE)
+    return JSONResponse(body, error.status, headers={"Link": _HELP, **error.headers}, media_type=MEDIA_TYPE)
 
 
 def problem_of(error: ProductError, instance: str) -> dict[str, Any]:

@@ -29,6 +29,7 @@ HEADERS: dict[str, dict[str, Any]] = {
     "RateLimit-Remaining": {"description": "Requests that remain of them", "schema": _COUNT},
     "RateLimit-Reset": {"description": "Seconds until the limit counts from zero", "schema": _COUNT},
     "Retry-After": {"description": "Seconds to wait before the request is repeated", "schema": _COUNT},
+    "Link": {"description": 'Page that tells what to do about problem codes (`rel="help"`, RFC 8288)', "schema": _TEXT},
     "WWW-Authenticate": {"description": "How to authenticate (RFC 9110, §11.6.1)", "schema": _TEXT},
     "ETag": {
         "description": "Version of the object, for `If-Match` of a change",
@@ -141,6 +142,8 @@ def _headers_of(method: str, operation: dict[str, Any], status: str, contract: d
     schemes = {name for one in operation.get("security", ()) for name in one}
     if schemes & {"session", "api_key"} and status != "401":
         names += _LIMITED
+    if MEDIA_TYPE in operation["responses"][status].get("content", {}):
+        names.append("Link")
     if status == "401":
         names.append("WWW-Authenticate")
     codes = operation["responses"][status].get("x-problem-codes", ())

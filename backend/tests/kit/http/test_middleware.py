@@ -25,6 +25,10 @@ def test_an_unknown_address_is_a_problem(client: Caller):
     assert problem["code"] == "route_unknown"
     assert problem["instance"] == "/v1/nothing"
     assert problem["request_id"] == answer.headers["X-Request-Id"]
+    assert (problem["type"], answer.headers["Link"]) == (
+        "urn:sinemora:problem:route_unknown",
+        '</help/api/README#errors>; rel="help"',
+    )
 
 
 def test_malformed_input_is_pointed_at(owner: Member):
