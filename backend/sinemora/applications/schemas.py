@@ -150,10 +150,7 @@ class CurveAttached(Read):
 
 
 class TaskRead(Read):
-    """Task and its VM; `vm` is null while the task waits.
-
-    `placed_at`: since when it runs on this VM; `waiting_since`: since when it waits for one; null where unknown.
-    """
+    """Task and its VM."""
 
     id: UUID
     name: str
@@ -223,10 +220,7 @@ class LinkPerformance(Read):
 
 
 class ApplicationPerformance(Read):
-    """Current performance of an application: the weighted mean over its links, and its worst link.
-
-    `measured` of `links` are measured; the mean is null without any. `below_objective` is null if unknown.
-    """
+    """Current performance of an application: the weighted mean over its links, and its worst link."""
 
     application_id: UUID
     name: str
@@ -244,10 +238,7 @@ class ApplicationPerformance(Read):
 
 
 class ApplicationSensitivity(Read):
-    """Performance that a link reaches, as a table over its round trip: ns, the centre of each LLQ16 bin.
-
-    A code c of a matrix of round trips stands for row c - 1. `reference_us`: round trips up to it cost nothing.
-    """
+    """Performance that a link reaches, as a table over its round trip: ns, the centre of each LLQ16 bin."""
 
     application_id: UUID
     name: str
@@ -257,10 +248,7 @@ class ApplicationSensitivity(Read):
 
 
 class PathApplication(Read):
-    """Application with links over one path. `cost`: the performance lost on them, predicted.
-
-    The costs of all paths of an application add up to 1 - `performance`; null while unknown.
-    """
+    """Application with links over one path."""
 
     id: UUID
     name: str

@@ -55,10 +55,7 @@ class BlockWrite(Write):
 
 
 class ArtifactCreate(Write):
-    """Artifact to publish: a file as its blocks in order, which are stored already.
-
-    `everywhere`: every VM of the mesh gets a copy; otherwise those that are asked for.
-    """
+    """Artifact to publish: a file as its blocks in order, which are stored already."""
 
     name: Name
     release: Name
@@ -69,10 +66,7 @@ class ArtifactCreate(Write):
 
 
 class ArtifactRead(Read):
-    """Artifact. `root`: Merkle root over its blocks, which the installation signs for agents.
-
-    `copies`: VMs that are to have it; `complete`: VMs that have it.
-    """
+    """Published file."""
 
     id: UUID
     mesh_id: UUID
@@ -104,13 +98,7 @@ class SourceRead(Read):
 
 
 class CopyRead(Read):
-    """Copy of an artifact on a VM: its share, 0 … 1, and where its bytes came from.
-
-    `corrupt_from`: VMs that sent blocks which did not match their hash; such blocks are dropped and the VM is avoided.
-    `seconds`: from the start to the end. `rate_mbit`: mean rate of what was fetched since the start, null before it.
-    `done_at`: when it was complete, or will be at this rate; null where there is no rate.
-    `waits_for`: what keeps an incomplete copy from continuing; null where it continues in its turn.
-    """
+    """Copy of an artifact on a VM: its share, 0 … 1, and where its bytes came from."""
 
     vm_id: UUID
     name: str
@@ -139,10 +127,7 @@ class CopiesRead(Read):
 
 
 class MoveCostRead(Read):
-    """Cost to bring an artifact to a VM: `moved_bytes` are of blocks that it does not hold, `share` of the file.
-
-    `source` is the VM that it comes from, null for the backend; `words` says it in a sentence.
-    """
+    """Cost to bring an artifact to a VM."""
 
     source: str | None
     target: str
@@ -188,10 +173,7 @@ class WantedArtifact(Read):
 
 
 class PeerRead(Read):
-    """Agent from which another may fetch: nearest first. `token` is valid until `expires_s` (Unix s).
-
-    `artifacts`: those of the fetching agent of which it has a copy or fetches one.
-    """
+    """Agent from which another may fetch."""
 
     vm_key: int
     name: str
@@ -205,10 +187,7 @@ class PeerRead(Read):
 
 
 class ArtifactWork(Read):
-    """What an agent is to hold and from whom to fetch it.
-
-    `serving_key`: with it the agent checks the tokens of others. `keys`: public keys of the installation, base64.
-    """
+    """What an agent is to hold and from whom to fetch it."""
 
     enabled: bool
     rate_bytes_per_s: int

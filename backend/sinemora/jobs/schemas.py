@@ -33,10 +33,7 @@ class JobOutput(Read):
 
 
 class JobRead(Read):
-    """Job. `progress` is 0 … 1, null while unknown; `note` names the current step.
-
-    `result_href` is the resource that a succeeded job has made, or its file, or its `result`.
-    """
+    """Job."""
 
     id: UUID
     kind: str

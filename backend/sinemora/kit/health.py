@@ -44,10 +44,7 @@ class Health(Read):
 
 
 class Dependency(Read):
-    """Dependency of the backend, or work that it does for people: storing reports, evaluating alert rules, notifying.
-
-    `needed`: without it no request is served; else only some features are missing.
-    """
+    """Dependency of the backend, or its work for people: storing reports, evaluating alert rules, notifying."""
 
     state: Literal["up", "down"]
     needed: bool
@@ -62,10 +59,7 @@ class Readiness(Read):
 
 
 class About(BaseModel):
-    """Versions of product and database, and the laboratories of this installation that have pages in the console.
-
-    `mails`: a mail server is set. The database fields are null while it is unavailable.
-    """
+    """Versions of product and database, and the laboratories of this installation that have pages in the console."""
 
     version: str
     database_engine: str | None

@@ -111,10 +111,7 @@ class Axis(Read):
 
 
 class BaselineMatrix(Read):
-    """Baselines of the paths of a matrix of deviations. A deviation within `dead_band_ns` is usual.
-
-    `steps`: number of hours, or minutes of `last_hour`, that the baseline is the median of.
-    """
+    """Baselines of the paths of a matrix of deviations. A deviation within `dead_band_ns` is usual."""
 
     value_ns: list[list[int | None]]
     dead_band_ns: list[list[int | None]]
@@ -123,11 +120,7 @@ class BaselineMatrix(Read):
 
 
 class EstimatesRead(Read):
-    """Estimates of paths without a window; null where nothing is estimated. All tables are [source][target].
-
-    At least `coverage` of the delays lie between `low_ns` and `high_ns`, if those pairs were left out at random.
-    `measured`: number of paths that they are computed from, 0 if those are too few.
-    """
+    """Estimates of paths without a window; null where nothing is estimated. All tables are [source][target]."""
 
     coverage: float
     measured: int
@@ -154,12 +147,7 @@ class PathEstimate(Read):
 
 
 class MatrixRead(Read):
-    """Matrix in the order of the mesh's roster; all tables are [source][target].
-
-    `more` contains the values of further statistics; states and errors are those of the first. `baseline` is null for
-    all metrics but `deviation`. `estimates` is null unless asked for; estimated paths have no value and the state
-    `estimated`.
-    """
+    """Matrix in the order of the mesh's roster; all tables are [source][target]."""
 
     mesh_id: UUID
     revision: int
@@ -225,12 +213,7 @@ class DirectionRead(Read):
 
 
 class OneWayRead(DirectionRead):
-    """One direction of a path. Its error is at most `clock_error_ns`, also without synchronised clocks.
-
-    `asymmetry_source`: `assumed` means that the estimate of the clock offset takes the fastest exchange as symmetric,
-    `mesh` that the loops of the mesh corrected it, `hardware` that both ends have hardware clocks. `residence_ns`: mean
-    time that switches which know PTP say they held a packet, part of the delay; null where none says so.
-    """
+    """One direction of a path. Its error is at most `clock_error_ns`, also without synchronised clocks."""
 
     clock_error_ns: int | None
     asymmetry_source: AsymmetrySource
@@ -254,12 +237,7 @@ class FlowRead(Read):
 
 
 class NoServiceRead(Read):
-    """Why a path cannot be measured, by the addresses of its ends or as the agent reported it.
-
-    `reason`, of addresses: `address_family`, `loopback`, `same_address`; of answers: `another_vm`, `elsewhere` (they
-    come from another address); of an IEEE 1588 responder: `refused`, `domain`, `closed`, `unreachable`, `silent`,
-    `no_announce`, `authentication` or `ports`.
-    """
+    """Why a path cannot be measured, by the addresses of its ends or as the agent reported it."""
 
     reason: str
     message: str
@@ -267,13 +245,7 @@ class NoServiceRead(Read):
 
 
 class PathRead(Read):
-    """Newest window of a path; `outbound` is source to target, whichever VM was the client.
-
-    `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
-    its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
-    flow. `timestamp_source`: the least precise origin of timestamps of either end in the window, null if not reported.
-    `is_peer_unnamed`: the agent that answers does not name its VM; another VM at its address would not be noticed.
-    """
+    """Newest window of a path; `outbound` is source to target, whichever VM was the client."""
 
     source: PathEnd
     target: PathEnd

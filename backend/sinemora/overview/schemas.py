@@ -16,11 +16,7 @@ from sinemora.recommendations.schemas import GainRead
 
 
 class AlertTimeliness(Read):
-    """Whether the tenant's alerts are in time. Of no mesh and no notification that is late, both times are null.
-
-    `evaluated_at`: when the alert rules were evaluated last on the mesh that is behind most, null if never.
-    `waiting_since`: when the notification was due that waits longest.
-    """
+    """Whether the tenant's alerts are in time."""
 
     evaluates: bool
     evaluated_at: datetime | None
@@ -35,10 +31,7 @@ class About(health.About):
 
 
 class PathCounts(Read):
-    """Planned paths by the state of their newest window. `lost`: every packet of it was lost.
-
-    `no_service`: cannot be measured, see the path for the reason; such a path is neither stale nor without data.
-    """
+    """Planned paths by the state of their newest window."""
 
     planned: int
     measured: int
@@ -58,10 +51,7 @@ class AgentCounts(Read):
 
 
 class OpenIncident(Read):
-    """An unresolved incident with the applications it affects.
-
-    `receivers_notified`: the number of receivers that accepted a notification about it; null while it is silenced.
-    """
+    """An unresolved incident with the applications it affects."""
 
     id: UUID
     severity: Severity
@@ -95,11 +85,7 @@ class ProposedMoves(Read):
 
 
 class LearningRead(Read):
-    """How much the alerts of a mesh have learnt. Rules count a path only after it was measured for `settling_s`.
-
-    `settling_paths` are younger: `settled_s` is their median age. `unlearnt_paths` have no baseline yet, which takes
-    `baseline_s` of measurements: their median is `learnt_s`. Until then only fixed limits are checked on them.
-    """
+    """How much the alerts of a mesh have learnt. Rules count a path only after it was measured for `settling_s`."""
 
     settling_paths: int
     settled_s: int
@@ -215,11 +201,7 @@ class Advisor(StrEnum):
 
 
 class AdvisorFinding(Read):
-    """A finding of an advisor: what it is about, the measurement, and the rule that fired.
-
-    `of`: members of a fairness finding; `source` and `target`: VMs of a transport finding, on the path of the open
-    incident `incident_id` that changed most.
-    """
+    """A finding of an advisor: what it is about, the measurement, and the rule that fired."""
 
     advisor: Advisor
     mesh: Named

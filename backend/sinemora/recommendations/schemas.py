@@ -110,11 +110,7 @@ class ExpectedRead(Read):
 
 
 class GainRead(Read):
-    """Performance before and after, and the gain, for the next hour.
-
-    `probability` that the gain exceeds the cost of the moves, within 0.005 … 0.995. `doubts` lower it: the age of the
-    measurements, a gain that changed in the newest minutes.
-    """
+    """Performance before and after, and the gain, for the next hour."""
 
     before: ExpectedRead
     after: ExpectedRead
@@ -141,11 +137,7 @@ class RunnerUp(Read):
 
 
 class MoveRead(Read):
-    """Move of one task, in execution order, with its evidence. Round trips lead to the root or to the neighbours.
-
-    A waiting task has no `source` and performs nothing until it starts. `gain` is null where no window has all its
-    links. `bringing` is null unless the request names an artifact for the application.
-    """
+    """Move of one task, in execution order, with its evidence. Round trips lead to the root or to the neighbours."""
 
     position: int
     group: int
@@ -194,11 +186,7 @@ class Optimality(StrEnum):
 
 
 class OptimalityRead(Read):
-    """Proof of the chosen placement, on exact curves at the round trips of the training windows, within all limits.
-
-    `gap`: no placement is better by more, in mean performance of links (objective slowdown: in mean 1 / performance);
-    a move counts with its minimum gain. Null if heuristic.
-    """
+    """Proof of the chosen placement, on exact curves at the round trips of the training windows, within all limits."""
 
     state: Optimality
     gap: float | None
@@ -214,12 +202,7 @@ class ApplicationGain(Read):
 
 
 class Evidence(Read):
-    """Windows, paths and noise behind a recommendation.
-
-    The solver uses `chosen_on` windows; `judged_on` hold-out windows in `blocks` separated blocks of time give the
-    gain, at least `gap_s` from the former. `shortage` is the reason if none could be held out. The newest window
-    ended `age_s` before the request. `min_gain` is the least gain per move that exceeds measurement noise.
-    """
+    """Windows, paths and noise behind a recommendation."""
 
     window: Span
     statistic: Percentile
@@ -236,11 +219,7 @@ class Evidence(Read):
 
 
 class NetworkArc(Read):
-    """Arc of the solved flow network. Nodes: T tasks, U unscheduled, X cluster, R racks (hosts), M machines (VMs), S
-    sink.
-
-    A unit of flow is a task; its `cost` is 100 / performance, rounded.
-    """
+    """Arc of the solved flow network."""
 
     tail: str
     head: str
@@ -250,11 +229,7 @@ class NetworkArc(Read):
 
 
 class BindingLimit(Read):
-    """Limit in words and what relaxes it.
-
-    `kind`: slot, cpu, memory, apart_from, zones, per_vm_max, per_host_max, per_zone_max, moves_max, move_cost, pin
-    or root.
-    """
+    """Limit in words and what relaxes it."""
 
     kind: str
     limit: str
@@ -272,14 +247,7 @@ class BindingRead(Read):
 
 
 class RecommendationResult(Read):
-    """Result of a recommendation. `network` is present if `explain` was requested.
-
-    `binding`: the limits whose relaxation would gain most, best first, after the moves. `broken`: the limits that the
-    placement breaks after the moves, because pins, the VMs there are or a budget contradict them, with what would mend
-    it. Both are null in results of versions that did not look for them, as is `optimality`. Older versions had other
-    policies. `nomora`: parameters of the
-    published policy. `racks_from`: its racks are labels of VMs, their hosts, or clusters of VMs with alike round trips.
-    """
+    """Result of a recommendation."""
 
     policy: str
     total: GainRead | None
@@ -318,11 +286,7 @@ class GainInterval(Read):
 
 
 class ApplicationOutcome(Read):
-    """Measured outcome for one moved application.
-
-    By metric: `metric_sources` of it were compared with those of the applications `controls`, which did not move. By
-    delays: the control is the application itself at its old VMs, in the same windows.
-    """
+    """Measured outcome for one moved application."""
 
     application: Named
     verdict: MoveVerdict
@@ -335,11 +299,7 @@ class ApplicationOutcome(Read):
 
 
 class VerifiedOutcome(Read):
-    """Measured outcome of applied moves; gains are means over the moved applications.
-
-    held: the observed interval excludes no gain and overlaps the promised one. cannot_tell: data were missing or too
-    wide, and `observed` may be null. `window`: the time that was compared, after the moves had settled.
-    """
+    """Measured outcome of applied moves; gains are means over the moved applications."""
 
     verdict: MoveVerdict
     reason: str
@@ -385,11 +345,7 @@ class Decision(Write):
 
 
 class Accuracy(Read):
-    """Accuracy of applied recommendations, the newest first.
-
-    `held` and `not_held` were judged; errors and mean gains are of these alone. `cannot_tell` and `undone` (moved back
-    or elsewhere before they were verified) count for neither side.
-    """
+    """Accuracy of applied recommendations, the newest first."""
 
     held: int
     not_held: int

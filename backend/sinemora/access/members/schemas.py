@@ -30,10 +30,7 @@ Token = Annotated[SecretStr, Field(min_length=20, max_length=100)]
 
 
 class MemberRead(Read):
-    """Member of the tenant: a person and their role. `name` is empty for a person who has given none.
-
-    `meshes`: those that the person sees, null for all; only those that the caller sees too.
-    """
+    """Member of the tenant: a person and their role."""
 
     id: UUID
     email: str
@@ -90,10 +87,7 @@ class InvitationCreate(Write):
 
 
 class InvitationRead(Read):
-    """Invitation without its secret. `mail_state` and `mail_answer` are null when no mail was sent.
-
-    `meshes`: those that the person will see, null for all.
-    """
+    """Invitation without its secret."""
 
     id: UUID
     email: str

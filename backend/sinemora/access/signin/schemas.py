@@ -116,10 +116,7 @@ class TenantRead(Read):
 
 
 class SessionRead(Read):
-    """Signed-in user and tenant. Send `csrf_token` as `X-CSRF-Token` with every unsafe request.
-
-    `second_factor_due`: the tenant requires a second factor, and until the user sets one up only the account is open.
-    """
+    """Signed-in user and tenant."""
 
     user: UserRead
     tenant: TenantRead
@@ -180,11 +177,7 @@ class AccountUpdate(Write):
 
 
 class AccountRead(Read):
-    """Account of a person. `required_by` names the tenants that require a second factor.
-
-    `name` is empty for somebody who has given none.
-    `password_changed_at` is null for somebody who never set a password. `factors` are those a sign-in can ask for.
-    """
+    """Account of a person."""
 
     user: UserRead
     name: str

@@ -23,10 +23,7 @@ class VisibleMesh(Read):
 
 
 class AuditEntryRead(Read):
-    """Entry of the audit log.
-
-    `address` is that of the request. `detail.changes` has the values before and after of each field that changed.
-    """
+    """Entry of the audit log."""
 
     id: UUID
     created_at: datetime

@@ -82,11 +82,7 @@ class BulkStatus(StrEnum):
 
 
 class BulkTransferRead(Read):
-    """One transfer. `elapsed_s` runs from its first connection until the receiver has all bytes; null before.
-
-    `jain`: Jain's index over the rates of its connections; null for one. `slowest_s`: when the last connection was
-    done, over the mean of all. `predicted_s`: size over planned rate, null in a trial.
-    """
+    """One transfer of a run."""
 
     index: int
     variant: Variant | None
@@ -136,10 +132,7 @@ class TrialRead(Read):
 
 
 class TransferRunRead(Read):
-    """Finish of planned transfers: predicted, and measured from the first connection to the last acknowledgement.
-
-    `bound_s`: no schedule is done before it, by the capacities of the plan.
-    """
+    """Finish of planned transfers: predicted, and measured from the first connection to the last acknowledgement."""
 
     bound_s: float
     predicted_s: float

@@ -18,11 +18,7 @@ class PriceBasisRead(Read):
 
 
 class PlacementMixRead(Read):
-    """Cheapest mix that keeps the target on the slowest measured path of an application.
-
-    `budget_ms` is the target less both one-way delays. `split` is null where no mix keeps it; `reason` says why.
-    `paths`: links between two VMs. Tasks on one VM need no network; without any path `path` is null.
-    """
+    """Cheapest mix that keeps the target on the slowest measured path of an application."""
 
     path: str | None
     outbound_us: float
@@ -48,11 +44,7 @@ class ApplicationPriceRead(Read):
 
 
 class PriceDifferenceRead(Read):
-    """Price difference of a recommendation, by the delays of the windows that it was made from.
-
-    `difference_per_hour` is the sum over its applications with a difference; null without any, or where their
-    currencies differ. A negative one is a saving.
-    """
+    """Price difference of a recommendation, by the delays of the windows that it was made from."""
 
     recommendation_id: UUID
     window: Span

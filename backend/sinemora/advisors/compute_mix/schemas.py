@@ -46,10 +46,7 @@ class VmTypeWrite(Write):
 
 
 class ServerlessWrite(Write):
-    """Serverless offer. The price of a busy container: memory times `price_per_gb_second`, or `price_per_busy_hour`.
-
-    Without either, that of `name` in `price_list_id`.
-    """
+    """Serverless offer, priced by memory and busy time, by the busy hour, or as in a price list."""
 
     name: Line | None = None
     service_ms: Milliseconds
@@ -120,11 +117,7 @@ class SplitRead(Read):
 
 
 class VmOptionRead(Read):
-    """Cheapest split with one VM type.
-
-    `utilisation_max` keeps the target; `capacity_per_s` is the most load of one VM; `break_even_per_s` is the load at
-    which serverless costs as much as one VM. `split` is null where nothing keeps the target.
-    """
+    """Cheapest split with one VM type."""
 
     vm: str
     price_per_hour: float
@@ -168,11 +161,7 @@ class ProfileRead(Read):
 
 
 class PathMixRead(Read):
-    """Mix for one path.
-
-    `budget_ms` is the target less both one-way delays. `difference_per_hour` is the cost of the best mix minus that of
-    the first path; null where either is not possible. `reason` says why there is no mix.
-    """
+    """Mix for one path."""
 
     label: str
     outbound_us: float
@@ -223,10 +212,7 @@ class PeakRead(Read):
 
 
 class ProviderPriceRead(Read):
-    """Provider's profit by the price of a busy container.
-
-    Above `switch_to_mixed` full VMs are cheaper for the tenant; above `switch_to_vms` one more VM is (null: no rest).
-    """
+    """Provider's profit by the price of a busy container."""
 
     switch_to_mixed: float
     switch_to_vms: float | None

@@ -28,10 +28,7 @@ class FairnessMember(Read):
 
 
 class FairnessRead(Read):
-    """Jain's index over members with a share; `left_out` names those without. Null below two members.
-
-    `share` says what a member's share is, with its unit.
-    """
+    """Jain's index over the members with a share."""
 
     mesh_id: UUID
     of: FairnessOf

@@ -94,11 +94,7 @@ class SpreadRead(Read):
 
 
 class BucketRead(Read):
-    """Token bucket. `peak_mbit` is the rate of the train before the bucket was empty; null for a known bucket.
-
-    `upper`: a second bucket of a higher rate, null for a single one. `metered`: the unit of tokens, null unless bursts
-    of two packet sizes show it. `spread`: of the single bursts; null for a known bucket.
-    """
+    """Token bucket."""
 
     rate_mbit: float
     burst_kb: float
@@ -111,10 +107,7 @@ class BucketRead(Read):
 
 
 class ForecastRead(Read):
-    """Forecast: seconds until the bucket is empty at the use (null: never), until it is full at rest.
-
-    `transfer_s`: seconds of the transfer at line rate from a full bucket; `safe_mbit`: the use that never empties it.
-    """
+    """Forecast: seconds until the bucket is empty at the use (null: never), until it is full at rest."""
 
     tokens_kb: float
     empty_in_s: float | None
@@ -165,10 +158,7 @@ class TailCreate(Write):
 
 
 class TailRead(Read):
-    """Finding about one retransmission timeout (195 to 235 ms) in the latencies, with its evidence.
-
-    `share` of requests wait for it, which adds `mean_cost_ms` to the mean.
-    """
+    """Finding about one retransmission timeout (195 to 235 ms) in the latencies, with its evidence."""
 
     found: bool
     evidence: str
@@ -187,12 +177,7 @@ class MetricTailRead(TailRead):
 
 
 class ConnectionTimeoutsRow(Read):
-    """TCP connections of a VM to a peer: segments sent, sent again, and waits for a retransmission timeout.
-
-    The peer is null for all addresses that are no VM of its meshes. `connections`: most in a minute; `rto_ms`: smallest
-    timeout; `stall_ms`: mean wait; `share`: that of segments that waited; null without timeouts. `found`: the timeouts
-    are mostly of 195 to 235 ms.
-    """
+    """TCP connections of a VM to a peer: segments sent, sent again, and waits for a retransmission timeout."""
 
     vm_id: UUID
     vm_name: str
@@ -212,10 +197,7 @@ class ConnectionTimeoutsRow(Read):
 
 
 class ConnectionTimeoutsRead(Read):
-    """Timeouts of connections of the VMs of a mesh in a range, most first, at most 200 rows.
-
-    `vms_reporting`: VMs whose agents are set to read connections, and had some.
-    """
+    """Timeouts of connections of the VMs of a mesh in a range, most first, at most 200 rows."""
 
     started_at: datetime
     ended_at: datetime

@@ -57,10 +57,7 @@ class SortWrite(Write):
 
 
 class TransferPlanCreate(Write):
-    """Transfers that start at once: a list, or the shuffle of a sort.
-
-    With `mesh`, hosts are its VMs: measured round trips and loss limit the rate of a connection.
-    """
+    """Transfers that start at once: a list, or the shuffle of a sort."""
 
     transfers: Annotated[list[TransferWrite], Field(max_length=TRANSFERS_MAX)] = []  # noqa: RUF012
     sort: SortWrite | None = None
@@ -95,10 +92,7 @@ class TransferPlanCreate(Write):
 
 
 class PlannedTransfer(Read):
-    """One transfer: rate (Mbit/s) for pacing, or connections for TCP; place in the order, largest first.
-
-    `connection_limit_mbit` is the most of one connection by measured round trip and loss; null if nothing limits it.
-    """
+    """One transfer: rate (Mbit/s) for pacing, or connections for TCP; place in the order, largest first."""
 
     source: str
     target: str
@@ -121,11 +115,7 @@ class MeasuredCapacity(Read):
 
 
 class TransferPlanRead(Read):
-    """Plan of transfers.
-
-    No schedule is done before `bound_s`; `bottleneck` is the link that sets it. `finish_s` is the simulated finish with
-    the planned connections, `fair_finish_s` with one connection each.
-    """
+    """Plan of transfers."""
 
     bound_s: float
     bottleneck: str

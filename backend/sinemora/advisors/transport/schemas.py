@@ -55,10 +55,7 @@ class TransportCreate(Write):
 
 
 class EvidenceRead(Read):
-    """Evidence that was used; `measured` names the fields that were measured, null is unknown.
-
-    `probed_at`: start of the measurement on demand that probed ECN or reordering.
-    """
+    """Evidence that was used; null is unknown."""
 
     min_round_trip_us: float | None
     round_trip_us: float | None
@@ -72,11 +69,7 @@ class EvidenceRead(Read):
 
 
 class FiredRead(Read):
-    """Rule that fired, with its measurement.
-
-    `transfer_saved` is the share of transfer time that the source measured, `job_saved` that of the whole job; null
-    where it measured none. `is_available`: the kernel offers it; null if unknown or not needed.
-    """
+    """Rule that fired, with its measurement."""
 
     rule: str
     part: Part

@@ -29,10 +29,7 @@ class RulePreviewCreate(RuleFields):
 
 
 class RulePreview(Read):
-    """Value, limit and firing of a rule by window of a path (`points_at`: its start).
-
-    Values above their limit are a breach. In ns, or ratios; null where unknown. `notes`: what one path cannot show.
-    """
+    """Value, limit and firing of a rule by window of a path (`points_at`: its start)."""
 
     points_at: list[datetime]
     values: list[float | None]

@@ -47,10 +47,7 @@ class EvidenceVerdict(Read):
 
 
 class EvidenceWorst(Read):
-    """Worst window of the incident: medians over its affected `paths`, of `of_paths` paths of the suspect with data.
-
-    `metric`: of the rule that fired on most paths. `unit`: ns, or ppm of packets or of the best performance.
-    """
+    """Worst window of the incident: medians over its affected `paths`, of `of_paths` paths of the suspect with data."""
 
     window_ended_at: datetime
     metric: str | None
@@ -114,10 +111,7 @@ class EvidenceRoundTrip(Read):
 
 
 class EvidenceStatistics(Read):
-    """Statistics of one direction. `loss_ppm`: lost packets per million sent; null where a count is unknown.
-
-    `clock_error_ns`: the most that clocks may have added or subtracted. `asymmetry_source`: basis of the one-way delay.
-    """
+    """Statistics of one direction."""
 
     count: int
     sent: int | None

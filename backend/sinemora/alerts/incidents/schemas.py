@@ -32,10 +32,7 @@ class CulpritRead(Read):
 
 
 class HypothesisRead(CulpritRead):
-    """A culprit with its evidence: of `known` paths in its set, `bad` look bad.
-
-    `explained`: number of affected paths in its set; null of incidents before it was recorded.
-    """
+    """A culprit with its evidence: of `known` paths in its set, `bad` look bad."""
 
     score: float
     bad: int
@@ -44,13 +41,7 @@ class HypothesisRead(CulpritRead):
 
 
 class HeatmapRead(Read):
-    """Paths around a culprit, [source][target]; null where unknown.
-
-    `unit`: `deviations` in spreads from the baseline; `spikes`, the maximum minus the median, and `delay`, both ns;
-    `loss`, a share.
-    `ids`: the VMs, empty before they were recorded. `changes_ns`: one-way delays minus their baselines; null without
-    any baseline.
-    """
+    """Paths around a culprit, [source][target]; null where unknown."""
 
     ids: list[UUID] = Field(default_factory=list)
     names: list[str]
@@ -70,11 +61,7 @@ class ImpactPath(Read):
 
 
 class ImpactRead(Read):
-    """Affected paths by the metric of the rule that fires on most of them, in ns or as ratios.
-
-    `value` and `usual` are medians over the paths in the worst window; `worst`: those with the largest change, at most
-    12. Of a spike, `usual` is the median of the window.
-    """
+    """Affected paths by the metric of the rule that fires on most of them, in ns or as ratios."""
 
     rule: str
     kind: Kind
@@ -104,10 +91,7 @@ class ShareEvidence(Read):
 
 
 class FairnessEvidence(Read):
-    """Jain's index in the worst window, its limit, and the members with the least shares, at most 12 of `count`.
-
-    `path`: VMs of the path whose flows are members, of several the least even one; null of VMs and applications.
-    """
+    """Jain's index in the worst window, its limit, and the members with the least shares, at most 12 of `count`."""
 
     among: Among
     index: float
@@ -118,12 +102,7 @@ class FairnessEvidence(Read):
 
 
 class HostEvidenceRead(Read):
-    """Waits on a VM whose host is a suspect, in the minute before an incident was last seen. Null: not available.
-
-    Ratios of time: its agent waited for a processor (`stalled`), the hypervisor ran others (`stolen`), a quota held the
-    agent back (`throttled`), some process waited (`pressure`). Of `spikes` of its paths, `spikes_waiting` fall into
-    moments in which it waited for a processor. `queue_p99_ns`: wait in the VM's own queue.
-    """
+    """Waits on a VM whose host is a suspect, in the minute before an incident was last seen. Null: not available."""
 
     id: UUID
     name: str
@@ -140,11 +119,7 @@ class HostEvidenceRead(Read):
 
 
 class EvidenceRead(Read):
-    """Evidence of an incident. `rise_ns`: median rise above the baseline. `loss`: mean ratio on its paths.
-
-    `token_bucket`: the one that the incident is about, null of others. `fairness`: uneven shares, null of others.
-    `hosts`: VMs whose hosts are suspects, that of the culprit first.
-    """
+    """Evidence of an incident."""
 
     hypotheses: list[HypothesisRead]
     heatmap: HeatmapRead
@@ -178,10 +153,7 @@ class OtherIncidentRead(Read):
 
 
 class VerdictRead(Read):
-    """Verdict: the network, a clock, an agent or an application is at fault, with the reasons.
-
-    `others`: incidents of the network that explain why an application misses its objective, costliest first.
-    """
+    """Verdict: the network, a clock, an agent or an application is at fault, with the reasons."""
 
     kind: VerdictKind
     reasons: list[ReasonRead]
@@ -217,10 +189,7 @@ class FiguresSuspect(Read):
 
 
 class FiguresCost(Read):
-    """Performance that an application loses on the affected paths, in `points`: hundredths of its best. Predicted.
-
-    `performance` and `objective` in percent of its best; null where unknown or not set.
-    """
+    """Performance that an application loses on the affected paths, in `points`: hundredths of its best. Predicted."""
 
     id: UUID
     name: str
@@ -230,11 +199,7 @@ class FiguresCost(Read):
 
 
 class FiguresPicture(Read):
-    """Small matrix [source][target] of the change, by zone, or by VM in a mesh of one zone; null where unknown.
-
-    `is_change`: differences from usual values; else values, since no usual ones are known. A cell is the median of its
-    affected paths, or of all its paths if none is affected. `of`: number of all zones or VMs, of which 12 are shown.
-    """
+    """Small matrix [source][target] of the change, by zone, or by VM in a mesh of one zone; null where unknown."""
 
     by: Literal["zone", "vm"]
     ids: list[UUID]
@@ -254,16 +219,7 @@ class FiguresLinks(Read):
 
 
 class FiguresRead(Read):
-    """Figures of an incident in its worst window, which ended `at`. Notices carry the same object.
-
-    `metric`: of the rule that fires on most paths; or `performance`, `token_use`, `fairness_index`, `host_waits`,
-    `silent_agents`.
-    `value`, `usual`, `limit`, `change` and `value_now` (null after the end) are medians over the affected paths in
-    `unit`; null where unknown. `of_paths`: paths of the culprit with data. `source`, `target`: ends of the affected
-    paths, null: all VMs. `over_s`: time over which packets were counted, 0 for one window. `worst_paths`: those with
-    the largest change, at most 12. `notes`: VMs and zones that were renamed or deleted since. `sentences`: all of it
-    in words, most important first.
-    """
+    """Figures of an incident in its worst window, which ended `at`. Notices carry the same object."""
 
     kind: Kind | None
     rule: str | None
@@ -309,10 +265,7 @@ class MeshName(Read):
 
 
 class RecurrenceRead(Read):
-    """How an incident recurs: seen `times` since `since`, `last_hour` of them in the hour until it was last seen.
-
-    `flaps`: three times in that hour or more.
-    """
+    """How an incident recurs: seen `times` since `since`, `last_hour` of them in the hour until it was last seen."""
 
     times: int
     since: datetime
@@ -354,11 +307,7 @@ class TimelineEntry(Read):
 
 
 class AffectedRead(Read):
-    """An application with a link on the paths of an incident; `performance`: predicted share of its best.
-
-    `cost`: the part of 1 - `performance` that links on these paths cause. While the incident lasts it is that of the
-    last minute, then the largest. Null where unknown, and of incidents before it was recorded.
-    """
+    """An application with a link on the paths of an incident."""
 
     id: UUID
     name: str

@@ -8,10 +8,7 @@ from sinemora.kit.schemas import Read
 
 
 class DeliveryRead(Read):
-    """One notice to one receiver; `title` is that of its incident, null of a test.
-
-    `held`: it waits until `due_at`, for others of its group or for a higher severity, or was sent with others.
-    """
+    """One notice to one receiver."""
 
     id: UUID
     incident_id: UUID | None

@@ -15,10 +15,6 @@ from sinemora.kit.schemas import Omittable, Read, Write
 class ReceiverFields(Write):
     """A receiver of notifications.
 
-    `settings`: `to` (addresses) of email, `url` of webhook, which may contain user and password (Basic authentication)
-    and is kept encrypted. `secret`: `key` that signs a webhook, `url` of slack, teams, alertmanager and heartbeat,
-    `routing_key` of pagerduty, `api_key` of opsgenie. Secrets are write-only.
-
     A heartbeat gets no incidents: its URL is called every minute while the tenant's alerts are in time.
     """
 
@@ -37,11 +33,7 @@ class ReceiverUpdate(Write):
 
 
 class ReceiverRead(Read):
-    """A receiver; `has_secret` instead of the secret. Of a webhook `settings.url` shows scheme and host alone.
-
-    `is_routed`: a route names it. Without one it gets no notifications but tests. `heartbeat_at`, `heartbeat_answer`:
-    newest heartbeat and its result; null of other kinds, and before the first.
-    """
+    """A receiver of notifications, without its secret."""
 
     id: UUID
     name: str
@@ -56,12 +48,7 @@ class ReceiverRead(Read):
 
 
 class Route(Write):
-    """A route: matching incidents go to its receivers, or to those of its first matching child route.
-
-    With `continue_`, later siblings are tried as well. Without matchers all incidents match. `repeat_s`, `resolved` and
-    `hold_s` are inherited where they are null. `hold_s`: longest time for which notices below critical are held and
-    sent together; 0 sends each by itself.
-    """
+    """A route: matching incidents go to its receivers, or to those of its first matching child route."""
 
     matchers: list[Matcher] = Field(default_factory=list)
     receivers: list[Name] = Field(default_factory=list)

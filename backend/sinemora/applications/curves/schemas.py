@@ -116,11 +116,7 @@ class BandOrigin(StrEnum):
 
 
 class BandRead(Read):
-    """Origin of the 95 % band of a curve.
-
-    `latency_factor`: other hardware is as sensitive at the latency divided or multiplied by this factor, with 95 %;
-    null if measured. `residual`: standard error of the values that the source states; null if measured.
-    """
+    """Origin of the 95 % band of a curve."""
 
     origin: BandOrigin
     latency_factor: float | None
@@ -164,11 +160,7 @@ class StatedRead(Read):
 
 
 class CurveVersionRead(Read):
-    """Measurements and fit. For published curves, rows, noise, author and date are unknown.
-
-    `family` of a published curve is its basis: `formula`, `points` or `bound`. Beyond `domain_us`
-    the curve keeps its `smallest` value.
-    """
+    """Measurements and fit. For published curves, rows, noise, author and date are unknown."""
 
     number: int
     source: str
@@ -245,11 +237,7 @@ class PerformanceRead(Read):
 
 
 class MeasuredCost(Read):
-    """Cost of a path or a pair of zones now and with added latency.
-
-    `state` is the reason if `now` and `then` are null. `percentiles_ns` are the round trips at 0 … 100 %.
-    `change` is then / now − 1.
-    """
+    """Cost of a path or a pair of zones now and with added latency."""
 
     mesh_id: UUID
     by: By
@@ -266,10 +254,7 @@ class MeasuredCost(Read):
 
 
 class CostRead(Read):
-    """Cost of `added_us` more round trip: without other latency (`alone`), and on top of measured round trips.
-
-    A measured round trip counts as added as far as it exceeds `reference_us`.
-    """
+    """Cost of `added_us` more round trip: without other latency (`alone`), and on top of measured round trips."""
 
     curve_id: str
     number: int

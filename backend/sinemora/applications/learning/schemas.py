@@ -117,10 +117,9 @@ class MetricSourceCreate(Write):
 
 
 class MetricSourceUpdate(Write):
-    """Update of a metric source; omitted fields stay. `application_id` null removes it.
+    """Update of a metric source; omitted fields stay.
 
-    `authentication` null removes it. A new server in `url` also removes it unless given again: a secret is never sent
-    to a server it was not entered for.
+    A new server in `url` removes the authentication unless it is given again: a secret goes to no other server.
     """
 
     name: Omittable[Name] = None
@@ -160,10 +159,7 @@ class ReasonRead(Read):
 
 
 class FindingRead(Read):
-    """Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
-
-    `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
-    """
+    """Latest finding."""
 
     state: State
     reasons: list[ReasonRead]

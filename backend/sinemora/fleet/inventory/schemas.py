@@ -195,10 +195,7 @@ class AgentEnrol(_Ports, AgentWrite):
 
 
 class AgentEnrolled(Read):
-    """Identity of an enrolled agent. `credential` is shown only once; send it as `Authorization: Bearer sma_…`.
-
-    `keys`: public keys of this installation, Ed25519, base64. The agent trusts only artifacts that one of them signed.
-    """
+    """Identity of an enrolled agent."""
 
     agent_id: UUID
     vm_id: UUID
@@ -209,10 +206,7 @@ class AgentEnrolled(Read):
 
 
 class AgentDescription(AgentWrite):
-    """Agent's description of itself. Omitted fields do not change.
-
-    `transfer`: what `sinemora-transfer` of the VM offers; an empty object withdraws it.
-    """
+    """Agent's description of itself. Omitted fields do not change."""
 
     probe_address: Omittable[ProbeAddress] = None
     event_port: Omittable[Port] = None

@@ -65,12 +65,7 @@ RemoveGoneAfter = Annotated[
 
 
 class MeshCreate(Write):
-    """Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds.
-
-    `strategy` decides which pairs are measured in which window: `full`, every pair in every window; `zones`, between
-    zones only their representatives, which rotate; `sparse`, every pair once in `period_windows` and every pair of
-    zones in every window; `event`, as `sparse` and the paths of open incidents in every window.
-    """
+    """Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds."""
 
     name: Name
     window_s: Window = 10
@@ -100,10 +95,7 @@ class MeshUpdate(Write):
 
 
 class MeshRead(Read):
-    """Mesh: VMs that probe one another. `revision` rises with every change of roster or plan.
-
-    `remove_gone_after_s`: time after which a VM that is gone is removed; null: VMs stay until somebody removes them.
-    """
+    """Mesh: VMs that probe one another."""
 
     id: UUID
     key: int
@@ -158,10 +150,7 @@ class EgressPriceWrite(Write):
 
 
 class PlanPreviewCreate(Write):
-    """Settings to compare the strategies of a mesh under; nothing changes. Omitted settings are those of the mesh.
-
-    `prices`: replaces the price list, for all providers of the mesh.
-    """
+    """Settings to compare the strategies of a mesh under; nothing changes. Omitted settings are those of the mesh."""
 
     window_s: Window | None = None
     rate_hz: Rate | None = None
@@ -181,10 +170,7 @@ class TrafficRead(Read):
 
 
 class DetectionRead(Read):
-    """Windows from the start of a fault until the default rules fire, for any start. Null: no subject is measured.
-
-    `never`: share of subjects that are not measured, so that their fault is not detected.
-    """
+    """Windows from the start of a fault until the default rules fire, for any start. Null: no subject is measured."""
 
     p90_windows: int | None
     worst_windows: int | None
@@ -200,10 +186,7 @@ class DetectionsRead(Read):
 
 
 class ProbingCostRead(Read):
-    """Cost of probing, mean of a period. Packets of an agent are those it sends and receives.
-
-    `agent_packets_per_s_max`: of the busiest agent in its busiest window. `usd_per_day`: null when a price is unknown.
-    """
+    """Cost of probing, mean of a period. Packets of an agent are those it sends and receives."""
 
     pairs_per_window: float
     agent_packets_per_s: float
@@ -215,10 +198,7 @@ class ProbingCostRead(Read):
 
 
 class StrategyPreview(Read):
-    """Strategy of a mesh with its cost. `measured`: share of pairs that are measured at least once in a period.
-
-    `exceeds_agent_cap`: the busiest agent would need more packets than the limit of its plan, and leave some out.
-    """
+    """Strategy of a mesh with its cost."""
 
     strategy: StrategyKind
     period_s: int
@@ -238,9 +218,7 @@ class ListedPrice(Read):
 
 
 class PlanPreviewRead(Read):
-    """Strategies of a mesh under equal settings. `prices`: those used, from the list of `prices_checked_on`, or empty
-    with prices of the user.
-    """
+    """Strategies of a mesh under equal settings."""
 
     mesh_id: UUID
     vms: int
@@ -250,14 +228,7 @@ class PlanPreviewRead(Read):
 
 
 class PlanAdoptionRead(Read):
-    """Agents that follow the newest plan of a mesh.
-
-    `following`: their current plan is the newest. `behind`: an older one. `unknown`: they name none, or are not live.
-    `first_behind`: up to 20 names of VMs that are behind or unknown. An agent is live if it asked for its plan in the
-    last 90 s, or reports. `active_everywhere`: every live agent follows this revision of the mesh, at least one;
-    `active_since`: the time from which this holds.
-    `first_waited_for`: up to 20 names of live ones that do not; `first_not_live`: up to 20 of those that are not live.
-    """
+    """Agents that follow the newest plan of a mesh."""
 
     revision: int
     agents: int
@@ -293,10 +264,7 @@ class EnrolmentTokenRead(Read):
 
 
 class EnrolmentTokenCreated(EnrolmentTokenRead):
-    """New enrolment token. `token` is shown only once; `command` enrols a VM that has the agent.
-
-    `install_command` also installs the agent as a service; null when this installation offers no packages.
-    """
+    """New enrolment token."""
 
     token: str
     command: str
@@ -313,11 +281,7 @@ class PlanCaps(Read):
 
 
 class PlanPeer(Read):
-    """Peer of an agent. `role` is the agent's own role towards it.
-
-    `turns`: windows of a period in which it is measured; null: every window. `domain`: PTP domain of its messages.
-    `vm_tag`: number of 53 bits by which the two VMs name each other in their messages; 0 for a standard responder.
-    """
+    """Peer of an agent."""
 
     vm_key: int
     name: str
@@ -333,10 +297,7 @@ class PlanPeer(Read):
 
 
 class PlanMesh(Read):
-    """Mesh of an agent's VM.
-
-    The number of a window is its start (Unix s) divided by `window_s`; its remainder by `period_windows` is its turn.
-    """
+    """Mesh of an agent's VM."""
 
     id: UUID
     key: int
@@ -349,11 +310,7 @@ class PlanMesh(Read):
 
 
 class PlanOnDemand(Read):
-    """Measurement of one peer on demand: `rate_hz` exchanges per second and flow in a span of at most 60 s.
-
-    `ecn`: its event messages leave with ECT(0), and both ends report the field that they arrive with. `reordering`: its
-    requests leave in pairs, whose order is compared.
-    """
+    """Measurement of one peer on demand: `rate_hz` exchanges per second and flow in a span of at most 60 s."""
 
     id: UUID
     key: int
@@ -367,10 +324,7 @@ class PlanOnDemand(Read):
 
 
 class PlanBulkStep(Read):
-    """Transfer of the bulk sender with the peer at `address`. Steps of a phase run at once.
-
-    `rate_bytes_per_s` caps all connections together, null: the agent's own cap. `congestion`: null is the kernel's.
-    """
+    """Transfer of the bulk sender with a peer."""
 
     index: int
     phase: int
@@ -386,10 +340,7 @@ class PlanBulkStep(Read):
 
 
 class PlanBulkOrder(Read):
-    """Transfers that an agent runs, in a span of Unix ns. Both ends prove the hexadecimal `secret`.
-
-    `certificate` and `certificate_key` are DER as base64, null without TLS; only receivers get the key.
-    """
+    """Transfers that an agent runs."""
 
     id: UUID
     secret: str
@@ -431,10 +382,7 @@ class UsageItem(Read):
 
 
 class UsageRead(Read):
-    """Usage of the tenant and its quotas.
-
-    `plan`: its service plan, null without one. `contact`: whom to ask for more, as the operator wrote it.
-    """
+    """Usage of the tenant and its quotas."""
 
     plan: str | None
     contact: str | None

@@ -97,10 +97,7 @@ class MeasuredRead(Read):
 
 
 class ReferenceRead(Read):
-    """Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots).
-
-    `ratio`: p99 over that under the profile `interference`.
-    """
+    """Figures of the source under a profile: tables 9 to 20; of the shuffle the throughput of its sort (plots)."""
 
     mb_per_s: float | None
     p95_us: float | None

@@ -62,12 +62,7 @@ class Distributions(Write):
 
 
 class PolicyOutcome(Write):
-    """Result of one policy; quantiles are null without values.
-
-    `area_percent`: area above the distribution of scores; `source_percent`: as reported by the source. `solver_s`: per
-    step with arrivals; `round_s` and `moved_share`: per round of moves; `placement_latency_s` and `response_s`: per
-    job. `scores`: mean performance of a job over its life, at every percent of the jobs.
-    """
+    """Result of one policy; quantiles are null without values."""
 
     policy: PolicyName
     jobs: Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -104,12 +99,7 @@ class NomoraParameters(PublishedParameters):
 
 
 class SimulatedWorld(Write):
-    """Parameters of a run; `trace`, `latency` and `statistics` name the input, null where it was drawn.
-
-    `mix`: share of the jobs with each curve, by the key of a published one or the name of one of `own_curves`, which
-    are lines between points of added latency (µs) and performance. `nomora` and `preemption`: of the policy `nomora`,
-    null in a report of before they could be chosen.
-    """
+    """Parameters of a run."""
 
     machines: Whole
     slots: Whole
@@ -155,12 +145,7 @@ class SimulationCreate(Write):
 
 
 class SimulationRun(Write):
-    """A simulation for the server to run: jobs and latency are drawn from published statistics.
-
-    `mix`: shares of curves among the jobs, scaled to the sum of 1: keys of published curves, ids or names of the
-    tenant's own. `nomora` and `preemption` are parameters of the policy `nomora`; the policies `nomora_…` have the
-    published ones.
-    """
+    """A simulation for the server to run: jobs and latency are drawn from published statistics."""
 
     name: Name
     policies: Annotated[list[Scheme], Field(min_length=1, max_length=len(Scheme)), *DISTINCT]

@@ -162,15 +162,7 @@ class TailPacketsRead(Read):
 
 
 class TailOutcomeRead(Read):
-    """Outcome of one policy on the compared flows.
-
-    `alpha`: null without one, 1e15 for infinity. `classes`: null where priorities are exact, or there are none; else
-    `boundaries` are log2 of the priority, ascending, and `class_shares` the shares of bytes, lowest class first.
-    `tail_means_s`: mean of the flows at or above the 25th, 50th, 75th, 90th and 99th percentile. `slowdown`: at every
-    percent of the flows, time over that on an empty network. `packets`: null on a single link.
-    `egress_guard`: the command that puts these classes in force on a VM; null for exact priorities, for policies that
-    know sizes, and in a network.
-    """
+    """Outcome of one policy on the compared flows."""
 
     policy: PacketPolicy
     alpha: float | None
@@ -222,10 +214,7 @@ class TailBesideSourceRead(Read):
 
 
 class TailStudyRead(Read):
-    """Study: outcomes of all policies on the same flows, searches on others, figures next to those of the source.
-
-    `flows`, `packets`, `mean_bytes` and `offered_load` are those of the compared flows.
-    """
+    """Study: outcomes of all policies on the same flows, searches on others, figures next to those of the source."""
 
     id: UUID
     name: str

@@ -109,11 +109,7 @@ class BucketExportState(StrEnum):
 
 
 class BucketExportRead(Read):
-    """Bucket export without its secret.
-
-    `failures`: failed runs since the newest success, and `error` the reason of the newest. `days`, `rows` and `bytes`:
-    what the bucket has.
-    """
+    """Bucket export without its secret."""
 
     id: UUID
     name: str

@@ -72,11 +72,7 @@ class OnDemandSecond(Read):
 
 
 class PathProbesRead(Read):
-    """Packets of a direction that were sent ECN-capable, with ECT(0), and the order of those sent in pairs.
-
-    `ecn_known`: their ECN field at arrival is known. `ce`: marked by a congested switch; `cleared`: a hop cleared the
-    field (bleached); `altered`: ECT(1). `reversed`: of `pairs` that arrived, those whose second packet came first.
-    """
+    """Packets of a direction that were sent ECN-capable, with ECT(0), and the order of those sent in pairs."""
 
     ecn_known: int
     ce: int
@@ -107,10 +103,7 @@ class OnDemandRead(Read):
 
 
 class OnDemandPathRead(Read):
-    """Distinct path of a direction with its source ports: base delay (first quartile), excess over the fastest path.
-
-    `lossy`: it loses more packets than the other paths do, beyond chance.
-    """
+    """Distinct path of a direction with its source ports: base delay (first quartile), excess over the fastest path."""
 
     ports: list[int]
     base_ns: int
@@ -121,12 +114,7 @@ class OnDemandPathRead(Read):
 
 
 class OnDemandResult(OnDemandRead):
-    """Measurement with its seconds so far, oldest first, and their sum.
-
-    With several source ports, the distinct paths of each direction, fastest first. Their number is a lower bound, since
-    paths of equal delay look like one. A path needs 20 delays of each port. Probes are null unless the measurement
-    asked for `ecn` or `reordering`.
-    """
+    """Measurement with its seconds so far, oldest first, and their sum."""
 
     windows: list[OnDemandSecond]
     outbound: DelaySummaryRead
@@ -145,11 +133,7 @@ _Delays = Annotated[list[_Delay | None], Field(max_length=_EXCHANGES_MAX)]
 
 
 class OnDemandWindowCreate(AgentWrite):
-    """Second of a measurement on demand as an agent reports it: one entry for each exchange in every list.
-
-    ECN fields are those at arrival of packets that left with ECT(0). Reversed: the packet and the one sent just before
-    it arrived in the other order. The lists of what was not observed are empty.
-    """
+    """Second of a measurement on demand as an agent reports it: one entry for each exchange in every list."""
 
     key: Annotated[int, Field(ge=0, lt=2**31)]
     started_at_s: Annotated[int, Field(ge=0, lt=2**33)]

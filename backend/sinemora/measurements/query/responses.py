@@ -14,10 +14,7 @@ Number = int | float | None
 
 
 class ComparisonRead(Read):
-    """Two matrices with one axis and their difference, `values` - `base_values`. Tables are [source][target].
-
-    `percent` is relative to the base value, null where that is zero.
-    """
+    """Two matrices with one axis and their difference, `values` - `base_values`. Tables are [source][target]."""
 
     mesh_id: UUID
     revision: int
@@ -64,10 +61,7 @@ class MoversRead(Read):
 
 
 class DeviationRead(Read):
-    """Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known.
-
-    A deviation is unusual beyond `dead_band_ns`: the largest of clock error, 5 µs and three spreads of the baseline.
-    """
+    """Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known."""
 
     source: Axis
     target: Axis
@@ -90,11 +84,7 @@ class StepsRead(Read):
 
 
 class UnusualSince(Read):
-    """Time since which a path or zone pair is unusual. `onset_at`: start of the first step after the last usual one.
-
-    `is_onset_known` is false when all known steps of the last 24 h are unusual: the change is older than `onset_at`.
-    `last_hour` ends with the newest value.
-    """
+    """Time since which a path or zone pair is unusual."""
 
     onset_at: datetime
     is_onset_known: bool
@@ -114,12 +104,7 @@ class LosingPath(Read):
 
 
 class DeviationsRead(Read):
-    """Unusual paths or zone pairs, most dead bands away from their baseline first.
-
-    Of `compared` current values with a baseline, `unusual` are listed up to the limit; `basis` counts their bases.
-    `losing` paths lost 15 % of their packets or more; `losses` lists them, most first. In both lists, paths that share
-    no VM and no pair of zones with a worse one come before the others.
-    """
+    """Unusual paths or zone pairs, most dead bands away from their baseline first."""
 
     mesh_id: UUID
     revision: int
@@ -135,20 +120,14 @@ class DeviationsRead(Read):
 
 
 class VmPath(DeviationRead):
-    """Path at one end of which the VM is, with the share of packets lost; null while unknown.
-
-    `since` is null unless the path is unusual.
-    """
+    """Path at one end of which the VM is, with the share of packets lost; null while unknown."""
 
     loss: float | None
     since: UnusualSince | None
 
 
 class VmDirection(Read):
-    """Paths from (or to) a VM. `lossy` of them lost packets, `lost` all; `median_ns` is that of their one-way p50.
-
-    `worst`: lost ones, then most dead bands away from their baseline, then slowest.
-    """
+    """Paths from (or to) a VM."""
 
     paths: int
     measured: int
@@ -177,10 +156,7 @@ class VmPathsRead(Read):
 
 
 class VmClock(Read):
-    """Clock errors of the outbound paths of a VM in one mesh by step: median and largest, null in a step without paths.
-
-    `points_at` are the starts of the steps of `resolution_s` seconds, `paths` the number of paths in each.
-    """
+    """Clock errors of the outbound paths of a VM in one mesh by step: median and largest."""
 
     mesh: Axis
     resolution_s: int
@@ -199,12 +175,7 @@ class VmClocksRead(Read):
 
 
 class VmTrafficRead(Read):
-    """Traffic of a VM's network interface in a range, by the kernel's counters of bytes and packets.
-
-    `points_at` are the starts of the steps of `resolution_s` seconds. Rates are means over the windows of a step, peaks
-    the largest window of it; null in a step without windows. Bytes include headers from Ethernet up. `interface` is
-    that of the newest window, null without one in the range.
-    """
+    """Traffic of a VM's network interface in a range, by the kernel's counters of bytes and packets."""
 
     vm_id: UUID
     window: Span
@@ -220,10 +191,7 @@ class VmTrafficRead(Read):
 
 
 class WaitSeries(Read):
-    """One kind of wait over time, us: the largest median, 99th percentile and maximum of a window in each step.
-
-    `count` is the number of waits. Null in a step without windows, and where none was recorded.
-    """
+    """One kind of wait over time, us: the largest median, 99th percentile and maximum of a window in each step."""
 
     count: list[int | None]
     p50_us: list[int | None]
@@ -239,15 +207,7 @@ class StallRead(Read):
 
 
 class VmHostWaitsRead(Read):
-    """Waiting on a VM itself in a range, by timestamps of its agent's own packets and counters of its kernel.
-
-    `points_at` are the starts of the steps of `resolution_s` seconds. `wake`: lateness of the agent's wake-ups;
-    `receive`: from the kernel's receive stamp to the program; `send`: from the program to the driver; `queue`: the part
-    of it in the queue of the VM's own interface. Ratios are shares of the time that was counted: the agent waited for a
-    processor (`stalled`), the hypervisor ran others (`steal`, of all processors), some process waited (`pressure`),
-    and the quota of a control group held the agent back (`throttled`). Null is not available, or a step without
-    windows. `stalls` are the longest of the range, at most 500.
-    """
+    """Waiting on a VM itself in a range, by timestamps of its agent's own packets and counters of its kernel."""
 
     vm_id: UUID
     window: Span

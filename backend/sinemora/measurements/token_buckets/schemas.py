@@ -21,12 +21,7 @@ class TokenBucketWrite(Write):
 
 
 class TokenForecastRead(Read):
-    """Tokens of a bucket at `at`, the end of the VM's newest window of traffic, and what follows at its present use.
-
-    `tokens_kb` takes the bytes of windows as evenly spread; `tokens_min_kb` and `tokens_max_kb` are the least and the
-    most possible. `use_mbit`: mean of the last ten seconds. `empty_in_s`: 0 when empty, null when this use never
-    empties it; `empty_in_min_s` and `empty_in_max_s` by the least and the most tokens. `full_in_s`: null for never.
-    """
+    """Tokens of a bucket at `at`, the end of the VM's newest window of traffic, and what follows at its present use."""
 
     at: datetime
     use_mbit: float

@@ -39,11 +39,7 @@ class Scope(Write):
 
 
 class AnnotationCreate(Write):
-    """Annotation to create. Without `starts_at` it is now, without `ends_at` an event instead of a span.
-
-    Without `mesh_id` it is about all meshes, without `scope` about all VMs. `source`: the person or program that
-    reports it; by default the caller's name.
-    """
+    """Annotation to create."""
 
     kind: AnnotationKind
     text: Text

@@ -151,10 +151,7 @@ class RoundTrips(Read):
 
 
 class WhatIfRead(Read):
-    """Impact on every application of the mesh; `broken` lists constraints violated after the changes.
-
-    `statistic` and `minutes` are those of the request: the basis of every performance.
-    """
+    """Impact on every application of the mesh; `broken` lists constraints violated after the changes."""
 
     window: Span
     windows: int
@@ -175,12 +172,7 @@ class OptionsRequest(Write):
 
 
 class OptionRead(Read):
-    """Change of VMs for an application, with its gain and price.
-
-    swap: two tasks exchange VMs. recreate: a VM is created again in a zone, or near the VMs of a host. over_allocate:
-    rent `count` more VMs in a zone, keep the best and return the others after an hour. `draws`: measured VMs there that
-    represent new ones.
-    """
+    """Change of VMs for an application, with its gain and price."""
 
     kind: Literal["swap", "recreate", "over_allocate"]
     tasks: list[Named]

@@ -55,10 +55,7 @@ class PublishedTrace(Read):
 
 
 class VmWaits(Read):
-    """Waits in the VMs at the ends, which the delays do not hold, in an ordinary window; null is not reported.
-
-    `sending`: from the program to the driver at the sources. `receiving`: from the kernel to it at the targets.
-    """
+    """Waits in the VMs at the ends, which the delays do not hold, in an ordinary window; null is not reported."""
 
     sending_p50_ns: int | None
     sending_p99_ns: int | None
@@ -67,13 +64,7 @@ class VmWaits(Read):
 
 
 class LatencyBudgetItem(Read):
-    """Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays.
-
-    Without delays the figures are null. `base_verdict` compares the base delay, without propagation where that is
-    known, with the sum of `reference`. `provider` and `path_class` are null where zones of several pairs are selected.
-    `published` lists the traces of that provider and class; it is empty where nothing was published. `vm_waits` is null
-    for more than 20 VMs.
-    """
+    """Latency budget of a selection; of several paths, each figure is the lower median over the `paths` with delays."""
 
     selection: str
     title: str
