@@ -1,7 +1,7 @@
 """Tables of figures in docs/benchmarks.md: one for each benchmark, between two comments.
 
 A run replaces the rows of the figures it measured. Each row has its date and host, because groups of a benchmark are
-measured in runs of their own.
+measured in runs of their own; those of most rows stand once on the page.
 """
 
 import os
@@ -13,8 +13,12 @@ from pathlib import Path
 from lab.benchmarks.figures import Bar, bars
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "benchmarks.md"
-HEAD = "| figure | meaning | bar | measured | | date, host |\n| --- | --- | --- | --- | --- | --- |\n"
+HEAD = "| figure | meaning | bar | measured | date, host |\n| --- | --- | --- | --- | --- |\n"
 NEVER = "not measured"
+_MAKER = re.compile(r"\((?:R|TM)\)|\b(?:AMD|Intel|CPU|Processor)\b ?")
+MISSED = " **missed**"
+_USUAL = re.compile(r"^Rows without a date: (.*)\.$", re.M)
+"""Line of the page with the date and host of most rows."""
 _BLOCK = re.compile(r"(<!-- figures of bench-([a-z]+) -->\n).*?(<!-- end of figures -->)", re.S)
 
 
@@ -24,7 +28,9 @@ def write(values: Mapping[str, float]) -> None:
     tables = {match[2] for match in _BLOCK.finditer(text)}
     if missing := {bars()[figure].bench for figure in values} - tables:
         raise LookupError(f"docs/benchmarks.md has no table of {', '.join(sorted(missing))}")
-    PAGE.write_text(_BLOCK.sub(lambda block: block[1] + _table(block[2], block[0], values) + block[3], text), "utf-8")
+    usual = found[1] if (found := _USUAL.search(text)) else ""
+    page = _BLOCK.sub(lambda block: block[1] + _table(block[2], block[0], values) + block[3], text)
+    PAGE.write_text(page.replace(f"| {usual} |\n", "|  |\n") if usual else page, "utf-8")
 
 
 def _table(bench: str, before: str, values: Mapping[str, float]) -> str:
@@ -39,10 +45,11 @@ def _row(bar: Bar, before: str, values: Mapping[str, float]) -> str:
         measured = f"{shown(values[bar.figure])} {bar.unit}".removesuffix(" 1")
         when = f"{datetime.now(UTC):%Y-%m-%d}, {host()}"
     elif before:
-        *_, measured, _, when, _ = (cell.strip() for cell in before.split("|"))
+        *_, measured, when, _ = (cell.strip() for cell in before.split("|"))
+        measured = measured.removesuffix(MISSED)
     met = None if measured == NEVER else bar.met_by(values.get(bar.figure, _number(measured)))
-    verdict = {None: "", True: "met", False: "**missed**"}[met]
-    return f"| `{bar.figure}` | {bar.meaning} | {bar.words or 'printed'} | {measured} | {verdict} | {when} |\n"
+    verdict = MISSED if met is False else ""
+    return f"| `{bar.figure}` | {bar.meaning} | {bar.words} | {measured}{verdict} | {when} |\n"
 
 
 def _number(measured: str) -> float:
@@ -57,8 +64,8 @@ def shown(value: float) -> str:
 
 
 def host() -> str:
-    """Return the number of processors and their model."""
-    return f"{os.cpu_count()} × {next(_models(), 'unknown processor')}"
+    """Return the number of processors and their model, without its maker."""
+    return f"{os.cpu_count()}× {_MAKER.sub('', next(_models(), 'unknown processor')).strip()}"
 
 
 def _models() -> Iterator[str]:
