@@ -19,6 +19,7 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 const UNKNOWN: Answer = { status: 404, type: 'application/problem+json', body: { detail: 'This was not recorded.' } }
+const NOBODY: Answer = { status: 200, type: 'application/json', body: { session: null } }
 const SIGNED_OUT: Answer = { status: 401, type: 'application/problem+json', body: { detail: 'Sign in first.' } }
 
 /** As the product allows styles (`backend/sinemora/kit/http/frontend.py`): no attributes of HTML, elements by their nonce. */
@@ -72,7 +73,8 @@ async function answer(recording: Recording, request: IncomingMessage, response: 
   const view = new RegExp(`${VIEW}=([a-z-]+)`).exec(request.headers.cookie ?? '')?.[1] as View | undefined
   const recorded = recording.answers[key]
   if (!recorded && view !== 'empty') missed.add(key)
-  const { status, type, body, bytes } = view === 'signed-out' ? SIGNED_OUT : (recorded ?? UNKNOWN)
+  const refusal = key === 'GET /v1/auth/status' ? NOBODY : SIGNED_OUT
+  const { status, type, body, bytes } = view === 'signed-out' ? refusal : (recorded ?? UNKNOWN)
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' })
   response.end(
     bytes === undefined ? JSON.stringify(view === 'empty' ? emptied(body) : body) : Buffer.from(bytes, 'base64'),
@@ -113,6 +115,7 @@ export function viewsOf({ pages }: Recording): [string, string, View][] {
       address,
       name === 'sign-in' ? 'signed-out' : 'recorded',
     ]),
+    ['api-reference-signed-out', pages['api-reference'] as string, 'signed-out'],
     ...EMPTY.map((name): [string, string, View] => [`${name}-empty`, pages[name] as string, 'empty']),
   ]
 }

@@ -14,22 +14,33 @@ export const Route = createFileRoute('/_app')({
   beforeLoad: async ({ context, location }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery)
     if (session?.second_factor_due) throw redirect({ to: '/second-factor', search: { next: location.href } })
-    if (session) return
+    if (session) return { isPublic: false }
     // Ask again at the next navigation: somebody may have signed in by then.
     context.queryClient.removeQueries({ queryKey: sessionQuery.queryKey })
+    if (/^\/help(\/|$)/.test(location.pathname)) return { isPublic: true }
     throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { next: location.href } })
   },
-  loader: ({ context: { queryClient } }) =>
-    Promise.all([queryClient.ensureQueryData(meshesQuery), queryClient.prefetchQuery(labsQuery)]),
+  loader: async ({ context: { queryClient, isPublic } }) => {
+    if (isPublic) return
+    await Promise.all([queryClient.ensureQueryData(meshesQuery), queryClient.prefetchQuery(labsQuery)])
+  },
   component: App,
   // A page has a heading only inside the shell.
   pendingComponent: () => <Loading what="the page" />,
 })
 
+const PublicHelp = lazy(() => import('~/features/shell/PublicHelp'))
 const SessionEnded = lazy(() => import('~/features/session/SessionEnded'))
 
 function App() {
   const hasEnded = useSessionEnded()
+  const { isPublic } = Route.useRouteContext()
+  if (isPublic)
+    return (
+      <Suspense>
+        <PublicHelp />
+      </Suspense>
+    )
   return (
     <>
       <Shell />

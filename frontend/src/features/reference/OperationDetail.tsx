@@ -1,15 +1,17 @@
-import { useId } from 'react'
+import { Fragment, type ReactNode, useId, useState } from 'react'
 import {
   type Answer,
   type Contract,
   type Field,
   fieldsOf,
   type Operation,
-  objectOf,
+  objectsIn,
+  type Schema,
   shownType,
   typeOf,
 } from './contract'
 import styles from './reference.module.css'
+import { Samples } from './Samples'
 import { strings } from './strings'
 import { shown, Text } from './Text'
 import { TryIt } from './TryIt'
@@ -23,6 +25,7 @@ export function OperationDetail({ contract, operation }: { contract: Contract; o
     type: `${shownType(contract, one.schema)}, ${one.in}`,
     required: one.required ?? false,
     description: one.description,
+    objects: [],
   }))
   const [mediaType, body] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
   return (
@@ -32,7 +35,7 @@ export function OperationDetail({ contract, operation }: { contract: Contract; o
         <code className={styles.path}>
           {operation.method} {operation.path}
         </code>
-        <p>{operation.description}</p>
+        <p>{marked(operation.description)}</p>
         <ul className={styles.needs}>
           {operation.deprecated && <li>{strings.deprecated}</li>}
           <li>{strings.role(operation['x-required-role'])}</li>
@@ -41,14 +44,19 @@ export function OperationDetail({ contract, operation }: { contract: Contract; o
           {operation['x-confirmation'] && <li>{strings.confirmation}</li>}
         </ul>
       </header>
-      {parameters.length > 0 && <Fields title={strings.parameters} fields={parameters} />}
-      {body?.schema && (
+      <Samples operation={operation} />
+      {parameters.length > 0 && (
         <section>
-          <Fields
-            title={`${strings.body}, ${mediaType}: ${typeOf(body.schema)}`}
-            fields={fieldsOf(contract, objectOf(contract, body.schema))}
-          />
+          <h3>{strings.parameters}</h3>
+          <Fields contract={contract} fields={parameters} />
         </section>
+      )}
+      {body?.schema && (
+        <Objects
+          title={`${strings.body}, ${mediaType}: ${typeOf(body.schema)}`}
+          contract={contract}
+          objects={objectsIn(contract, body.schema)}
+        />
       )}
       <TryIt operation={operation} />
       <section>
@@ -64,45 +72,85 @@ export function OperationDetail({ contract, operation }: { contract: Contract; o
   )
 }
 
-function Fields({ title, fields }: { title: string; fields: Field[] }) {
+/** The fields of a body: of its object, or of each object that it may be. */
+function Objects(props: { title: string; contract: Contract; objects: [string, Schema][] }) {
+  const { contract, objects } = props
   return (
     <section>
-      <h3>{title}</h3>
-      {fields.length > 0 && (
-        <table className={styles.fields}>
-          <thead>
-            <tr>
-              <th scope="col">{strings.name}</th>
-              <th scope="col">{strings.type}</th>
-              <th scope="col">{strings.meaning}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {fields.map(({ name, type, required, description }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <code>{name}</code>
-                  {required && <span className={styles.required}>{strings.required}</span>}
-                </th>
-                <td>{type}</td>
-                <td>{description}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <h3>{props.title}</h3>
+      {objects.length === 1
+        ? objects.map(([name, one]) => <Fields key={name} contract={contract} fields={fieldsOf(contract, one)} />)
+        : objects.map((one) => <Expandable key={one[0]} contract={contract} object={one} />)}
     </section>
+  )
+}
+
+function Fields({ contract, fields }: { contract: Contract; fields: Field[] }) {
+  return (
+    <table className={styles.fields}>
+      <thead>
+        <tr>
+          <th scope="col">{strings.name}</th>
+          <th scope="col">{strings.type}</th>
+          <th scope="col">{strings.meaning}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {fields.map(({ name, type, required, description, objects }) => (
+          <Fragment key={name}>
+            <tr data-opens={objects.length > 0 || undefined}>
+              <th scope="row">
+                <code>{name}</code>
+                {required && <span className={styles.required}>{strings.required}</span>}
+              </th>
+              <td>{type}</td>
+              <td>{marked(description)}</td>
+            </tr>
+            {objects.length > 0 && (
+              <tr>
+                <td colSpan={3}>
+                  {objects.map((one) => (
+                    <Expandable key={one[0]} contract={contract} object={one} />
+                  ))}
+                </td>
+              </tr>
+            )}
+          </Fragment>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** Words in which names are code, as the contract marks them. */
+const marked = (words: string | undefined): ReactNode =>
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have only their place
+  words?.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part))
+
+/** An object inside of another; its fields are there once it is open, since objects may contain themselves. */
+function Expandable({ contract, object: [name, schema] }: { contract: Contract; object: [string, Schema] }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details className={styles.object} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{name}</summary>
+      {isOpen && (
+        <>
+          <p>{marked(schema.description)}</p>
+          <Fields contract={contract} fields={fieldsOf(contract, schema)} />
+        </>
+      )}
+    </details>
   )
 }
 
 function Success({ contract, status, answer }: { contract: Contract; status: string; answer: Answer }) {
   const [mediaType, media] = Object.entries(answer.content ?? {})[0] ?? []
-  const fields = fieldsOf(contract, media?.schema && objectOf(contract, media.schema))
+  const objects = media?.schema ? objectsIn(contract, media.schema) : []
   const headers = Object.keys(answer.headers ?? {})
   const what = mediaType === undefined ? strings.noBody : `${mediaType}: ${typeOf(media?.schema ?? {})}`
   return (
     <>
-      <Fields title={`${strings.response(status)}, ${what}`} fields={fields} />
+      <Objects title={`${strings.response(status)}, ${what}`} contract={contract} objects={objects} />
       {headers.length > 0 && (
         <p className={styles.needs}>
           {strings.headers}: {headers.join(', ')}

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type Contract, fieldsOf, matching, objectOf, operationsByTag, typeOf } from './contract'
+import { type Contract, fieldsOf, matching, objectsIn, operationsByTag, typeOf } from './contract'
+import { samplesOf } from './languages'
 
 const contract = JSON.parse(readFileSync(`${import.meta.dirname}/../../../../backend/openapi.json`, 'utf8')) as Contract
 const groups = operationsByTag(contract)
@@ -35,8 +36,27 @@ test('types are named as people read them', () => {
 })
 
 test('the fields of a body are those of its schema', () => {
-  const fields = fieldsOf(contract, objectOf(contract, { $ref: '#/components/schemas/MeshCreate' }))
+  const [[, mesh] = ['', {}]] = objectsIn(contract, { $ref: '#/components/schemas/MeshCreate' })
+  const fields = fieldsOf(contract, mesh)
   expect(fields.find(({ name }) => name === 'name')?.required).toBe(true)
   expect(fields.find(({ name }) => name === 'rate_hz')?.required).toBe(false)
   expect(fields.find(({ name }) => name === 'strategy')?.type).toContain('full or ')
+  expect(fields.every(({ description }) => description)).toBe(true)
+  const page = objectsIn(contract, { $ref: '#/components/schemas/Page_VmRead_' })[0]?.[1] ?? {}
+  const inner = fieldsOf(contract, page).map(({ name, objects }) => [name, objects.map(([one]) => one)])
+  expect(inner).toEqual([
+    ['items', ['VmRead']],
+    ['next_cursor', []],
+  ])
+})
+
+test('a sample is a call of the operation in each language that has it', () => {
+  const operations = groups.flatMap(([, listed]) => listed)
+  const samples = (id: string) => samplesOf(operations.find((one) => one.operationId === id) as never, 'https://s')
+  const texts = Object.fromEntries(samples('update_mesh'))
+  expect(texts.curl).toMatch(/-X PATCH "https:\/\/s\/v1\/meshes\/\$MESH_ID" .+If-Match: \*.+--json '\{/s)
+  expect(texts.Python).toMatch(/client\.update_mesh\(mesh_id, \{.+\}, version="\*"\)/s)
+  expect(texts.TypeScript).toContain("client.PATCH('/v1/meshes/{mesh_id}', { params: { path: { mesh_id }, header:")
+  expect(Object.fromEntries(samples('list_zones')).Python).toContain('for item in client.list_zones():')
+  expect(samples('enrol_agent').map(([language]) => language)).toEqual(['curl'])
 })

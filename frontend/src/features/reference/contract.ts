@@ -150,6 +150,8 @@ export interface Field {
   type: string
   required: boolean
   description: string | undefined
+  /** Objects that the value is or contains, by the name of their schema. */
+  objects: [string, Schema][]
 }
 
 /** Return the type of a schema; an enumeration's is its values, not its name. */
@@ -159,19 +161,23 @@ export function shownType(contract: Contract, schema: Schema): string {
   return found?.enum ? typeOf(found) : typeOf(schema)
 }
 
-/** Return the schema that a reference leads to; that of a list is the schema of its items. */
-export function objectOf(contract: Contract, schema: Schema): Schema | undefined {
-  const found = schema.$ref ? contract.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema
-  if (found?.type === 'array' && found.items) return objectOf(contract, found.items)
-  return found?.properties ? found : undefined
+/** Return the objects that a value of the schema is, or contains in lists and maps, by the name of their schema. */
+export function objectsIn(contract: Contract, schema: Schema): [string, Schema][] {
+  const name = schema.$ref?.split('/').at(-1)
+  const found = name === undefined ? schema : contract.components.schemas[name]
+  if (name !== undefined && found?.properties) return [[name, found]]
+  const { anyOf, oneOf, items, additionalProperties: values } = found ?? {}
+  const parts = [...(anyOf ?? oneOf ?? []), items, typeof values === 'object' ? values : undefined]
+  return parts.flatMap((part) => (part ? objectsIn(contract, part) : []))
 }
 
-/** Return the fields of an object; none for another schema. */
-export function fieldsOf(contract: Contract, schema: Schema | undefined): Field[] {
-  return Object.entries(schema?.properties ?? {}).map(([name, one]) => ({
+/** Return the fields of an object. */
+export function fieldsOf(contract: Contract, schema: Schema): Field[] {
+  return Object.entries(schema.properties ?? {}).map(([name, one]) => ({
     name,
     type: shownType(contract, one),
-    required: schema?.required?.includes(name) ?? false,
+    required: schema.required?.includes(name) ?? false,
     description: one.description,
+    objects: objectsIn(contract, one),
   }))
 }

@@ -19,6 +19,8 @@ export const strings = {
   personOnly: 'For people, not for API keys',
   confirmation: 'Needs a sign-in or a confirmation of the last ten minutes',
   deprecated: 'Deprecated',
+  samples: 'Sample',
+  language: 'Language of the sample',
   parameters: 'Parameters',
   type: 'Type',
   meaning: 'Meaning',
