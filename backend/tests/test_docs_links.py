@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.main import get_group
+
+from sinemora.cli import IMPORTED, app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -46,3 +49,17 @@ def test_ways_through_the_navigation_are_as_in_the_console():
     found = [(page.name, way) for page in PAGES for way in _WAY.findall(page.read_text("utf-8")) if way[0] in begins]
     assert len(found) >= 5
     assert [(page, way) for page, way in found if way not in ways and way[1] not in _BUTTONS] == []
+
+
+_CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+_COMMAND = re.compile(r"(?<!helm install )(?<!helm upgrade )\b(make|sinemora) ([a-z][a-z-]*[a-z])\b(?!-)")
+
+
+def test_every_command_in_the_docs_exists():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    known = {("make", name) for name in targets}
+    known |= {("sinemora", name) for name in (*IMPORTED, *get_group(app).commands)}
+    codes = [(page.name, code) for page in PAGES for code in _CODE.findall(page.read_text("utf-8"))]
+    named = [(page, *command) for page, code in codes for command in _COMMAND.findall(code)]
+    assert len(named) > 100
+    assert [one for one in named if one[1:] not in known] == []

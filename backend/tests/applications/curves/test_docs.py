@@ -27,13 +27,12 @@ def test_every_published_curve_is_in_the_table(entry):
     assert entry.formula in (row[2], None)
 
 
-def test_every_stated_point_is_compared_with_the_curve():
-    written = {tuple(row[:4]) for row in ROWS}
+def test_published_curves_are_as_near_to_their_sources_as_the_page_says():
+    assert "less than 0.04 for the same setup" in TEXT
     for entry in LIBRARY:
         for point in entry.stated:
-            name = f"{entry.key}, {point.setup}" if point.setup else entry.key
-            ours = f"{float(entry.curve(point.added_us)):.3f}"
-            assert (name, f"{point.added_us:.0f}", f"{point.relation} {point.performance:.3f}", ours) in written
+            if point.relation in "=≈" and not point.setup:
+                assert abs(float(entry.curve(point.added_us)) - point.performance) < 0.04
 
 
 def test_every_family_and_warning_is_explained():
