@@ -10,7 +10,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
 }) => {
   const agents: Agent[] = []
   try {
-    await page.goto('/')
+    await page.goto('/vms')
     await page.getByRole('link', { name: 'Add a VM' }).first().click()
     await expect(page.getByRole('heading', { name: 'Add a VM' })).toBeVisible()
 

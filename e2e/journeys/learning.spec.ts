@@ -7,8 +7,8 @@ interface Source {
 
 test('a metric source shows its finding or the reason why there is none', async ({ inside: page, mesh }) => {
   const name = `journey shop ${Date.now()}`
-  await page.goto('/curves')
-  await page.getByRole('link', { name: 'Learn in production' }).click()
+  await page.goto('/advisors')
+  await page.getByRole('link', { name: 'Learning in production' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Learning in production' })).toBeVisible()
   const form = page.getByRole('form', { name: 'Add metric source' })
   await form.getByRole('textbox', { name: 'Application' }).fill(name)

@@ -46,6 +46,8 @@ async function expectFits(page: Page) {
   expect(beyond).toBe(0)
 }
 
+const navigationEntries = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link').count()
+
 for (const [name, address, view] of VIEWS) {
   test(`${name} fits its window, keeps to the content policy, is accessible and used by keys`, async ({
     shared: page,
@@ -68,6 +70,7 @@ for (const [name, address, view] of VIEWS) {
       await expectAccessible(page, colorScheme === 'light' ? undefined : COLOUR_RULES)
     }
     await expectFits(page)
+    if (view !== 'signed-out') expect(await navigationEntries(page)).toBeLessThanOrEqual(11)
     // Long tables scroll inside themselves, so that readers find what follows; eight windows are long enough.
     expect(await page.locator('html').evaluate((root) => root.scrollHeight)).toBeLessThan(8 * 800)
     expect([...missed]).toEqual([])

@@ -6,7 +6,7 @@ const address = (name: string) => recording.pages[name] as string
 
 test('styles of components win over those of elements and of the component kit', async ({ shared: page }) => {
   await open(page, address('heatmap'), 'recorded', 1280)
-  const link = page.getByRole('link', { name: 'VMs', exact: true })
+  const link = page.getByRole('link', { name: 'Inventory', exact: true })
   const button = page.getByRole('button', { name: 'Collapse navigation' })
   const style = (node: HTMLElement) => {
     const { color, fontSize } = getComputedStyle(node)
@@ -20,7 +20,7 @@ test('the next page has the focus on its heading, and the time zone that was cho
   await open(page, address('heatmap'), 'recorded', 1280)
   await page.getByRole('button', { name: /^Local/ }).click()
   await expect(page).toHaveURL(/tz=utc/)
-  await page.getByRole('link', { name: 'VMs', exact: true }).click()
+  await page.getByRole('link', { name: 'Inventory', exact: true }).click()
   await expect(page).toHaveURL(/\/vms\?tz=utc/)
   await expect(page.getByRole('button', { name: 'UTC', exact: true })).toBeVisible()
   await expect(page.getByRole('heading', { level: 1, name: 'VMs' })).toBeFocused()
@@ -44,8 +44,8 @@ test('in a narrow window the navigation folds into a drawer', async ({ shared: p
   await open(page, address('heatmap'), 'recorded', 375)
   await page.getByRole('button', { name: 'Open navigation' }).click()
   await expectAccessible(page)
-  await page.getByRole('dialog', { name: 'Sinemora' }).getByRole('link', { name: 'Zones' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Zones' })).toBeFocused()
+  await page.getByRole('dialog', { name: 'Sinemora' }).getByRole('link', { name: 'Inventory' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'VMs' })).toBeFocused()
   await expect(page.getByRole('dialog')).toBeHidden()
 })
 
@@ -58,6 +58,6 @@ test('the navigation collapses to icons with their names as tooltips', async ({ 
   await expect(page.getByRole('button', { name: 'Expand navigation' })).toBeVisible()
   expect(await width()).toBeLessThan(before / 2)
   await expectAccessible(page)
-  await navigation.getByRole('link', { name: 'Zones' }).hover()
-  await expect(page.getByRole('tooltip')).toHaveText('Zones')
+  await navigation.getByRole('link', { name: 'Alerts' }).hover()
+  await expect(page.getByRole('tooltip')).toHaveText('Alerts')
 })

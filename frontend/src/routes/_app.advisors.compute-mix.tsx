@@ -1,7 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { ComputeMixPage } from '~/features/advisors/compute-mix/ComputeMixPage'
 import { mixSearch } from '~/features/advisors/compute-mix/question'
-import { strings } from '~/ui/strings'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/advisors/compute-mix')({
   staticData: { title: strings.computeMix, help: 'advisors#compute-mix' },

@@ -1,7 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { FairnessPage } from '~/features/advisors/fairness/FairnessPage'
 import { fairnessSearch } from '~/features/advisors/fairness/search'
-import { strings } from '~/ui/strings'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/advisors/fairness')({
   staticData: { title: strings.fairness, help: 'advisors#fairness' },

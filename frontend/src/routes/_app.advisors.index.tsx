@@ -1,8 +1,8 @@
-import { createFileRoute } from '@tanstack/react-router'
-import { AdvisorsPage } from '~/features/advisors/AdvisorsPage'
-import { strings } from '~/features/shell/strings'
+import { createFileRoute, redirect } from '@tanstack/react-router'
 
+/** The address of the former list of advisors: it leads to the first page of the lab. */
 export const Route = createFileRoute('/_app/advisors/')({
-  staticData: { title: strings.advisors, help: 'advisors' },
-  component: AdvisorsPage,
+  beforeLoad: ({ location }) => {
+    throw redirect({ to: '/advisors/fairness', search: location.search as never, replace: true })
+  },
 })

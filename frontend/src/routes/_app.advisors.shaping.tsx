@@ -1,7 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { shapingSearch } from '~/features/advisors/shaping/question'
 import { ShapingPage } from '~/features/advisors/shaping/ShapingPage'
-import { strings } from '~/ui/strings'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/advisors/shaping')({
   staticData: { title: strings.shaping, help: 'advisors#shaping' },

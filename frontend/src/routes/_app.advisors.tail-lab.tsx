@@ -1,7 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { tailSearch } from '~/features/advisors/tail-lab/question'
 import { TailLabPage } from '~/features/advisors/tail-lab/TailLabPage'
-import { strings } from '~/ui/strings'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/advisors/tail-lab')({
   staticData: { title: strings.tailLab, help: 'tail-lab' },

@@ -1,7 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { transferSearch } from '~/features/advisors/transfers/question'
 import { TransfersPage } from '~/features/advisors/transfers/TransfersPage'
-import { strings } from '~/ui/strings'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/advisors/transfers')({
   staticData: { title: strings.transfers, help: 'advisors#transfers' },

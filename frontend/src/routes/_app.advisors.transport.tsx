@@ -1,7 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { transportSearch } from '~/features/advisors/transport/question'
 import { TransportPage } from '~/features/advisors/transport/TransportPage'
-import { strings } from '~/ui/strings'
+import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/advisors/transport')({
   staticData: { title: strings.transport, help: 'advisors#transport' },

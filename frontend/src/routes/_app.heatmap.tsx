@@ -5,8 +5,8 @@ import { strings } from '~/features/shell/strings'
 /** The address that people type: it leads to the page of their first mesh. */
 export const Route = createFileRoute('/_app/heatmap')({
   staticData: { title: strings.heatmap },
-  beforeLoad: async ({ context }) => {
+  beforeLoad: async ({ context, location }) => {
     const meshId = await firstMesh(context.queryClient)
-    throw redirect({ to: '/meshes/$meshId', params: { meshId }, replace: true })
+    throw redirect({ to: '/meshes/$meshId', params: { meshId }, search: location.search as never, replace: true })
   },
 })

@@ -8,7 +8,7 @@ import { type ExploreSearch, exploreSearch } from '~/features/explore/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/explore')({
-  staticData: { title: strings.explore, help: 'agent-measurements', time: { span: EXPLORE_SPAN } },
+  staticData: { title: strings.paths, help: 'agent-measurements', time: { span: EXPLORE_SPAN } },
   validateSearch: exploreSearch,
   component: ExploreRoute,
 })

@@ -1,12 +1,10 @@
 /** The icons of the product: 16 pixels, one stroke width. */
 
 import {
-  IconAdjustments,
   IconAlertTriangle,
   IconApps,
   IconArrowsExchange,
-  IconBellOff,
-  IconBuilding,
+  IconBell,
   IconBulb,
   IconChartLine,
   IconCheck,
@@ -14,50 +12,32 @@ import {
   IconChevronRight,
   IconCirclePlus,
   IconClock,
-  IconCoin,
-  IconCompass,
   IconCopy,
-  IconDatabaseExport,
   IconDeviceDesktop,
   IconDownload,
-  IconDroplet,
-  IconFlag,
   IconFlask,
-  IconGauge,
-  IconGitBranch,
   IconGridDots,
   IconHelp,
-  IconHistory,
-  IconInfoCircle,
-  IconKey,
   IconKeyboard,
   IconLayoutDashboard,
   IconLayoutSidebarLeftCollapse,
   IconLayoutSidebarLeftExpand,
-  IconListCheck,
-  IconMapPin,
   IconMaximize,
   IconMinus,
   IconMoon,
-  IconPackages,
   IconPlayerPause,
   IconPlayerPlay,
   IconPlus,
   IconRefresh,
   IconRoute,
-  IconScale,
   IconSearch,
-  IconSend,
   IconServer,
-  IconSortDescending,
+  IconSettings,
   IconStar,
   IconSun,
   IconTopologyFull,
-  IconTransfer,
   IconTrendingDown,
-  IconTruckDelivery,
   IconUser,
-  IconUsers,
   type TablerIcon,
 } from '@tabler/icons-react'
 
@@ -94,34 +74,14 @@ export const FollowIcon = icon(IconPlayerPlay)
 // The pages of the navigation.
 export const OverviewIcon = icon(IconLayoutDashboard)
 export const HeatmapIcon = icon(IconGridDots)
-export const ExploreIcon = icon(IconChartLine)
+export const PathsIcon = icon(IconChartLine)
 export const IncidentsIcon = icon(IconAlertTriangle)
-export const AnnotationsIcon = icon(IconFlag)
 export const ApplicationsIcon = icon(IconApps)
 export const CurvesIcon = icon(IconTrendingDown)
 export const RecommendationsIcon = icon(IconBulb)
-export const WhatIfIcon = icon(IconGitBranch)
-export const AdvisorsIcon = icon(IconCompass)
-export const ComputeMixIcon = icon(IconCoin)
-export const FairnessIcon = icon(IconScale)
-export const ShapingIcon = icon(IconDroplet)
-export const TailLabIcon = icon(IconSortDescending)
-export const TransportIcon = icon(IconTransfer)
-export const TransfersIcon = icon(IconTruckDelivery)
-export const SimulationsIcon = icon(IconFlask)
-export const RulesIcon = icon(IconAdjustments)
-export const ReceiversIcon = icon(IconSend)
-export const SilencesIcon = icon(IconBellOff)
+export const LabIcon = icon(IconFlask)
+export const AlertsIcon = icon(IconBell)
 export const VmsIcon = icon(IconServer)
 export const MeshesIcon = icon(IconTopologyFull)
-export const ZonesIcon = icon(IconMapPin)
 export const AddIcon = icon(IconCirclePlus)
-export const ArtifactsIcon = icon(IconPackages)
-export const ExportIcon = icon(IconDatabaseExport)
-export const UsageIcon = icon(IconGauge)
-export const KeyIcon = icon(IconKey)
-export const MembersIcon = icon(IconUsers)
-export const TenantIcon = icon(IconBuilding)
-export const JobsIcon = icon(IconListCheck)
-export const AuditIcon = icon(IconHistory)
-export const AboutIcon = icon(IconInfoCircle)
+export const SettingsIcon = icon(IconSettings)

@@ -141,10 +141,4 @@ export const strings = {
   costOfPair: (application: string, cost: string) =>
     `The paths of this pair cost ${application} ${cost} of performance, predicted by its curve at the p50 of round trips in the newest window of each.`,
   progressOf: (subject: string) => `Progress of ${subject}`,
-  computeMix: 'Compute mix',
-  fairness: 'Fairness',
-  transport: 'Transport',
-  transfers: 'Transfers',
-  shaping: 'Shaping',
-  tailLab: 'Tail lab',
 }

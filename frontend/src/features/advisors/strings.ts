@@ -1,21 +1,9 @@
-/** Texts of the list of advisors, and of the bulk sender, which two of them use. */
+/** Texts of the bulk sender, which two advisors use. */
 
 import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  advisors: 'Advisors',
-  advisorsLead:
-    'Answers from your measurements, each with the rule or the formula behind it. An advisor changes nothing.',
-  questions: {
-    '/advisors/compute-mix': 'Which split between VMs and serverless is the cheapest that keeps the response target?',
-    '/advisors/fairness': 'Do all VMs, applications or flows get a similar share of the network?',
-    '/advisors/transport': 'Which transport suits a path or a transfer, and how much time does it save?',
-    '/advisors/transfers': 'In which order, at which rates and over how many connections should data move?',
-    '/advisors/shaping': 'Does a token bucket limit a path, when is it empty, and do requests wait for a timeout?',
-    '/advisors/tail-lab':
-      'Which order of packets at a bottleneck link spares the slowest flows, and what does it cost the others?',
-  },
   tryIt: 'Try it',
   tryLead:
     'Agents of both VMs send filler bytes, with transport A and B in turns, and compare the transfer times. It loads the path and may slow down other traffic.',

@@ -46,6 +46,7 @@ export const strings = {
   newRoute: 'New route',
   editRoute: 'Edit route',
   receivers: 'Receivers',
+  whoIsTold: 'Who is told',
   repeatUntilAcknowledged: 'Repeat until acknowledged',
   groupBelowCritical: 'Group notices below critical',
   groupHelp:

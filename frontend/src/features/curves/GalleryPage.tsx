@@ -1,8 +1,8 @@
 import { Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEdits } from '~/api/access'
 import { curvesQuery } from '~/api/curves'
+import { EditorsOnly } from '~/api/EditorsOnly'
 import type { Curve } from '~/api/types'
 import { SmallCurve } from '~/charts/curve/SmallCurve'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
@@ -22,17 +22,6 @@ interface Props {
   onSearch: (patch: CurvesSearch) => void
 }
 
-function Actions() {
-  return (
-    <div className={styles.place}>
-      <ButtonLink variant="default" to="/curves/learning">
-        {strings.learnInProduction}
-      </ButtonLink>
-      {useEdits() && <ButtonLink to="/curves/new">{strings.addMeasurements}</ButtonLink>}
-    </div>
-  )
-}
-
 /** All curves: the tenant's and published ones. */
 export function GalleryPage({ search, onSearch }: Props) {
   const curves = useQuery(curvesQuery)
@@ -46,7 +35,7 @@ export function GalleryPage({ search, onSearch }: Props) {
   const section = (origin: Curve['origin']) => curves.data.filter((curve) => curve.origin === origin)
   const shared = { chosen, toggle }
   return (
-    <Page title={strings.curves} lead={strings.curvesLead} action={<Actions />}>
+    <Page title={strings.curves} lead={strings.curvesLead} action={<EditorsOnly><ButtonLink to="/curves/new">{strings.addMeasurements}</ButtonLink></EditorsOnly>}>
       {together.length > 0 && (
         <Comparison
           curves={together}

@@ -100,7 +100,6 @@ export const strings = {
   newVersion: 'New version',
   deleteName: (name: string) => `Delete ${name}`,
   deleteEffect: 'All its versions and their measurements are deleted.',
-  learnInProduction: 'Learn in production',
   addMeasurements: 'Add measurements',
   curves: 'Curves',
   curvesLower: 'curves',

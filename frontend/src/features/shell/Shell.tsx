@@ -19,6 +19,7 @@ import { useWallZoom } from './kiosk/useWallZoom'
 import { LateAlertsBanner } from './LateAlertsBanner'
 import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
+import { PageTabs } from './Navigation'
 import { NavigationDrawer } from './NavigationDrawer'
 import { NotFound } from './NotFound'
 import { typeAhead } from './palette/typedAhead'
@@ -95,6 +96,7 @@ export function Shell() {
           <LateAlertsBanner alerts={alerts} />
           {!isKiosk && <DeletionBanner />}
           {!isKiosk && <DemonstrationStrip />}
+          {!isKiosk && <PageTabs />}
           <main id="content" className={styles.content} tabIndex={-1} style={isKiosk ? { zoom } : undefined}>
             <Content />
           </main>

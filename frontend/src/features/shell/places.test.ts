@@ -6,24 +6,25 @@ const all = () => true
 test.each([
   ['/', 'Overview'],
   ['/meshes/$meshId/', 'Heatmap'],
-  ['/meshes/$meshId/paths/$source/$target', 'Heatmap'],
-  ['/meshes/$meshId/explore', 'Explore'],
-  ['/meshes/$meshId/settings', 'Meshes'],
-  ['/meshes/', 'Meshes'],
-  ['/curves/$curveId/measure', 'Curves'],
-  ['/vms/$vmId', 'VMs'],
-  ['/alert-rules/new', 'Rules'],
-  ['/annotations', 'Annotations'],
-  ['/onboarding', 'Add a VM'],
-  ['/advisors/', 'Advisors'],
-  ['/advisors/fairness', 'Advisors'],
-  ['/$', undefined],
-])('the route %s belongs to %s', (route, name) => {
-  expect(currentPlace(placeGroups('m', all), route)?.name).toBe(name)
+  ['/meshes/$meshId/paths/$source/$target', 'Paths'],
+  ['/meshes/$meshId/explore', 'Paths'],
+  ['/meshes/$meshId/settings', 'Inventory', 'Meshes'],
+  ['/meshes/', 'Inventory', 'Meshes'],
+  ['/curves/$curveId/measure', 'Applications', 'Curves'],
+  ['/curves/learning', 'Lab', 'Learning in production'],
+  ['/vms/$vmId', 'Inventory', 'VMs'],
+  ['/onboarding', 'Inventory', 'VMs'],
+  ['/alert-rules/new', 'Alerts', 'Rules'],
+  ['/advisors/fairness', 'Lab', 'Fairness'],
+  ['/help/$', 'Help', 'Help'],
+  ['/$', undefined, undefined],
+])('the route %s belongs to %s', (route, place, page = place) => {
+  const current = currentPlace(placeGroups('m', all), route)
+  expect([current.place?.name, current.page?.name]).toEqual([place, page])
 })
 
 test('without a mesh there is no page about one', () => {
   const names = placeGroups(undefined, all).flatMap(({ places }) => places.map(({ name }) => name))
   expect(names).not.toContain('Heatmap')
-  expect(names).toContain('Meshes')
+  expect(names).toContain('Inventory')
 })

@@ -1,149 +1,184 @@
 import type { ToOptions } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { ADVISORS } from '~/ui/advisors'
 import {
-  AboutIcon,
-  AddIcon,
-  AdvisorsIcon,
-  AnnotationsIcon,
   ApplicationsIcon,
-  ArtifactsIcon,
-  AuditIcon,
-  CurvesIcon,
-  ExploreIcon,
-  ExportIcon,
+  PathsIcon,
   HeatmapIcon,
   HelpIcon,
   IncidentsIcon,
-  JobsIcon,
-  KeyIcon,
-  MembersIcon,
-  MeshesIcon,
+  LabIcon,
   OverviewIcon,
-  ReceiversIcon,
   RecommendationsIcon,
-  RulesIcon,
-  SilencesIcon,
-  SimulationsIcon,
-  TenantIcon,
-  UsageIcon,
+  AlertsIcon,
+  SettingsIcon,
   VmsIcon,
-  WhatIfIcon,
-  ZonesIcon,
 } from '~/ui/icons'
 import { strings } from './strings'
 
-/** A page that the navigation leads to. */
+/** A page with a name. */
+export interface PlacePage {
+  name: string
+  link: ToOptions
+  /** Other words by which search finds it. */
+  words?: string
+  /** Routes that belong to the page although their addresses do not begin with its own. */
+  also?: readonly string[]
+}
+
+/** An entry of the navigation: one page, or several that are its tabs, of which it opens the first. */
 export interface Place {
   name: string
   Icon: ComponentType
-  link: ToOptions
-  /** Routes that belong to the page although their addresses do not begin with its own. */
-  also?: readonly string[]
-  /** Pages that it leads to, and search finds, but the navigation does not list. */
-  pages?: readonly Place[]
+  pages: readonly PlacePage[]
 }
 
 export interface PlaceGroup {
   name: string
-  places: Place[]
+  places: readonly Place[]
 }
 
-/** Return the pages of the product by group; those of a mesh are there once there is one. */
+/** Return the places of the product by group; those of a mesh are there once there is one. */
 export function placeGroups(meshId: string | undefined, hasRoute: (route: string) => boolean): PlaceGroup[] {
-  const meshPlaces: Place[] = meshId
-    ? [
-        { name: strings.heatmap, Icon: HeatmapIcon, link: { to: '/meshes/$meshId', params: { meshId } } },
-        { name: strings.explore, Icon: ExploreIcon, link: { to: '/meshes/$meshId/explore', params: { meshId } } },
-      ]
-    : []
-  const ofMesh = meshId ? { mesh: meshId } : {}
+  const alone = (name: string, Icon: ComponentType, link: ToOptions, more?: Partial<PlacePage>): Place => ({
+    name,
+    Icon,
+    pages: [{ name, link, ...more }],
+  })
+  const params = { meshId: meshId ?? '' }
+  const ofMesh = [
+    alone(strings.heatmap, HeatmapIcon, { to: '/meshes/$meshId', params }),
+    alone(
+      strings.paths,
+      PathsIcon,
+      { to: '/meshes/$meshId/explore', params },
+      { also: ['/meshes/$meshId/paths'], words: strings.explore },
+    ),
+  ]
   const groups: PlaceGroup[] = [
     {
       name: strings.observe,
       places: [
-        { name: strings.overview, Icon: OverviewIcon, link: { to: '/' } },
-        ...meshPlaces,
-        { name: strings.incidents, Icon: IncidentsIcon, link: { to: '/incidents' } },
-        { name: strings.annotations, Icon: AnnotationsIcon, link: { to: '/annotations' } },
+        alone(strings.overview, OverviewIcon, { to: '/' }),
+        ...(meshId ? ofMesh : []),
+        alone(strings.incidents, IncidentsIcon, { to: '/incidents' }),
       ],
     },
     {
-      name: strings.applications,
+      name: strings.improve,
       places: [
-        { name: strings.applications, Icon: ApplicationsIcon, link: { to: '/applications' } },
-        { name: strings.curves, Icon: CurvesIcon, link: { to: '/curves' } },
-        { name: strings.recommendations, Icon: RecommendationsIcon, link: { to: '/recommendations' } },
-        { name: strings.whatIf, Icon: WhatIfIcon, link: { to: '/what-if' } },
-        { name: strings.simulations, Icon: SimulationsIcon, link: { to: '/simulations' } },
-        { name: strings.advisors, Icon: AdvisorsIcon, link: { to: '/advisors' }, pages: ADVISORS },
-      ],
-    },
-    {
-      name: strings.alerting,
-      places: [
-        { name: strings.rules, Icon: RulesIcon, link: { to: '/alert-rules' } },
-        { name: strings.receivers, Icon: ReceiversIcon, link: { to: '/receivers' } },
-        { name: strings.silences, Icon: SilencesIcon, link: { to: '/silences' } },
-      ],
-    },
-    {
-      name: strings.inventory,
-      places: [
-        { name: strings.vms, Icon: VmsIcon, link: { to: '/vms' } },
-        { name: strings.meshes, Icon: MeshesIcon, link: { to: '/meshes' }, also: ['/meshes/$meshId/settings'] },
-        { name: strings.zones, Icon: ZonesIcon, link: { to: '/zones' } },
-        { name: strings.artifacts, Icon: ArtifactsIcon, link: { to: '/artifacts' } },
-        { name: strings.addVm, Icon: AddIcon, link: { to: '/onboarding', search: ofMesh } },
-      ],
-    },
-    {
-      name: strings.settings,
-      places: [
-        { name: strings.members, Icon: MembersIcon, link: { to: '/members' } },
         {
-          name: strings.tenant,
-          Icon: TenantIcon,
-          link: { to: '/tenant' },
-          also: ['/bucket-exports'],
-          pages: [{ name: strings.bucketExports, Icon: ExportIcon, link: { to: '/bucket-exports' } }],
+          name: strings.applications,
+          Icon: ApplicationsIcon,
+          pages: [
+            { name: strings.applications, link: { to: '/applications' } },
+            { name: strings.curves, link: { to: '/curves' } },
+          ],
         },
-        { name: strings.usage, Icon: UsageIcon, link: { to: '/usage' } },
-        { name: strings.apiKeys, Icon: KeyIcon, link: { to: '/api-keys' } },
-        { name: strings.jobs, Icon: JobsIcon, link: { to: '/jobs' } },
-        { name: strings.audit, Icon: AuditIcon, link: { to: '/audit' } },
+        {
+          name: strings.recommendations,
+          Icon: RecommendationsIcon,
+          pages: [
+            { name: strings.recommendations, link: { to: '/recommendations' } },
+            { name: strings.whatIf, link: { to: '/what-if' } },
+          ],
+        },
+      ],
+    },
+    {
+      name: strings.setUp,
+      places: [
+        {
+          name: strings.alerts,
+          Icon: AlertsIcon,
+          pages: [
+            { name: strings.rules, link: { to: '/alert-rules' } },
+            { name: strings.whoIsTold, words: strings.receivers, link: { to: '/receivers' } },
+            { name: strings.silences, link: { to: '/silences' } },
+            { name: strings.annotations, link: { to: '/annotations' } },
+          ],
+        },
+        {
+          name: strings.inventory,
+          Icon: VmsIcon,
+          pages: [
+            { name: strings.vms, link: { to: '/vms' }, also: ['/onboarding'] },
+            { name: strings.meshes, link: { to: '/meshes' }, also: ['/meshes/$meshId/settings'] },
+            { name: strings.zones, link: { to: '/zones' } },
+          ],
+        },
+      ],
+    },
+    {
+      name: strings.more,
+      places: [
+        {
+          name: strings.lab,
+          Icon: LabIcon,
+          pages: [
+            { name: strings.fairness, link: { to: '/advisors/fairness' } },
+            { name: strings.transport, link: { to: '/advisors/transport' } },
+            { name: strings.shaping, link: { to: '/advisors/shaping' } },
+            { name: strings.computeMix, link: { to: '/advisors/compute-mix' } },
+            { name: strings.transfers, link: { to: '/advisors/transfers' } },
+            { name: strings.tailLab, link: { to: '/advisors/tail-lab' } },
+            { name: strings.simulations, link: { to: '/simulations' } },
+            { name: strings.learning, link: { to: '/curves/learning' } },
+            { name: strings.artifacts, link: { to: '/artifacts' } },
+          ],
+        },
+        {
+          name: strings.settings,
+          Icon: SettingsIcon,
+          pages: [
+            { name: strings.tenant, link: { to: '/tenant' } },
+            { name: strings.members, link: { to: '/members' } },
+            { name: strings.apiKeys, link: { to: '/api-keys' } },
+            { name: strings.bucketExports, link: { to: '/bucket-exports' } },
+            { name: strings.usage, link: { to: '/usage' } },
+            { name: strings.jobs, link: { to: '/jobs' } },
+            { name: strings.audit, link: { to: '/audit' } },
+          ],
+        },
         {
           name: strings.help,
           Icon: HelpIcon,
-          link: { to: '/help/$', params: { _splat: '' } },
-          also: ['/about'],
           pages: [
-            { name: strings.about, Icon: AboutIcon, link: { to: '/about' } },
-            { name: strings.apiReference, Icon: HelpIcon, link: { to: '/help/reference' } },
+            { name: strings.help, link: { to: '/help/$', params: { _splat: '' } } },
+            { name: strings.apiReference, link: { to: '/help/reference' } },
+            { name: strings.about, link: { to: '/about' } },
           ],
         },
       ],
     },
   ]
-  const present = (places: readonly Place[]) => places.filter(({ link }) => hasRoute(String(link.to)))
   return groups.map(({ name, places }) => ({
     name,
-    places: present(places).map((place) => (place.pages ? { ...place, pages: present(place.pages) } : place)),
+    places: places.map((place) => ({
+      ...place,
+      pages: place.pages.filter(({ link }) => hasRoute(String(link.to))),
+    })),
   }))
 }
 
 const isWithin = (route: string, root: string) => route === root || (root !== '/' && route.startsWith(`${root}/`))
 
-/** Return the place that a route such as "/curves/$curveId" belongs to: the one whose own route is the nearest. */
-export function currentPlace(groups: readonly PlaceGroup[], route: string): Place | undefined {
+interface Current {
+  place?: Place
+  page?: PlacePage
+}
+
+/** Return the page that a route such as "/curves/$curveId" belongs to, the one whose own route is the nearest, and its place. */
+export function currentPlace(groups: readonly PlaceGroup[], route: string): Current {
   const shown = route.length > 1 ? route.replace(/\/$/, '') : route
-  let nearest: Place | undefined
+  let nearest: Current = {}
   let length = 0
   for (const place of groups.flatMap(({ places }) => places)) {
-    for (const root of [String(place.link.to), ...(place.also ?? [])]) {
-      if (root.length > length && isWithin(shown, root)) {
-        nearest = place
-        length = root.length
+    for (const page of place.pages) {
+      for (const root of [String(page.link.to), ...(page.also ?? [])]) {
+        if (root.length > length && isWithin(shown, root)) {
+          nearest = { place, page }
+          length = root.length
+        }
       }
     }
   }

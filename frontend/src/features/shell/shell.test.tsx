@@ -26,11 +26,10 @@ test.each([
 })
 
 test.each([
-  ['Observe', ['Overview', 'Heatmap', 'Explore', 'Incidents 1 open', 'Annotations']],
-  ['Applications', ['Applications', 'Curves', 'Recommendations', 'What if', 'Simulations', 'Advisors']],
-  ['Alerting', ['Rules', 'Receivers', 'Silences']],
-  ['Inventory', ['VMs', 'Meshes', 'Zones', 'Artifacts', 'Add a VM']],
-  ['Settings', ['Members', 'Tenant', 'Usage', 'API keys', 'Jobs', 'Audit log', 'Help']],
+  ['Observe', ['Overview', 'Heatmap', 'Paths', 'Incidents 1 open']],
+  ['Improve', ['Applications', 'Recommendations']],
+  ['Set up', ['Alerts', 'Inventory']],
+  ['More', ['Lab', 'Settings', 'Help']],
 ])('the group %s leads to %j', async (group, names) => {
   await openShell('/vms')
   await screen.findByText('open')
@@ -40,15 +39,16 @@ test.each([
 
 test.each([
   ['/', 'Overview'],
-  ['/meshes/m/paths/1/2', 'Heatmap'],
-  ['/meshes/m/explore?show=loss', 'Explore'],
-  ['/vms', 'VMs'],
+  ['/meshes/m/paths/1/2', 'Paths'],
+  ['/meshes/m/explore?show=loss', 'Paths'],
+  ['/vms', 'Inventory'],
 ])('on %s the current page is %s', async (address, name) => {
   await openShell(address)
   const current = navigation()
     .getAllByRole('link')
     .filter((link) => link.getAttribute('aria-current') === 'page')
   expect(current.map(({ textContent }) => textContent)).toEqual([name])
+  expect(screen.queryByRole('navigation', { name: /^Pages of/ }) !== null).toBe(name === 'Inventory')
 })
 
 test.each(['/simulations', '/simulations/s', '/advisors/tail-lab'])(
@@ -61,21 +61,22 @@ test.each(['/simulations', '/simulations/s', '/advisors/tail-lab'])(
   },
 )
 
-test('a page of a laboratory is in the navigation only while the server has it', async () => {
-  await openShell('/simulations', { labs: ['tail-lab'] })
-  await screen.findByRole('heading', { name: 'Page not found' })
-  expect(navigation().queryByRole('link', { name: 'Simulations' })).toBeNull()
-  expect(navigation().getByRole('link', { name: 'Advisors' })).toBeTruthy()
+test('a page of a laboratory is a tab only while the server has it', async () => {
+  await openShell('/advisors/tail-lab', { labs: ['tail-lab'] })
+  const tabs = within(await screen.findByRole('navigation', { name: 'Pages of Lab' }))
+  await expect.poll(() => tabs.queryByRole('link', { name: 'Simulations' })).toBeNull()
+  const current = tabs.getByRole('link', { current: 'page' })
+  expect(current.textContent).toBe('Tail lab')
 })
 
 test('the collapsed navigation keeps the names of its pages, and stays collapsed', async () => {
-  const router = await openShell('/vms')
+  const router = await openShell('/curves')
   await userEvent.click(screen.getByRole('button', { name: 'Collapse navigation' }))
   expect(screen.getByRole('button', { name: 'Expand navigation' })).toBeTruthy()
-  await userEvent.hover(navigation().getByRole('link', { name: 'Curves' }))
-  expect((await screen.findByRole('tooltip')).textContent).toBe('Curves')
-  await userEvent.click(navigation().getByRole('link', { name: 'Curves' }))
-  await expect.poll(() => router.state.location.pathname).toBe('/curves')
+  await userEvent.hover(navigation().getByRole('link', { name: 'Inventory' }))
+  expect((await screen.findByRole('tooltip')).textContent).toBe('Inventory')
+  await userEvent.click(navigation().getByRole('link', { name: 'Inventory' }))
+  await expect.poll(() => router.state.location.pathname).toBe('/vms')
   expect(localStorage.getItem('sinemora-navigation-collapsed')).toBe('true')
 })
 

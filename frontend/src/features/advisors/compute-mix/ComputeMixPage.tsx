@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { computeMixQuery } from '~/api/advisors'
+import { Page } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
-import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
 import { MixForm } from './MixForm'
 import { MixResults } from './MixResults'
@@ -21,7 +21,7 @@ export function ComputeMixPage({ search, onSearch }: Props) {
   const asked = { ...FIRST, ...search }
   const query = useQuery(computeMixQuery(requestOf(asked)))
   return (
-    <AdvisorPage title={strings.computeMix} lead={strings.computeMixLead}>
+    <Page title={strings.computeMix} lead={strings.computeMixLead}>
       <MixForm asked={asked} onAsk={onSearch} />
       <QueryResult query={query} what={strings.computeMixLower}>
         {(mix) => (
@@ -33,6 +33,6 @@ export function ComputeMixPage({ search, onSearch }: Props) {
       </QueryResult>
       <PriceBasis asked={asked} />
       <PriceLists />
-    </AdvisorPage>
+    </Page>
   )
 }

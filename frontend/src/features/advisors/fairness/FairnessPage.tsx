@@ -8,11 +8,10 @@ import type { Patch } from '~/lib/searchParams'
 import { formatCount, NO_VALUE, threeDigits } from '~/lib/units'
 import { LiveNumber } from '~/ui/LiveNumber'
 import { ButtonLink, TextLink } from '~/ui/links'
-import { LoadingPage, Panel, pageStyles } from '~/ui/Page'
+import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { ActionError, Empty, Failed, Notice } from '~/ui/State'
-import { AdvisorPage } from '../AdvisorPage'
 import { type FairnessOf, type FairnessSearch, OF } from './search'
 import { strings } from './strings'
 
@@ -44,7 +43,7 @@ export function FairnessPage({ search, onSearch }: Props) {
   }
   const among = asked.of === 'metric_sources' ? undefined : asked.of
   return (
-    <AdvisorPage title={strings.fairness} lead={strings.fairnessLead}>
+    <Page title={strings.fairness} lead={strings.fairnessLead}>
       <div className={pageStyles.form}>
         <NativeSelect
           label={strings.mesh}
@@ -108,7 +107,7 @@ export function FairnessPage({ search, onSearch }: Props) {
           {strings.alertHookLead} <Code>/v1/advisors/fairness/metrics</Code>
         </p>
       </Panel>
-    </AdvisorPage>
+    </Page>
   )
 }
 

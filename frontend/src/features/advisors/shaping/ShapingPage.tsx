@@ -6,9 +6,8 @@ import { useHasLab } from '~/api/labs'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
 import { LiveNumber } from '~/ui/LiveNumber'
-import { Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
-import { AdvisorPage } from '../AdvisorPage'
 import { BucketFinding } from './BucketFinding'
 import { betweenVms, type Named, OpenedFile } from './OpenedFile'
 import { type Bursts, burstsOf, COMMUNICATIONS, FIRST, MECHANISMS, requestOf, type ShapingSearch } from './question'
@@ -39,7 +38,7 @@ export function ShapingPage({ search, onSearch }: Props) {
     />
   )
   return (
-    <AdvisorPage title={strings.shaping} lead={strings.shapingLead}>
+    <Page title={strings.shaping} lead={strings.shapingLead}>
       <Panel title={strings.bucket}>
         <OpenedFile
           opened={bursts}
@@ -103,6 +102,6 @@ export function ShapingPage({ search, onSearch }: Props) {
       {hasLab('shaping-lab') && <Study />}
       <TokenBuckets />
       <Tails meshId={search.mesh} onMesh={(mesh) => onSearch({ mesh })} />
-    </AdvisorPage>
+    </Page>
   )
 }

@@ -7,12 +7,11 @@ import { tailStudiesQuery, tailStudyQuery, useRunTailStudy } from '~/api/tailLab
 import type { Patch } from '~/lib/searchParams'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
-import { Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
-import { AdvisorPage } from '../AdvisorPage'
 import { requestOf, type TailSearch } from './question'
 import { StudyForm } from './StudyForm'
 import { StudyResults } from './StudyResults'
@@ -29,7 +28,7 @@ export function TailLabPage({ search, onSearch }: Props) {
   const [sizes, setSizes] = useState('')
   const edits = useEdits()
   return (
-    <AdvisorPage title={strings.title} lead={strings.lead}>
+    <Page title={strings.title} lead={strings.lead}>
       <Panel title={strings.question}>
         {edits ? (
           <StudyForm
@@ -47,7 +46,7 @@ export function TailLabPage({ search, onSearch }: Props) {
       </Panel>
       {search.study && <Study key={search.study} studyId={search.study} search={search} onSearch={onSearch} />}
       <Studies />
-    </AdvisorPage>
+    </Page>
   )
 }
 

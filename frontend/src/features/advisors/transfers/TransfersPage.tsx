@@ -7,11 +7,10 @@ import type { TransferPlan, TransferQuestion } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatCount, formatDelay, threeDigits } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
-import { Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
-import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
 import { BulkRun, EarlierRuns } from '../BulkRun'
 import { Capacities } from './Capacities'
@@ -61,14 +60,14 @@ export function TransfersPage({ search, onSearch }: Props) {
     onSearch(isTooLong ? others : { ...others, list })
   }
   return (
-    <AdvisorPage title={strings.transfers} lead={strings.transfersLead}>
+    <Page title={strings.transfers} lead={strings.transfersLead}>
       {/* Back and forward lead to another question: the form begins again from it. */}
       <Form key={asked} search={whole} onAsk={ask} />
       {isLong && <Notice tone="info">{strings.longList}</Notice>}
       {request && <Plan request={request} onRun={onRun} />}
       {search.run && <BulkRun runId={search.run} />}
       <OfMesh chosen={search.mesh} onRun={onRun} />
-    </AdvisorPage>
+    </Page>
   )
 }
 

@@ -8,11 +8,10 @@ import { type Clock, formatMoment } from '~/lib/time'
 import { formatDelay, formatRatio, threeDigits } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { LiveNumber } from '~/ui/LiveNumber'
-import { Panel, pageStyles } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
-import { AdvisorPage } from '../AdvisorPage'
 import styles from '../advisors.module.css'
 import { BulkRun, EarlierRuns } from '../BulkRun'
 import { CONSTRAINTS, ECN, PATTERNS, requestOf, type TransportSearch } from './question'
@@ -56,7 +55,7 @@ export function TransportPage({ search, onSearch }: Props) {
     />
   )
   return (
-    <AdvisorPage title={strings.transport} lead={strings.transportLead}>
+    <Page title={strings.transport} lead={strings.transportLead}>
       <Panel title={strings.path}>
         <div className={pageStyles.form}>
           <NativeSelect
@@ -127,7 +126,7 @@ export function TransportPage({ search, onSearch }: Props) {
       )}
       {search.run && <BulkRun runId={search.run} />}
       {mesh && <EarlierRuns mesh={mesh.id} onRun={onRun} />}
-    </AdvisorPage>
+    </Page>
   )
 }
 

@@ -1,11 +1,11 @@
-import { Group, SegmentedControl } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEdits } from '~/api/access'
 import { type IncidentState, type IncidentSummary, incidentsQuery, useDecideIncidents } from '~/api/incidents'
 import { overviewQuery } from '~/api/overview'
 import { idsOf } from '~/lib/inTurn'
 import type { Bulk } from '~/ui/BulkBar'
-import { ButtonLink, TextLink } from '~/ui/links'
+import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
@@ -42,24 +42,13 @@ export function IncidentsPage({ show, onShow }: Props) {
       title={strings.incidents}
       lead={strings.incidentsLead}
       action={
-        <Group gap="xs">
-          <ButtonLink variant="default" size="xs" to="/alert-rules">
-            {strings.rulesShort}
-          </ButtonLink>
-          <ButtonLink variant="default" size="xs" to="/receivers">
-            {strings.receivers}
-          </ButtonLink>
-          <ButtonLink variant="default" size="xs" to="/silences">
-            {strings.silences}
-          </ButtonLink>
-          <SegmentedControl
+        <SegmentedControl
             aria-label={strings.stateFilter}
             size="xs"
             value={show}
             data={SHOWN_INCIDENTS.map((value) => ({ value, label: SHOWN[value].label }))}
             onChange={(chosen) => onShow(chosen as ShownIncidents)}
           />
-        </Group>
       }
     >
       {!incidents.data ? (

@@ -38,7 +38,7 @@ export function ReceiversPage() {
     return <Failed what={strings.receivers} error={receivers.error} retry={() => void receivers.refetch()} />
   }
   return (
-    <Page title={strings.receivers} lead={strings.receiversLead}>
+    <Page title={strings.whoIsTold} lead={strings.receiversLead}>
       {!receivers.data ? (
         <Loading what={strings.receiversLower} />
       ) : receivers.data.length === 0 ? (

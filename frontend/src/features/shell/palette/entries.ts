@@ -7,7 +7,7 @@ import type { SavedView } from '~/api/savedViews'
 import type { Mesh, Roster, Vm } from '~/api/types'
 import { ApplicationsIcon, CurvesIcon, IncidentsIcon, MeshesIcon, PathIcon, StarIcon, VmsIcon } from '~/ui/icons'
 import { SEVERITIES } from '~/ui/severity'
-import { type Place, placeGroups } from '../places'
+import { placeGroups } from '../places'
 import { strings } from '../strings'
 import { type Findable, type Found, findPaths } from './find'
 
@@ -83,19 +83,16 @@ export const pathEntries = (mesh: Mesh, { vms }: Roster, words: readonly string[
     },
   }))
 
-const pageEntry = ({ name, Icon, link }: Place, detail: string): Entry => ({
-  id: `page ${name}`,
-  name,
-  detail,
-  Icon,
-  act: link,
-})
-
-/** Return the pages of the product; the detail is their group, or the page that leads to them. */
+/** Return the pages of the product; the detail of a tab is its place, that of another page its group. */
 export const pageEntries = (meshId: string | undefined, hasRoute: (route: string) => boolean): Entry[] =>
   placeGroups(meshId, hasRoute).flatMap((group) =>
-    group.places.flatMap((place) => [
-      pageEntry(place, group.name),
-      ...(place.pages ?? []).map((page) => pageEntry(page, place.name)),
-    ]),
+    group.places.flatMap(({ name: placeName, Icon, pages }) =>
+      pages.map(({ name, words, link }) => ({
+        id: `page ${name}`,
+        name,
+        detail: [pages.length > 1 ? placeName : group.name, ...(words ? [words] : [])].join(', '),
+        Icon,
+        act: link,
+      })),
+    ),
   )

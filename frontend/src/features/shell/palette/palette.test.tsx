@@ -46,6 +46,7 @@ test.each([
   ['staging', 'Meshes', '/meshes/n'],
   ['loss at', 'Open incidents', '/incidents/i'],
   ['explore', 'Pages', '/meshes/m/explore'],
+  ['receivers', 'Pages', '/receivers'],
   ['new rule', 'Actions', '/alert-rules/new?mesh=m'],
   ['add an annot', 'Actions', '/annotations?add=true&mesh=m'],
 ])('%j finds one of the %s first, and Enter opens %s', async (query, group, address) => {
