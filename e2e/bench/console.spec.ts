@@ -27,6 +27,7 @@ const overviewShown = () =>
 
 const LIVE_S = 25
 const MOVES_S = 4
+const TABS_MOST = 30
 
 test.describe.configure({ mode: 'serial', timeout: 900_000 })
 
@@ -102,6 +103,22 @@ test('all: moves', async ({ own: page }) => {
 
 test('all: first load', async ({ own: page }) => {
   report('ui_first_load_kb', (await scriptBytes(page, '/')) / 1000)
+  report('ui_nav_entries', await page.getByRole('navigation', { name: 'Main' }).getByRole('link').count())
+})
+
+test('all: tabs', async ({ own: page }) => {
+  const meshes = await meshesOf(page)
+  let tabs = 0
+  try {
+    while (tabs < TABS_MOST) {
+      const tab = await page.context().newPage()
+      await tab.goto(`/meshes/${meshes[100]}`, { timeout: 30_000 })
+      await tab.getByRole('status').getByText(/^Live/).waitFor({ timeout: 30_000 })
+      tabs += 1
+    }
+  } finally {
+    report('ui_tabs_before_hang', tabs)
+  }
 })
 
 /** Return frames per second while a magnified heatmap is dragged. */

@@ -24,6 +24,7 @@ test('record the requests of every page', async ({ own: page, mesh, baseURL }) =
       close() {}
     }
     Object.assign(window, { EventSource: SilentStream })
+    Reflect.deleteProperty(window, 'SharedWorker')
   })
   await page.route('**/v1/**', async (route) => {
     const request = route.request()

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { createStore, useStore } from '~/lib/store'
 import { reportAway } from './connection'
+import { type LiveEvent, openStream } from './liveStream'
 
 export type LivePhase = 'off' | 'connecting' | 'live' | 'polling'
 
@@ -16,11 +17,10 @@ export const useLivePhase = () => useStore(phase)
 
 /** Several agents report the same window within a moment: one refetch serves them all. */
 const GATHER_MS = 400
-const REOPEN_MS = [1_000, 2_000, 5_000, 10_000]
 
 /**
- * Call `onWindow` soon after new windows of a mesh are stored, and `onSecond` with each second measured on demand. An `EventSource` reconnects by itself after a broken
- * connection but gives up after an error response, so it is reopened here. Return a function that stops.
+ * Call `onWindow` soon after new windows of a mesh are stored, and `onSecond` with each second measured on demand; while
+ * the page is hidden, never. Return a function that stops.
  */
 export function followMesh(
   meshId: string,
@@ -28,12 +28,8 @@ export function followMesh(
   onWindow: () => void,
   onSecond: (measurementId: string) => void = () => {},
 ): () => void {
-  let source: EventSource | undefined
-  let reopening: ReturnType<typeof setTimeout> | undefined
   let gathering: ReturnType<typeof setTimeout> | undefined
-  let failures = 0
   let lastEventAt = Date.now()
-  let lastId = ''
 
   function gather() {
     gathering ??= setTimeout(() => {
@@ -42,52 +38,58 @@ export function followMesh(
     }, GATHER_MS)
   }
 
-  function open() {
-    // The browser sends the id of the last event only when it reconnects by itself.
-    const opened = new EventSource(`/v1/meshes/${meshId}/live${lastId && `?after=${encodeURIComponent(lastId)}`}`)
-    source = opened
-    opened.onopen = () => {
-      failures = 0
-      lastEventAt = Date.now()
-      phase.set('live')
-    }
-    // Missed windows are sent again, or a reset where the server has dropped them.
-    for (const name of ['window', 'reset']) {
-      opened.addEventListener(name, (event) => {
-        lastEventAt = Date.now()
-        lastId = (event as MessageEvent).lastEventId
-        gather()
-      })
-    }
-    opened.addEventListener('on_demand', (event) => {
-      lastEventAt = Date.now()
-      const { data, lastEventId } = event as MessageEvent<string>
-      lastId = lastEventId
-      onSecond(JSON.parse(data).id)
-    })
-    opened.onerror = () => {
+  const listen = sharedStream((event) => {
+    lastEventAt = Date.now()
+    if (event.kind === 'open') phase.set('live')
+    else if (event.kind === 'second') onSecond(event.id)
+    else if (event.kind === 'window') gather()
+    else {
       phase.set('polling')
-      reportAwayIfOffline()
-      if (opened.readyState !== EventSource.CLOSED) return
-      reopening = setTimeout(open, REOPEN_MS[Math.min(failures, REOPEN_MS.length - 1)])
-      failures += 1
+      if (event.kind === 'broken') reportAwayIfOffline()
     }
-  }
+  })
 
   // Without a stream, or with a silent one, new windows arrive at most once per window length.
   const polling = setInterval(() => {
-    if (phase.get() !== 'live' || Date.now() - lastEventAt > 2.5 * windowS * 1_000) gather()
+    const isSilent = phase.get() !== 'live' || Date.now() - lastEventAt > 2.5 * windowS * 1_000
+    if (!document.hidden && isSilent) gather()
   }, windowS * 1_000)
 
+  function onVisibility() {
+    listen(document.hidden ? null : meshId)
+    if (!document.hidden) gather()
+  }
+
   phase.set('connecting')
-  open()
+  if (!document.hidden) listen(meshId)
+  document.addEventListener('visibilitychange', onVisibility)
   return () => {
+    document.removeEventListener('visibilitychange', onVisibility)
     clearInterval(polling)
-    clearTimeout(reopening)
     clearTimeout(gathering)
-    source?.close()
+    listen(null)
     phase.set('off')
   }
+}
+
+let worker: SharedWorker | undefined
+
+/**
+ * Return a function that names the mesh to listen to, or null. One worker has the streams of all tabs: over HTTP/1.1 a
+ * browser opens six connections to a host, and each stream holds one. A browser without such workers has a stream a tab.
+ */
+function sharedStream(hear: (event: LiveEvent) => void): (meshId: string | null) => void {
+  if (typeof SharedWorker === 'undefined') {
+    let close = () => {}
+    return (meshId) => {
+      close()
+      close = meshId === null ? () => {} : openStream(meshId, hear)
+    }
+  }
+  worker ??= new SharedWorker(new URL('./live.worker.ts', import.meta.url), { type: 'module' })
+  const { port } = worker
+  port.onmessage = ({ data }: MessageEvent<LiveEvent>) => hear(data)
+  return (meshId) => port.postMessage(meshId)
 }
 
 /** Check the backend: a broken stream is often the first sign that it is away. */
