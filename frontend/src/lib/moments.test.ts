@@ -53,6 +53,7 @@ test('a time of the hour that a clock repeats is typed with its offset, and read
     const typed = ['2026-10-25T00:10:00Z', '2026-10-25T01:10:00Z', '2026-10-25T02:10:00Z'].map((at) => {
       const text = typedMoment(Date.parse(at), 'local')
       expect(parseMoment(text, 'local')).toBe(Date.parse(at))
+      expect(momentOf(fieldOf(at, 'local'), 'local', at)).toBe(at)
       return text
     })
     expect(typed).toEqual(['2026-10-25 02:10:00', '2026-10-25T02:10:00+01:00', '2026-10-25 03:10:00'])

@@ -49,8 +49,12 @@ function plainMoment(at: number, clock: Clock): string {
 export const fieldOf = (at: string | null | undefined, clock: Clock) =>
   at ? plainMoment(Date.parse(at), clock).replace(' ', 'T') : ''
 
-/** Return the time of a browser's field, RFC 3339; undefined for an empty one. */
-export function momentOf(field: string, clock: Clock): string | undefined {
+/**
+ * Return the time of a browser's field, RFC 3339; undefined for an empty one. A field as `known` filled it means that
+ * time: its text lacks fractions of a second, and which of the two hours of a clock change it is.
+ */
+export function momentOf(field: string, clock: Clock, known?: string | null): string | undefined {
+  if (known && field === fieldOf(known, clock)) return known
   const at = parseMoment(field.replace('T', ' '), clock)
   return at === undefined ? undefined : new Date(at).toISOString()
 }

@@ -54,14 +54,12 @@ export function draftOf(annotation: Annotation | undefined, clock: Clock, meshId
 /** Return the request that stores a draft; unchanged times of `before` keep their fractions of a second. */
 export function inputOf(draft: Draft, clock: Clock, before?: Annotation): AnnotationInput {
   const { scope } = draft
-  const instant = (typed: string, known: string | null | undefined) =>
-    known && typed === fieldOf(known, clock) ? known : momentOf(typed, clock)
-  const starts = draft.starts && instant(draft.starts, before?.starts_at)
+  const starts = momentOf(draft.starts, clock, before?.starts_at)
   return {
     kind: draft.kind,
     text: draft.text.trim(),
     ...(starts ? { starts_at: starts } : {}),
-    ends_at: (draft.ends && instant(draft.ends, before?.ends_at)) || null,
+    ends_at: momentOf(draft.ends, clock, before?.ends_at) ?? null,
     mesh_id: draft.meshId || null,
     scope: scope === 'all' ? null : { ...draft.others, [FIELDS[scope]]: draft.ids },
     ...(draft.source.trim() ? { source: draft.source.trim() } : {}),

@@ -102,7 +102,7 @@ function Filter({ selection, onSelect }: Props) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const text = (name: string) => String(form.get(name) ?? '').trim() || undefined
-    const time = (name: string) => momentOf(text(name) ?? '', clock)
+    const time = (name: 'since' | 'before') => momentOf(text(name) ?? '', clock, selection[name])
     onSelect({
       kind: text('kind'),
       actor: text('actor'),

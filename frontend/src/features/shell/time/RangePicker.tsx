@@ -109,16 +109,20 @@ interface ExactRangeProps {
 /** A start and an end to type. "now" as the end makes a range that grows. */
 function ExactRange({ time, page, onChoose }: ExactRangeProps) {
   const clock = useClock()
-  const [texts, setTexts] = useState(() => {
+  const [shown] = useState(() => {
     const range = rangeOf(time, page.span)
-    const [from, to] = [range.from, range.to].map((at) => typedMoment(Date.parse(at), clock))
-    return { from: from ?? '', to: (time.until && to) || 'now' }
+    return { from: Date.parse(range.from), to: time.until ? Date.parse(range.to) : undefined }
   })
+  const typed = { from: typedMoment(shown.from, clock), to: shown.to === undefined ? 'now' : typedMoment(shown.to, clock) }
+  const [texts, setTexts] = useState(typed)
   const [errors, setErrors] = useState<{ from?: string; to?: string }>({})
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const [start, end] = [parseMoment(texts.from, clock), parseMoment(texts.to, clock)]
+    // What stays as it was means the same moment, with its fractions of a second.
+    const moment = (part: 'from' | 'to') =>
+      texts[part] === typed[part] && shown[part] !== undefined ? shown[part] : parseMoment(texts[part], clock)
+    const [start, end] = [moment('from'), moment('to')]
     const found = {
       ...(start === undefined && { from: strings.notATime }),
       ...(end === undefined && { to: strings.notATime }),
