@@ -75,6 +75,7 @@ def test_cookies_follow_the_public_address(public_url: str, secure: bool, bare: 
         ("demo_story", "loud"),
         ("session_hours", "0"),
         ("public_url", "sinemora.example.com"),
+        ("public_url", "https://intranet.example/sinemora"),
         ("redis_url", "localhost"),
         ("redis_url", "redis:///0"),
         ("database_url", "mysql://u@h/d"),

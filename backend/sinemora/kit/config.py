@@ -177,6 +177,8 @@ class Settings(ArchiveSettings, FolderSettings):
             good = False
         if url and not (good and (parts.netloc or parts.scheme not in _NEED_HOST)):
             raise ValueError(f"should look like {example}")
+        if info.field_name == "public_url" and (parts.path.strip("/") or parts.query or parts.fragment):
+            raise ValueError(f"should end after its host, as {example} does: the console has no path prefix")
         return url
 
     @field_validator(

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from sinemora.access.tenants.access import SESSION_COOKIE, cookie_name
 from tests.access.tenants.test_access import key_of
 from tests.api_clients import Caller, Member, join
 from tests.test_every_route import filled, operations
@@ -40,7 +41,7 @@ def callers(client: Caller, owner: Member, make_mesh: Any) -> dict[str, tuple[Ca
     return {
         "anonymous": (client, None),
         "unknown key": (Caller(client.http, wrong), None),
-        "unknown session": (Caller(client.http, cookies={"sinemora_session": "x" * 43}), None),
+        "unknown session": (Caller(client.http, cookies={cookie_name(SESSION_COOKIE): "x" * 43}), None),
         "unknown embed": (Caller(client.http, {"Authorization": f"Bearer sme_{uuid4()}"}), None),
         "key read": (key_of(owner, "read", name="reads"), "viewer"),
         "key write": (key_of(owner, "write", name="writes"), "editor"),
@@ -89,7 +90,8 @@ def test_every_route_answers_callers_by_its_role(callers: dict[str, tuple[Caller
 
 
 def test_an_owner_without_the_csrf_token_changes_nothing(owner: Member):
-    bare = Caller(owner.http, cookies={"sinemora_session": owner.cookies["sinemora_session"]})
+    session = cookie_name(SESSION_COOKIE)
+    bare = Caller(owner.http, cookies={session: owner.cookies[session]})
     for method, path, operation in operations():
         if method == "get" or operation["x-required-role"] in ("none", "agent"):
             continue

@@ -13,7 +13,7 @@ from lab.benchmarks.securing.bad_requests import BadRequest, Operation, operatio
 from lab.benchmarks.securing.in_process import InProcess
 from lab.benchmarks.storing.product import key_of
 from sinemora.access.api_keys.scopes import Scope
-from sinemora.access.tenants.access import CSRF_HEADER, SESSION_COOKIE
+from sinemora.access.tenants.access import CSRF_HEADER, SESSION_COOKIE, cookie_name
 from sinemora.access.tenants.models import BrowserSession, Membership, Role, User
 from sinemora.kit.db import system_session
 from sinemora.kit.security import csrf_token, digest
@@ -98,7 +98,7 @@ def every_caller(tenant_id: UUID, other_tenant_id: UUID, credential: str) -> lis
         WalkCaller("anonymous", []),
         WalkCaller("unknown key", [("authorization", f"Bearer sm_{uuid4()}")]),
         WalkCaller("unknown embed link", [("authorization", f"Bearer sme_{uuid4()}")]),
-        WalkCaller("unknown session", [("cookie", f"{SESSION_COOKIE}={'x' * 43}")]),
+        WalkCaller("unknown session", [("cookie", f"{cookie_name(SESSION_COOKIE)}={'x' * 43}")]),
     ]
     roles = [WalkCaller(f"role {role}", session_of(tenant_id, role), role) for role in Role]
     keys = [
@@ -128,7 +128,7 @@ def session_of(tenant_id: UUID, role: Role) -> Headers:
                 second_factor=True,
             )
         )
-    return [("cookie", f"{SESSION_COOKIE}={secret}"), (CSRF_HEADER, csrf_token(secret))]
+    return [("cookie", f"{cookie_name(SESSION_COOKIE)}={secret}"), (CSRF_HEADER, csrf_token(secret))]
 
 
 def _walked(contract: dict[str, Any]) -> list[Operation]:

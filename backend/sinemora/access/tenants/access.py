@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from fastapi import Depends, Request, Security
@@ -46,11 +47,15 @@ _RANK = {role: role.rank for role in Role}
 def cookie_name(name: str) -> str:
     """Return the name of a cookie: over TLS with its prefix (RFC 6265bis §4.1.3), so that no other host can set it.
 
-    `__Host-` also forbids other domains and paths; cookies for some paths only get `__Secure-`.
+    `__Host-` also forbids other domains and paths; cookies for some paths only get `__Secure-`. The name ends with the
+    port that the public URL names: browsers do not tell the ports of a host apart (§8.5), and each may be another
+    installation.
     """
+    port = urlsplit(settings().public_url).port
+    named = f"{name}_{port}" if port else name
     if not settings().cookie_secure:
-        return name
-    return f"__Secure-{name}" if name in _CONFINED else f"__Host-{name}"
+        return named
+    return f"__Secure-{named}" if name in _CONFINED else f"__Host-{named}"
 
 
 def cookie_of(request: Request, name: str) -> str | None:
@@ -99,7 +104,8 @@ def accepted_tokens() -> list[Authenticate]:
 _cookie = APIKeyCookie(
     name=SESSION_COOKIE,
     scheme_name="session",
-    description="Set by POST /v1/auth/sign-in; unsafe methods also take the header X-CSRF-Token.",
+    description="Set by POST /v1/auth/sign-in, as `sinemora_session_PORT` where the public URL names a port; "
+    "unsafe methods also take the header X-CSRF-Token.",
     auto_error=False,
 )
 _key = HTTPBearer(scheme_name="api_key", description="An API key, `sm_…`.", auto_error=False)

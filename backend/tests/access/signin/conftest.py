@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from sinemora.access.signin import totp
-from sinemora.access.tenants.access import DEVICE_COOKIE
+from sinemora.access.tenants.access import DEVICE_COOKIE, cookie_name
 from sinemora.kit import outbox
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
@@ -65,7 +65,8 @@ def pending(client: Caller, email: str) -> Caller:
 
 def known_device(member: Member) -> dict[str, str]:
     """Return the cookie of a browser in which the member signed in."""
-    return {"Cookie": f"{DEVICE_COOKIE}={member.cookies[DEVICE_COOKIE]}"}
+    name = cookie_name(DEVICE_COOKIE)
+    return {"Cookie": f"{name}={member.cookies[name]}"}
 
 
 def actions(owner: Caller, prefix: str = "") -> list[str]:

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from sinemora.access.signin import passwords
 from sinemora.access.signin.operator import reset_link
 from sinemora.access.signin.tasks import sweep
+from sinemora.access.tenants.access import DEVICE_COOKIE, cookie_name
 from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.db import system_session
@@ -179,7 +180,8 @@ def test_only_digests_of_links_are_stored_and_old_ones_are_swept(owner: Member):
 def test_a_new_browser_is_noticed_by_mail_and_a_known_one_is_not(
     client: Caller, owner: Member, mail_settings: None, mail_server: MailServer
 ):
-    cookie = f"sinemora_device={owner.cookies['sinemora_device']}"
+    device = cookie_name(DEVICE_COOKIE)
+    cookie = f"{device}={owner.cookies[device]}"
     before = len(mails(mail_server))
     attempt(client, owner.email, Cookie=cookie)
     assert len(mails(mail_server)) == before

@@ -4,6 +4,7 @@ import pytest
 from httpx2 import Response
 from sqlalchemy import text
 
+from sinemora.access.tenants.access import DEVICE_COOKIE, SESSION_COOKIE, cookie_name
 from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.db import engine, system_session
@@ -23,7 +24,7 @@ def test_the_password_alone_opens_nothing(client: Caller, protected: Protected):
     answer = attempt(client, owner.email)
     assert answer.status_code == 202
     assert answer.json() == {"factors": ["totp", "recovery_code"]}
-    assert "sinemora_session" not in answer.cookies
+    assert cookie_name(SESSION_COOKIE) not in answer.cookies
     step = Caller(client.http, cookies=dict(answer.cookies))
     assert step.get("/v1/meshes").status_code == 401
     opened = send(step, app.unused())
@@ -70,7 +71,8 @@ def test_guessing_codes_is_limited_and_known_browsers_are_not_locked_out(
     answer = client.post(
         "/v1/auth/sign-in", json={"email": owner.email, "password": PASSWORD}, headers=known_device(owner)
     )
-    own = Caller(client.http, cookies={**dict(answer.cookies), "sinemora_device": owner.cookies["sinemora_device"]})
+    device = cookie_name(DEVICE_COOKIE)
+    own = Caller(client.http, cookies={**dict(answer.cookies), device: owner.cookies[device]})
     assert send(own, app.unused()).status_code == 200
 
 
@@ -82,7 +84,8 @@ def test_strangers_without_the_password_cannot_use_up_second_factors(
     owner, app, _ = protected
     for _ in range(6):
         attempt(client, owner.email, "wrong password")
-    known = Caller(client.http, cookies={"sinemora_device": owner.cookies["sinemora_device"]})
+    device = cookie_name(DEVICE_COOKIE)
+    known = Caller(client.http, cookies={device: owner.cookies[device]})
     answer = attempt(known, owner.email)
     known.cookies |= dict(answer.cookies)
     assert send(known, app.unused()).status_code == 200

@@ -11,7 +11,7 @@ from redis import Redis
 from sqlalchemy import Engine, text
 
 from sinemora.access.signin import throttle
-from sinemora.access.tenants.access import DEVICE_COOKIE
+from sinemora.access.tenants.access import CSRF_COOKIE, DEVICE_COOKIE, SESSION_COOKIE, cookie_name
 from sinemora.access.tenants.tasks import sweep
 from sinemora.kit import config, security
 from sinemora.kit.config import settings
@@ -32,8 +32,8 @@ def test_signing_in_opens_a_session(client: Caller, owner: Member):
     assert body["user"]["email"] == owner.email
     assert body["role"] == "owner"
     session, csrf = (
-        next(c for c in answer.headers.get_list("set-cookie") if c.startswith(name))
-        for name in ("sinemora_session", "sinemora_csrf")
+        next(c for c in answer.headers.get_list("set-cookie") if c.startswith(cookie_name(name)))
+        for name in (SESSION_COOKIE, CSRF_COOKIE)
     )
     assert "HttpOnly" in session
     assert "SameSite=lax" in session
@@ -44,6 +44,7 @@ def test_signing_in_opens_a_session(client: Caller, owner: Member):
 
 def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(config.settings(), "cookie_secure", True)
+    monkeypatch.setattr(config.settings(), "public_url", "https://sinemora.example.com")
     opened = attempt(client, owner.email, PASSWORD)
     lines = {line.partition("=")[0]: line for line in opened.headers.get_list("set-cookie")}
     for name in ("__Host-sinemora_session", "__Host-sinemora_csrf"):
@@ -57,6 +58,22 @@ def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: M
         for name in ("__Host-sinemora_session", "sinemora_session")
     ]
     assert account == [200, 401]
+
+
+def test_installations_on_other_ports_of_a_host_leave_the_session_alone(
+    client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch
+):
+    jar: dict[str, str] = {}
+    for port in (8420, 9420):
+        monkeypatch.setattr(config.settings(), "public_url", f"http://127.0.0.1:{port}")
+        jar |= dict(attempt(client, owner.email, PASSWORD).cookies)
+    assert {"sinemora_session_8420", "sinemora_csrf_8420", "sinemora_session_9420", "sinemora_csrf_9420"} <= set(jar)
+    monkeypatch.setattr(config.settings(), "public_url", "http://127.0.0.1:8420")
+    signed_out = Caller(client.http, cookies=jar, headers={"X-CSRF-Token": jar["sinemora_csrf_8420"]})
+    assert signed_out.post("/v1/auth/sign-out").status_code == 204
+    assert Caller(client.http, cookies=jar).get("/v1/account").status_code == 401
+    monkeypatch.setattr(config.settings(), "public_url", "http://127.0.0.1:9420")
+    assert Caller(client.http, cookies=jar).get("/v1/account").status_code == 200
 
 
 @pytest.mark.parametrize(("email", "password"), [("{owner}", "wrong password"), ("nobody@sinemora.example", PASSWORD)])
@@ -162,13 +179,13 @@ def test_neither_passwords_nor_cookies_are_kept(owner: Member):
         users = session.scalars(text("SELECT password_hash FROM users")).all()
         sessions = session.scalars(text("SELECT row_to_json(s)::text FROM sessions s")).all()
     assert all(user.startswith("$argon2id$") for user in users)
-    secret = owner.cookies["sinemora_session"]
+    secret = owner.cookies[cookie_name(SESSION_COOKIE)]
     assert all(secret not in row and secret.encode().hex() not in row for row in sessions)
 
 
 def test_a_known_browser_is_not_locked_out_by_others(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
     opened = attempt(client, owner.email, PASSWORD)
-    cookie = f"{DEVICE_COOKIE}={opened.cookies[DEVICE_COOKIE]}"
+    cookie = f"{cookie_name(DEVICE_COOKIE)}={opened.cookies[cookie_name(DEVICE_COOKIE)]}"
     monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
     while attempt(client, owner.email, "wrong password").status_code != 429:
         pass
@@ -182,7 +199,7 @@ def test_a_made_up_device_counts_as_a_stranger(client: Caller, owner: Member, mo
     monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
     body = {"email": owner.email, "password": "wrong password"}
     statuses = [
-        client.post("/v1/auth/sign-in", json=body, headers={"Cookie": f"{DEVICE_COOKIE}=n{n}.00"}).status_code
+        client.post("/v1/auth/sign-in", json=body, headers={"Cookie": f"{cookie_name(DEVICE_COOKIE)}=n{n}.00"}).status_code
         for n in range(4)
     ]
     assert statuses == [401, 401, 429, 429]

@@ -1,6 +1,6 @@
 /** A call that is tried: its request from the form, and its answer as text. */
 
-import { cookie, randomKey } from '~/api/client'
+import { csrfToken, randomKey } from '~/api/client'
 import type { Operation } from './contract'
 
 export interface Tried {
@@ -36,7 +36,7 @@ export function requestOf(operation: Operation, { values, body, mediaType, key }
   }
   if (key) headers.set('Authorization', `Bearer ${key}`)
   else if (!SAFE.has(operation.method))
-    headers.set('X-CSRF-Token', cookie('__Host-sinemora_csrf') ?? cookie('sinemora_csrf') ?? '')
+    headers.set('X-CSRF-Token', csrfToken())
   if (operation.method === 'POST' && !headers.has('Idempotency-Key')) headers.set('Idempotency-Key', randomKey())
   const hasBody = mediaType !== undefined && body.trim() !== ''
   if (hasBody) headers.set('Content-Type', mediaType)
