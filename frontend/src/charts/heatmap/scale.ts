@@ -63,21 +63,28 @@ export function roundDomain(kind: ScaleKind, shown: Domain, least: number): Doma
   return high / low >= 2 ? { low, high } : { low, high: step(low * 2, 'up') }
 }
 
+// A symmetric scale is linear around its middle, up to about a two-hundredth of its reach, and logarithmic beyond: a small
+// change is seen beside a large one.
+const NEAR = 200
+const bent = (share: number) => (Math.sign(share) * Math.log1p(NEAR * Math.abs(share))) / Math.log1p(NEAR)
+
 /** Return the position of a value, 0 at `low` to 1 at `high`; beyond the ends it is clamped by the table. */
 export function position(kind: ScaleKind, { low, high }: Domain, value: number): number {
-  if (kind !== 'log') return (value - low) / (high - low)
+  const share = (value - low) / (high - low)
+  if (kind === 'linear') return share
+  if (kind === 'symmetric') return 0.5 + bent(2 * share - 1) / 2
   return value <= low ? 0 : Math.log(value / low) / Math.log(high / low)
-}
-
-/** Return the value at a position: the inverse of `position`. */
-export function valueAt(kind: ScaleKind, { low, high }: Domain, at: number): number {
-  return kind === 'log' ? low * (high / low) ** at : low + (high - low) * at
 }
 
 /** Return at most about `count` round values, the ends of a log scale among them. */
 export function ticks(kind: ScaleKind, domain: Domain, count: number): number[] {
   const { low, high } = domain
-  if (kind !== 'log') return linearTicks(low, high, count)
+  if (kind === 'linear') return linearTicks(low, high, count)
+  if (kind === 'symmetric') {
+    const reach = [1, 10, 100].slice(0, Math.floor((count - 1) / 2)).map((part) => (high - low) / 2 / part)
+    const middle = (low + high) / 2
+    return [...reach.map((far) => middle - far), middle, ...reach.map((far) => middle + far).reverse()]
+  }
   // Two labels closer than a tenth of the bar would touch; the ends win.
   const apart = (value: number) => position(kind, domain, value) > 0.1 && position(kind, domain, value) < 0.9
   let inner: number[] = []

@@ -33,7 +33,7 @@ interface Props {
   onScale: (scale: string) => void
 }
 
-const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmetric: strings.linearScaleZero }
+const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmetric: strings.symmetricScale }
 
 /** Return whether a look is part of the legend. Some are only if they occur. */
 function occurs(hatch: Hatch, coding: Coding, count: number): boolean {

@@ -25,7 +25,7 @@ export const strings = {
   slowestFlow: 'Slowest flow',
   logScale: 'log scale',
   linearScale: 'linear scale',
-  linearScaleZero: 'linear scale, zero in the middle',
+  symmetricScale: 'log scale around zero',
   legend: 'Legend',
   fixed: ', fixed',
   percentileRange: ', 1st to 99th percentile',
