@@ -2,6 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { FairnessPage } from '~/features/advisors/fairness/FairnessPage'
 import { fairnessSearch } from '~/features/advisors/fairness/search'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/advisors/fairness')({
   staticData: { title: strings.fairness, help: 'advisors#fairness' },
@@ -10,14 +11,5 @@ export const Route = createFileRoute('/_app/advisors/fairness')({
 })
 
 function FairnessRoute() {
-  const search = Route.useSearch()
-  const navigate = Route.useNavigate()
-  return (
-    <FairnessPage
-      search={search}
-      onSearch={(patch) =>
-        void navigate({ search: (old) => fairnessSearch({ ...old, ...patch }), replace: true, resetScroll: false })
-      }
-    />
-  )
+  return <FairnessPage search={Route.useSearch()} onSearch={useSearchPatch(fairnessSearch)} />
 }

@@ -2,6 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { shapingSearch } from '~/features/advisors/shaping/question'
 import { ShapingPage } from '~/features/advisors/shaping/ShapingPage'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/advisors/shaping')({
   staticData: { title: strings.shaping, help: 'advisors#shaping' },
@@ -10,14 +11,5 @@ export const Route = createFileRoute('/_app/advisors/shaping')({
 })
 
 function ShapingRoute() {
-  const search = Route.useSearch()
-  const navigate = Route.useNavigate()
-  return (
-    <ShapingPage
-      search={search}
-      onSearch={(patch) =>
-        void navigate({ search: (old) => shapingSearch({ ...old, ...patch }), replace: true, resetScroll: false })
-      }
-    />
-  )
+  return <ShapingPage search={Route.useSearch()} onSearch={useSearchPatch(shapingSearch)} />
 }

@@ -2,6 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { RulesPage } from '~/features/alerts/rules/RulesPage'
 import { rulesSearch } from '~/features/alerts/rules/search'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/alert-rules/')({
   staticData: { title: strings.alertRules, help: 'alerts#rules' },
@@ -10,12 +11,7 @@ export const Route = createFileRoute('/_app/alert-rules/')({
 })
 
 function RulesRoute() {
-  const navigate = Route.useNavigate()
   const { mesh } = Route.useSearch()
-  return (
-    <RulesPage
-      mesh={mesh}
-      onMesh={(chosen) => void navigate({ search: (old) => rulesSearch({ ...old, mesh: chosen }), replace: true })}
-    />
-  )
+  const patch = useSearchPatch(rulesSearch)
+  return <RulesPage mesh={mesh} onMesh={(chosen) => patch({ mesh: chosen })} />
 }

@@ -2,6 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { CurvePage } from '~/features/curves/CurvePage'
 import { curveSearch } from '~/features/curves/search'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/curves/$curveId/')({
   staticData: { title: strings.curve, help: 'curves#reading-the-band' },
@@ -11,15 +12,5 @@ export const Route = createFileRoute('/_app/curves/$curveId/')({
 
 function CurveRoute() {
   const { curveId } = Route.useParams()
-  const search = Route.useSearch()
-  const navigate = Route.useNavigate()
-  return (
-    <CurvePage
-      curveId={curveId}
-      search={search}
-      onSearch={(patch) =>
-        void navigate({ search: (old) => curveSearch({ ...old, ...patch }), replace: true, resetScroll: false })
-      }
-    />
-  )
+  return <CurvePage curveId={curveId} search={Route.useSearch()} onSearch={useSearchPatch(curveSearch)} />
 }

@@ -2,6 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { GalleryPage } from '~/features/curves/GalleryPage'
 import { curvesSearch } from '~/features/curves/search'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/curves/')({
   staticData: { title: strings.curves, help: 'curves' },
@@ -10,14 +11,5 @@ export const Route = createFileRoute('/_app/curves/')({
 })
 
 function CurvesRoute() {
-  const search = Route.useSearch()
-  const navigate = Route.useNavigate()
-  return (
-    <GalleryPage
-      search={search}
-      onSearch={(patch) =>
-        void navigate({ search: (old) => curvesSearch({ ...old, ...patch }), replace: true, resetScroll: false })
-      }
-    />
-  )
+  return <GalleryPage search={Route.useSearch()} onSearch={useSearchPatch(curvesSearch)} />
 }

@@ -2,6 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { IncidentsPage } from '~/features/alerts/incidents/IncidentsPage'
 import { incidentsSearch } from '~/features/alerts/incidents/search'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/incidents/')({
   staticData: { title: strings.incidents, help: 'alerts#incidents' },
@@ -10,12 +11,7 @@ export const Route = createFileRoute('/_app/incidents/')({
 })
 
 function IncidentsRoute() {
-  const navigate = Route.useNavigate()
   const { show = 'current' } = Route.useSearch()
-  return (
-    <IncidentsPage
-      show={show}
-      onShow={(chosen) => void navigate({ search: (old) => incidentsSearch({ ...old, show: chosen }), replace: true })}
-    />
-  )
+  const patch = useSearchPatch(incidentsSearch)
+  return <IncidentsPage show={show} onShow={(chosen) => patch({ show: chosen })} />
 }

@@ -6,6 +6,7 @@ import { VmHostWaits } from '~/features/inventory/VmHostWaits'
 import { PathPage } from '~/features/paths/PathPage'
 import { pathSearch } from '~/features/paths/search'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target')({
   staticData: {
@@ -21,19 +22,15 @@ export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target
 
 function PathRoute() {
   const { meshId, source, target } = Route.useParams()
-  const search = Route.useSearch()
-  const navigate = Route.useNavigate()
   const { data } = useSuspenseQuery(meshQuery(meshId))
   return (
     <PathPage
       mesh={data.mesh}
       source={source}
       target={target}
-      search={search}
+      search={Route.useSearch()}
       ofVm={(vmId, name) => <VmHostWaits key={vmId} vmId={vmId} name={name} span={PATH_SPAN} />}
-      onSearch={(patch) =>
-        void navigate({ search: (old) => pathSearch({ ...old, ...patch }), replace: true, resetScroll: false })
-      }
+      onSearch={useSearchPatch(pathSearch)}
     />
   )
 }

@@ -2,6 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { RecommendationPage } from '~/features/recommendations/RecommendationPage'
 import { recommendationSearch } from '~/features/recommendations/search'
 import { strings } from '~/features/shell/strings'
+import { useSearchPatch } from '~/ui/useSearchPatch'
 
 export const Route = createFileRoute('/_app/recommendations/$recommendationId')({
   staticData: { title: strings.recommendation, help: 'recommendations#requesting-moves' },
@@ -11,19 +12,5 @@ export const Route = createFileRoute('/_app/recommendations/$recommendationId')(
 
 function RecommendationRoute() {
   const { recommendationId } = Route.useParams()
-  const search = Route.useSearch()
-  const navigate = Route.useNavigate()
-  return (
-    <RecommendationPage
-      recommendationId={recommendationId}
-      search={search}
-      onSearch={(patch) =>
-        void navigate({
-          search: (old) => recommendationSearch({ ...old, ...patch }),
-          replace: true,
-          resetScroll: false,
-        })
-      }
-    />
-  )
+  return <RecommendationPage recommendationId={recommendationId} search={Route.useSearch()} onSearch={useSearchPatch(recommendationSearch)} />
 }
