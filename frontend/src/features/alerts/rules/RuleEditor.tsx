@@ -19,6 +19,7 @@ import { ConditionFields } from './ConditionFields'
 import { type Draft, draftOf, inputOf, NAME_MAX, NEW_RULE, type PartProps } from './draft'
 import { EvaluationFields } from './EvaluationFields'
 import { RulePreview } from './RulePreview'
+import styles from './rulePreview.module.css'
 import { conditionWords, ruleLines, scopeWords } from './ruleWords'
 import { ScopeFields } from './ScopeFields'
 
@@ -72,6 +73,7 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
       title={rule ? rule.name : strings.newRule}
       lead={`${conditionWords(input.condition)}; ${scopeWords(input.scope ?? {}, input.condition.kind)}.`}
     >
+      <div className={styles.editor}>
       <form onSubmit={submit} className={pageStyles.panelForm}>
         <Panel title={strings.rule}>
           <div className={pageStyles.form}>
@@ -119,8 +121,11 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
           </Group>
         )}
       </form>
-      <RulePreview meshId={meshId} rule={input} path={draft.path} />
-      {edits && <BackTest meshId={meshId} rule={input} />}
+      <div className={styles.trial}>
+        {edits && <BackTest meshId={meshId} rule={input} />}
+        <RulePreview meshId={meshId} rule={input} path={draft.path} />
+      </div>
+      </div>
     </Page>
   )
 }

@@ -2,12 +2,18 @@ import { Button, FileButton, Group, NativeSelect, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
+import { serverNow } from '~/api/connection'
+import { type IncidentSummary, incidentsQuery } from '~/api/incidents'
 import { meshesQuery } from '~/api/meshes'
 import { type Rule, rulesFile, rulesQuery, useBringRules, useChangeRule, useDeleteRule } from '~/api/rules'
 import type { Mesh } from '~/api/types'
 import { actOnRows } from '~/lib/inTurn'
+import { timeOf } from '~/lib/time'
+import { NO_VALUE } from '~/lib/units'
+import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
 import { Confirm } from '~/ui/Confirm'
+import { useClock } from '~/ui/clock'
 import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page, pageStyles } from '~/ui/Page'
@@ -44,6 +50,7 @@ export function RulesPage({ mesh, onMesh }: Props) {
 
 function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; onMesh: Props['onMesh'] }) {
   const rules = useQuery(rulesQuery(meshId))
+  const { data: incidents } = useQuery(incidentsQuery(meshId, ['open', 'acknowledged', 'resolved']))
   const edits = useEdits()
   if (rules.error && !rules.data) {
     return <Failed what={strings.rules} error={rules.error} retry={() => void rules.refetch()} />
@@ -91,14 +98,15 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
           {strings.noRules}
         </NoRows>
       ) : (
-        <List rules={rules.data} edits={edits} />
+        <List rules={rules.data} incidents={incidents ?? []} edits={edits} />
       )}
       {edits && <Bring meshId={meshId} />}
     </Page>
   )
 }
 
-function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
+function List({ rules, incidents, edits }: { rules: Rule[]; incidents: IncidentSummary[]; edits: boolean }) {
+  const clock = useClock()
   const change = useChangeRule()
   const remove = useDeleteRule()
   const [deleting, setDeleting] = useState<Rule | null>(null)
@@ -141,12 +149,30 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
             as: 'wrap',
             by: { key: 'condition', value: (rule) => conditionWords(rule.condition) },
           },
+          {
+            title: strings.openNow,
+            cell: (rule) => openOf(rule, incidents) || NO_VALUE,
+            as: 'number',
+            by: { key: 'open', value: (rule) => openOf(rule, incidents) },
+          },
+          {
+            title: strings.lastFired,
+            cell: (rule) => {
+              const at = firedAt(rule, incidents)
+              return at ? <Age at={at} clock={clock} now={serverNow} /> : NO_VALUE
+            },
+            by: { key: 'fired', value: (rule) => timeOf(firedAt(rule, incidents)) },
+          },
           { title: strings.scope, cell: (rule) => scopeWords(rule.scope, rule.condition.kind), as: 'wrap' },
           { title: strings.evaluation, term: 'rule', cell: patienceWords },
           {
             title: strings.severity,
             cell: (rule) => SEVERITIES[rule.severity].word,
-            by: { key: 'severity', value: (rule) => rankOf(rule.severity) },
+            by: {
+              key: 'severity',
+              value: (rule) => rankOf(rule.severity),
+              filter: (rule) => [SEVERITIES[rule.severity].word],
+            },
           },
           {
             title: strings.enabled,
@@ -190,6 +216,15 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
       </Confirm>
     </>
   )
+}
+
+const openOf = ({ name }: Rule, incidents: readonly IncidentSummary[]) =>
+  incidents.filter(({ rules, ended_at, state }) => rules.includes(name) && !ended_at && state !== 'resolved').length
+
+/** Return the start of the newest incident of a rule, of those that were read: the newest hundred of the mesh. */
+function firedAt({ name }: Rule, incidents: readonly IncidentSummary[]): string | undefined {
+  const starts = incidents.filter(({ rules }) => rules.includes(name)).map(({ onset_at }) => onset_at)
+  return starts.sort().at(-1)
 }
 
 /** Import rules from a file. */
