@@ -55,12 +55,13 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     }).toPass()
 
     await test.step('a revoked agent is shown as revoked and logs it', async () => {
-      await page.getByRole('link', { name: 'VMs', exact: true }).click()
+      await page.getByRole('link', { name: 'Inventory', exact: true }).click()
       const row = page.getByRole('row', { name: new RegExp(`${name}-2 `) })
       await expect(row).toContainText('Reporting')
       await expect(row).toContainText('eu-west-1a')
-      await row.getByRole('button', { name: `Revoke the agent of ${name}-2` }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await row.getByRole('checkbox').check()
+      await page.getByRole('button', { name: 'Revoke agents' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke agents' }).click()
       await expect(row).toContainText('Revoked')
       await expect.poll(() => agents[1]?.output(), { timeout: 120_000 }).toContain('revoked')
     })

@@ -37,7 +37,9 @@ const CSRF = /(?:^|; )(?:__Host-)?sinemora_csrf(?:_(\d+))?=([^;]*)/g
 
 /** Return the CSRF token of this installation: others on the same host have cookies with other ports in their names. */
 export function csrfToken(): string {
-  const found = [...document.cookie.matchAll(CSRF)].sort(([a], [b]) => Number(b.includes('__Host-')) - Number(a.includes('__Host-')))
+  const found = [...document.cookie.matchAll(CSRF)].sort(
+    ([a], [b]) => Number(b.includes('__Host-')) - Number(a.includes('__Host-')),
+  )
   const own = found.find(([, port = '']) => port === location.port) ?? found[0]
   return decodeURIComponent(own?.[2] ?? '')
 }
@@ -50,8 +52,7 @@ export function randomKey(): string {
 async function send(asked: Request): Promise<Response> {
   const request = token === null ? asked : new Request(asked, { credentials: 'omit' })
   if (token !== null) request.headers.set('Authorization', `Bearer ${token}`)
-  if (!SAFE.has(request.method))
-    request.headers.set('X-CSRF-Token', csrfToken())
+  if (!SAFE.has(request.method)) request.headers.set('X-CSRF-Token', csrfToken())
   if (request.method === 'POST' && !request.headers.has('Idempotency-Key')) {
     request.headers.set('Idempotency-Key', randomKey())
   }

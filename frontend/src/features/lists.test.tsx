@@ -39,14 +39,14 @@ const LISTS: List[] = [
     page: <ReceiversPage />,
     request: 'GET /v1/receivers',
     empty: /^No receivers yet/,
-    next: 'Add one',
+    next: 'New receiver',
   },
   {
     title: 'Silences',
     page: <SilencesPage />,
     request: 'GET /v1/silences',
     empty: /^No silences yet/,
-    next: 'Create one',
+    next: 'New silence',
   },
   {
     title: 'Alert rules',
@@ -98,7 +98,7 @@ const LISTS: List[] = [
     page: <ApiKeysPage />,
     request: 'GET /v1/api-keys',
     empty: /^No API keys yet/,
-    next: 'Create one',
+    next: 'New key',
   },
   {
     title: 'Usage',

@@ -74,6 +74,8 @@ export const COMPARED_MAX = 6
 /** The list of a page. `sort` is the key of a column, after a minus if descending; `page` counts from 1. */
 export interface ListSearch {
   q?: string
+  /** The choices of filters, by the key of their column. */
+  where?: Record<string, string>
   sort?: string
   page?: number
 }
@@ -91,6 +93,7 @@ export const appSearch = searchParser<AppSearch>(
     tz: v.picklist(['local', 'utc']),
     // The router reads an address's digits as a number.
     q: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty(), v.maxLength(200)),
+    where: v.record(v.pipe(v.string(), v.regex(/^[a-z_]{1,40}$/)), v.pipe(v.string(), v.maxLength(200))),
     sort: v.pipe(v.string(), v.regex(/^-?[a-z_]{1,40}$/)),
     page: integer(1),
     span: keyOf(SPANS),

@@ -5,7 +5,6 @@ export const words = {
   acceptedState: 'accepted, not applied yet',
   actions: 'Actions',
   addApplication: 'Add application',
-  addOne: 'Add one',
   address: 'Address',
   addVm: 'Add a VM',
   advanced: 'Advanced',

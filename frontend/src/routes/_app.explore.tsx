@@ -7,6 +7,11 @@ export const Route = createFileRoute('/_app/explore')({
   staticData: { title: strings.paths },
   beforeLoad: async ({ context, location }) => {
     const meshId = await firstMesh(context.queryClient)
-    throw redirect({ to: '/meshes/$meshId/explore', params: { meshId }, search: location.search as never, replace: true })
+    throw redirect({
+      to: '/meshes/$meshId/explore',
+      params: { meshId },
+      search: location.search as never,
+      replace: true,
+    })
   },
 })

@@ -12,5 +12,11 @@ export const Route = createFileRoute('/_app/recommendations/$recommendationId')(
 
 function RecommendationRoute() {
   const { recommendationId } = Route.useParams()
-  return <RecommendationPage recommendationId={recommendationId} search={Route.useSearch()} onSearch={useSearchPatch(recommendationSearch)} />
+  return (
+    <RecommendationPage
+      recommendationId={recommendationId}
+      search={Route.useSearch()}
+      onSearch={useSearchPatch(recommendationSearch)}
+    />
+  )
 }

@@ -37,7 +37,16 @@ const ANSWERS = {
 }
 
 const PATHS = [
-  ...['/', '/vms', '/vms/$vmId', '/incidents', '/incidents/$incidentId', '/alert-rules/new', '/annotations', '/receivers'],
+  ...[
+    '/',
+    '/vms',
+    '/vms/$vmId',
+    '/incidents',
+    '/incidents/$incidentId',
+    '/alert-rules/new',
+    '/annotations',
+    '/receivers',
+  ],
   ...['/applications/$applicationId', '/curves', '/curves/$curveId'],
   ...['/simulations', '/simulations/$simulationId', '/advisors/tail-lab'],
   ...['/meshes/$meshId', '/meshes/$meshId/explore', '/meshes/$meshId/paths/$source/$target'],

@@ -1,4 +1,3 @@
-import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './page.module.css'
 
@@ -14,24 +13,5 @@ export function NoRows({ children, next }: Props) {
     <p className={styles.lead}>
       {children} {next}
     </p>
-  )
-}
-
-/** A link to a form further down the page, whose first field takes the focus. `form`: id of its panel. */
-export function ToForm({ form, children }: { form: string; children: ReactNode }) {
-  return (
-    <Anchor
-      inherit
-      underline="always"
-      href={`#${form}`}
-      onClick={(event) => {
-        const field = document.querySelector<HTMLElement>(`#${form} :is(input, select, textarea)`)
-        if (!field) return
-        event.preventDefault()
-        field.focus()
-      }}
-    >
-      {children}
-    </Anchor>
   )
 }

@@ -5,12 +5,17 @@ import { expect, test } from 'vitest'
 import { showPage } from '~/testing/render'
 import { RecordList } from './RecordList'
 
+const zoneOf = (name: string) => (name.endsWith('0') ? 'eu-1b' : 'eu-1a')
+
 const list = (length: number) => (
   <RecordList
     label="VMs"
     rows={Array.from({ length }, (_, n) => `web-${n}`)}
     id={(name) => name}
-    columns={[{ title: 'VM', cell: (name) => name, as: 'head', by: { key: 'name', value: (name) => name } }]}
+    columns={[
+      { title: 'VM', cell: (name) => name, as: 'head', by: { key: 'name', value: (name) => name } },
+      { title: 'Zone', cell: zoneOf, by: { key: 'zone', value: zoneOf, filter: true } },
+    ]}
   />
 )
 const shown = () => screen.getAllByRole('rowheader').map(({ textContent }) => textContent)
@@ -25,6 +30,18 @@ test('a search narrows the list, and stands in the address', async () => {
   expect(router.state.location.search).toEqual({ q: 'web-11' })
   await user.type(screen.getByRole('searchbox', { name: 'Search: VMs' }), 'x')
   expect(await screen.findByText('Nothing matches “web-11x”.')).toBeTruthy()
+})
+
+test('a filter narrows the list together with the search, and stands in the address', async () => {
+  const router = await showPage(list(120))
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Zone' }), 'eu-1b')
+  await waitFor(() => expect(shown()).toHaveLength(12))
+  expect(router.state.location.search).toEqual({ where: { zone: 'eu-1b' } })
+  await userEvent.type(screen.getByRole('searchbox', { name: 'Search: VMs' }), 'web-11')
+  await waitFor(() => expect(shown()).toEqual(['web-110']))
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Zone' }), 'Zone: any')
+  await waitFor(() => expect(shown()).toHaveLength(11))
+  expect(router.state.location.search).toEqual({ q: 'web-11' })
 })
 
 test('an address opens the list as it was', async () => {

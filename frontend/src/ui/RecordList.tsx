@@ -1,4 +1,4 @@
-import { Group, Pagination, TextInput } from '@mantine/core'
+import { Group, NativeSelect, Pagination, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
@@ -6,7 +6,7 @@ import { PAGE_ROWS } from '~/lib/paging'
 import type { ListSearch, Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
 import { type Bulk, BulkBar, canSelect } from './BulkBar'
-import { nextSort, orderOf, viewOf } from './listView'
+import { filtersOf, nextSort, orderOf, viewOf } from './listView'
 import styles from './page.module.css'
 import { Records } from './Records'
 import { strings } from './strings'
@@ -23,15 +23,17 @@ interface Props<T> extends Omit<ComponentProps<typeof Records<T>>, 'sorting' | '
   bulk?: Bulk<T> | false
 }
 
-/** The list of a page: search, order and page are in the address. A short list has no search. */
+/** The list of a page: search, filters, order and page are in the address. A short list has no search. */
 export function RecordList<T>({ isPartial = false, bulk = false, ...props }: Props<T>) {
   const { label, rows, columns } = props
   const search: ListSearch = useSearch({ strict: false })
   const navigate = useNavigate()
   const set = (patch: Patch<ListSearch>) =>
     void navigate({ to: '.', search: ((old: object) => ({ ...old, ...patch })) as never, replace: true })
-  const { q, sort, page } = search
-  const view = useMemo(() => viewOf(rows, columns, { q, sort, page }), [rows, columns, q, sort, page])
+  const { q, where, sort, page } = search
+  const view = useMemo(() => viewOf(rows, columns, { q, where, sort, page }), [rows, columns, q, where, sort, page])
+  const filters = filtersOf(rows, columns, where)
+  const isNarrowed = Boolean(q || where)
   const order = orderOf(sort)
   const selection = useSelection(rows, props.id)
   const selecting =
@@ -40,27 +42,45 @@ export function RecordList<T>({ isPartial = false, bulk = false, ...props }: Pro
       : undefined
   return (
     <div className={styles.list}>
-      {(rows.length >= SEARCHED_FROM || q) && (
-        <Group justify="space-between" gap="xs">
+      {(rows.length >= SEARCHED_FROM || isNarrowed) && (
+        <Group gap="xs">
           <SearchField
             label={strings.searchIn(label)}
             value={q ?? ''}
             onChange={(text) => set({ q: text || undefined, page: undefined })}
           />
+          {filters.map(({ key, title, choices }) => (
+            <NativeSelect
+              key={key}
+              size="xs"
+              maw={200}
+              aria-label={title}
+              data={[{ value: '', label: strings.anyOf(title) }, ...choices.map((value) => ({ value, label: value }))]}
+              value={where?.[key] ?? ''}
+              onChange={({ currentTarget: { value } }) => {
+                const { [key]: _, ...others } = where ?? {}
+                const next = value ? { ...others, [key]: value } : others
+                set({ where: Object.keys(next).length > 0 ? next : undefined, page: undefined })
+              }}
+            />
+          ))}
           <span role="status" className={styles.quiet}>
             {isPartial
               ? strings.loadingMore
-              : q
+              : isNarrowed
                 ? strings.found(formatCount(view.found), formatCount(rows.length))
                 : strings.total(formatCount(rows.length))}
           </span>
         </Group>
       )}
       {view.found === 0 ? (
-        <p className={styles.lead}>{strings.nothingFound(q ?? '')}</p>
+        <p className={styles.lead}>
+          {strings.nothingFound([q, ...Object.values(where ?? {})].filter(Boolean).join(' '))}
+        </p>
       ) : (
         <Records
           {...props}
+          cards
           rows={view.rows}
           selecting={selecting}
           sorting={{ ...order, ask: (key) => set({ sort: nextSort(sort, key), page: undefined }) }}

@@ -12,8 +12,8 @@ export interface Column<T> {
   cell: (row: T, index: number) => ReactNode
   /** `head` names the row, `number` stands at the right, `wrap` may take several lines, `quiet` matters less. */
   as?: 'head' | 'number' | 'wrap' | 'quiet'
-  /** The value that a list sorts and searches by; `key` stands in the address. */
-  by?: { key: string; value: (row: T) => Sortable }
+  /** The value that a list sorts and searches by, and its filter: true for the value itself. `key` stands in the address. */
+  by?: { key: string; value: (row: T) => Sortable; filter?: true | ((row: T) => readonly string[]) }
 }
 
 export type Sortable = string | number | null | undefined
@@ -45,14 +45,26 @@ interface Props<T> {
   selecting?: Selecting<T> | undefined
   /** About eight rows show at once; the others are reached by scrolling. Paper shows all. */
   low?: boolean
+  /** In a narrow window each row is a card, with its titles. */
+  cards?: boolean
 }
 
 /** A table of records that scrolls sideways inside itself; focusable, so that the keyboard can scroll it too. */
-export function Records<T>({ label, rows, id, columns, isCurrent, sorting, selecting, low = false }: Props<T>) {
+export function Records<T>({
+  label,
+  rows,
+  id,
+  columns,
+  isCurrent,
+  sorting,
+  selecting,
+  low = false,
+  cards = false,
+}: Props<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
     <section className={low ? styles.low : styles.scroll} aria-label={label} tabIndex={0}>
-      <table className={styles.table}>
+      <table className={cards ? styles.cards : styles.table}>
         <thead>
           <tr>
             {selecting && (
@@ -95,7 +107,7 @@ export function Records<T>({ label, rows, id, columns, isCurrent, sorting, selec
                     {cell(row, index)}
                   </th>
                 ) : (
-                  <td key={title} className={as && styles[as]}>
+                  <td key={title} className={as && styles[as]} data-title={title}>
                     {cell(row, index)}
                   </td>
                 ),

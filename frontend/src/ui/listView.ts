@@ -14,29 +14,58 @@ export interface View<T> {
   pages: number
 }
 
-/** Return one page of the rows that have every word of the search, in the order asked for. */
+/** Return one page of the rows that have every word of the search and the choice of each filter, in the order asked for. */
 export function viewOf<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
-  { q, sort, page = 1 }: Patch<ListSearch>,
+  { q, where = {}, sort, page = 1 }: Patch<ListSearch>,
 ): View<T> {
   const values = columns.flatMap(({ by }) => (by ? [by.value] : []))
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-  const found =
-    words.length === 0
-      ? [...rows]
-      : rows.filter((row) =>
-          hasWords(
-            values.map((of) => of(row)),
-            words,
-          ),
-        )
+  const isChosen = (row: T) =>
+    columns.every(({ by }) => {
+      const wanted = by?.filter && where[by.key]
+      return !wanted || choicesOf(by, row).includes(wanted)
+    })
+  const hasAll = (row: T) =>
+    words.length === 0 ||
+    hasWords(
+      values.map((of) => of(row)),
+      words,
+    )
+  const found = rows.filter((row) => isChosen(row) && hasAll(row))
   const { key, descending } = orderOf(sort)
   const by = columns.find((column) => column.by?.key === key)?.by
   if (by) found.sort((row, other) => compare(by.value(row), by.value(other), descending))
   const pages = Math.max(1, Math.ceil(found.length / PAGE_ROWS))
   const shown = Math.min(page, pages)
   return { rows: found.slice((shown - 1) * PAGE_ROWS, shown * PAGE_ROWS), found: found.length, page: shown, pages }
+}
+
+/** A filter of a list: the key of its column, its title, and what there is to choose. */
+export interface Filter {
+  key: string
+  title: string
+  choices: string[]
+}
+
+const choicesOf = <T>({ value, filter }: NonNullable<Column<T>['by']>, row: T): readonly string[] =>
+  typeof filter === 'function' ? filter(row) : [`${value(row)}`]
+
+/** Return the filters that tell rows apart, or are set. */
+export function filtersOf<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  where: ListSearch['where'] = {},
+): Filter[] {
+  return columns.flatMap(({ title, by }) => {
+    if (!by?.filter) return []
+    const set = where[by.key]
+    const choices = [...new Set([...rows.flatMap((row) => choicesOf(by, row)), ...(set ? [set] : [])])].sort(
+      names.compare,
+    )
+    return choices.length > 1 || set ? [{ key: by.key, title, choices }] : []
+  })
 }
 
 /** Return the column and the direction that `sort` names. */

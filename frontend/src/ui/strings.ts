@@ -109,6 +109,7 @@ export const strings = {
   ongoing: 'ongoing',
   search: 'Search',
   searchIn: (list: string) => `Search: ${list}`,
+  anyOf: (title: string) => `${title}: any`,
   loadingMore: 'Loading more…',
   total: (rows: string) => `${rows} in total`,
   found: (found: string, rows: string) => `${found} of ${rows}`,

@@ -46,13 +46,17 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
         {
           title: strings.severity,
           cell: (incident) => SEVERITIES[incident.severity].word,
-          by: { key: 'severity', value: (incident) => rankOf(incident.severity) },
+          by: {
+            key: 'severity',
+            value: (incident) => rankOf(incident.severity),
+            filter: (incident) => [SEVERITIES[incident.severity].word],
+          },
         },
         { title: strings.state, cell: stateWords, by: { key: 'state', value: stateWords } },
         {
           title: strings.mesh,
           cell: (incident) => incident.mesh.name,
-          by: { key: 'mesh', value: (incident) => incident.mesh.name },
+          by: { key: 'mesh', value: (incident) => incident.mesh.name, filter: true },
         },
         {
           title: strings.paths,

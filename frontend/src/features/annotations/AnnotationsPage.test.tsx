@@ -140,12 +140,3 @@ test('a refused field shows the reason, and the dialog stays', async () => {
   expect(await screen.findByText('must be after the start')).toBeTruthy()
   expect(field('Text').value).toBe('x')
 })
-
-test('an annotation is deleted after its effect is named', async () => {
-  const sent = await open({ 'DELETE /v1/annotations/n': () => reply(204) })
-  await userEvent.click(await screen.findByRole('button', { name: 'Delete disk replaced' }))
-  const dialog = await screen.findByRole('dialog')
-  expect(within(dialog).getByText(/^Its mark disappears/)).toBeTruthy()
-  await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }))
-  await waitFor(() => expect(sent.some(({ to }) => to === 'DELETE /v1/annotations/n')).toBe(true))
-})

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
@@ -6,13 +6,12 @@ import { type Annotation, annotationsQuery, useDeleteAnnotation } from '~/api/an
 import { KIND_NAMES } from '~/lib/annotations'
 import { actOnRows } from '~/lib/inTurn'
 import { formatMoment, timeOf } from '~/lib/time'
-import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { Failed, Loading } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { AnnotationDialog } from './AnnotationDialog'
 import type { AnnotationsSearch } from './search'
 import { strings } from './strings'
@@ -28,8 +27,9 @@ const CLOSED = { add: undefined, mesh: undefined } as never
 export function AnnotationsPage({ search, onSearch }: Props) {
   const annotations = useQuery(annotationsQuery)
   const edits = useEdits()
-  if (annotations.error && !annotations.data) {
-    return <Failed what={strings.annotations} error={annotations.error} retry={() => void annotations.refetch()} />
+  if (!annotations.data) {
+    const { annotations: title, annotationsLower: what } = strings
+    return <Unloaded {...{ query: annotations, title, what, failed: title }} />
   }
   return (
     <Page
@@ -37,9 +37,7 @@ export function AnnotationsPage({ search, onSearch }: Props) {
       lead={strings.lead}
       action={edits && <Button onClick={() => onSearch({ add: true })}>{strings.add}</Button>}
     >
-      {!annotations.data ? (
-        <Loading what={strings.annotationsLower} />
-      ) : annotations.data.length === 0 ? (
+      {annotations.data.length === 0 ? (
         <>
           <p className={pageStyles.lead}>{edits ? strings.none : strings.noneForViewers}</p>
           {edits && <CopyText text={strings.curl(window.location.origin)} label={strings.command} />}
@@ -72,7 +70,6 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
   const clock = useClock()
   const remove = useDeleteAnnotation()
   const [editing, setEditing] = useState<Annotation | null>(null)
-  const [deleting, setDeleting] = useState<Annotation | null>(null)
   const momentOf = (at: string | null) => at && formatMoment(new Date(at), clock)
   return (
     <>
@@ -104,7 +101,7 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
           {
             title: strings.kind,
             cell: (row) => KIND_NAMES[row.kind],
-            by: { key: 'kind', value: (row) => KIND_NAMES[row.kind] },
+            by: { key: 'kind', value: (row) => KIND_NAMES[row.kind], filter: true },
           },
           {
             title: strings.start,
@@ -119,7 +116,7 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
           {
             title: strings.mesh,
             cell: (row) => row.mesh_name ?? strings.allMeshes,
-            by: { key: 'mesh', value: (row) => row.mesh_name ?? strings.allMeshes },
+            by: { key: 'mesh', value: (row) => row.mesh_name ?? strings.allMeshes, filter: true },
           },
           { title: strings.scope, cell: scopeWords },
           {
@@ -133,14 +130,9 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
                 {
                   title: strings.actions,
                   cell: (row: Annotation) => (
-                    <Group gap="xs" wrap="nowrap">
-                      <RowAction label={strings.editName(row.text)} onClick={() => setEditing(row)}>
-                        {strings.edit}
-                      </RowAction>
-                      <RowAction label={strings.deleteName(row.text)} onClick={() => setDeleting(row)}>
-                        {strings.delete}
-                      </RowAction>
-                    </Group>
+                    <RowAction label={strings.editName(row.text)} onClick={() => setEditing(row)}>
+                      {strings.edit}
+                    </RowAction>
                   ),
                 },
               ]
@@ -148,15 +140,6 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
         ]}
       />
       {editing && <AnnotationDialog key={editing.id} annotation={editing} onClose={() => setEditing(null)} />}
-      <Confirm
-        title={strings.deleteName(deleting?.text ?? '')}
-        action={strings.delete}
-        about={deleting?.id ?? null}
-        doing={remove}
-        onClose={() => setDeleting(null)}
-      >
-        {strings.deleteEffect}
-      </Confirm>
     </>
   )
 }

@@ -62,7 +62,7 @@ export function ApplicationsPage() {
           {
             title: strings.mesh,
             cell: (application) => application.mesh.name,
-            by: { key: 'mesh', value: (application) => application.mesh.name },
+            by: { key: 'mesh', value: (application) => application.mesh.name, filter: true },
           },
           {
             title: strings.curve,

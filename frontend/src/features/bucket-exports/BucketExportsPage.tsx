@@ -6,8 +6,9 @@ import { useFollowedJob } from '~/api/jobs'
 import { useRole } from '~/api/members'
 import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
+import { CreateDrawer } from '~/ui/CreateDrawer'
 import { useClock } from '~/ui/clock'
-import { NoRows, ToForm } from '~/ui/NoRows'
+import { NoRows } from '~/ui/NoRows'
 import { Page } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
@@ -29,7 +30,13 @@ export function BucketExportsPage() {
   const shown = new Set(exports.data.filter(({ state }) => state === 'failing').map(({ error }) => error))
   const manages = role === 'admin' || role === 'owner'
   return (
-    <Page title={strings.title} lead={strings.lead}>
+    <Page
+      title={strings.title}
+      lead={strings.lead}
+      action={
+        manages && <CreateDrawer label={strings.newExport}>{(close) => <NewExport onDone={close} />}</CreateDrawer>
+      }
+    >
       {exports.data
         .filter(({ state }) => state === 'failing')
         .map((row) => (
@@ -39,9 +46,7 @@ export function BucketExportsPage() {
       {test.data && <Tested {...test.data} shown={shown} />}
       {started && run.data && <Run key={run.data.id} jobId={run.data.id} name={started.name} shown={shown} />}
       {exports.data.length === 0 ? (
-        <NoRows next={manages ? <ToForm form="new-bucket-export">{strings.addOne}</ToForm> : strings.adminOnly}>
-          {strings.noExports}
-        </NoRows>
+        <NoRows next={manages || strings.adminOnly}>{strings.noExports}</NoRows>
       ) : (
         <ExportList
           rows={exports.data}
@@ -51,7 +56,6 @@ export function BucketExportsPage() {
           onRun={(row) => run.mutate(row.id, { onSuccess: () => setStarted(row) })}
         />
       )}
-      {manages && <NewExport />}
     </Page>
   )
 }

@@ -35,7 +35,15 @@ export function GalleryPage({ search, onSearch }: Props) {
   const section = (origin: Curve['origin']) => curves.data.filter((curve) => curve.origin === origin)
   const shared = { chosen, toggle }
   return (
-    <Page title={strings.curves} lead={strings.curvesLead} action={<EditorsOnly><ButtonLink to="/curves/new">{strings.addMeasurements}</ButtonLink></EditorsOnly>}>
+    <Page
+      title={strings.curves}
+      lead={strings.curvesLead}
+      action={
+        <EditorsOnly>
+          <ButtonLink to="/curves/new">{strings.addMeasurements}</ButtonLink>
+        </EditorsOnly>
+      }
+    >
       {together.length > 0 && (
         <Comparison
           curves={together}

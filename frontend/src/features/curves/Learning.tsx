@@ -18,7 +18,7 @@ import { Age } from '~/ui/Age'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
-import { NoRows, ToForm } from '~/ui/NoRows'
+import { NoRows } from '~/ui/NoRows'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { ActionError, Loading, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
@@ -56,7 +56,7 @@ export function Sources() {
     return <Unloaded query={sources} what={strings.metricSourcesLower} failed={strings.metricSources} />
   }
   if (sources.data.length === 0) {
-    return <NoRows next={<ToForm form="new-source">{strings.addOne}</ToForm>}>{strings.noMetricSources}</NoRows>
+    return <NoRows>{strings.noMetricSources}</NoRows>
   }
   return sources.data.map((source) => (
     <section key={source.id} className={styles.panel} aria-label={source.name}>

@@ -4,20 +4,19 @@ import type { FormEvent } from 'react'
 import { useAddMaster, zonesQuery } from '~/api/inventory'
 import { Problem } from '~/lib/problem'
 import { NumberField } from '~/ui/NumberField'
-import { Panel, pageStyles } from '~/ui/Page'
+import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { strings } from './strings'
 
 /** Add a machine without an agent: the agents of a mesh measure it through its IEEE 1588 master. */
-export function NewMaster() {
+export function NewMaster({ onDone }: { onDone: () => void }) {
   const { data: zones } = useQuery(zonesQuery)
   const add = useAddMaster()
   const field = (name: string) => (add.error instanceof Problem ? add.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const element = event.currentTarget
-    const form = new FormData(element)
+    const form = new FormData(event.currentTarget)
     const text = (name: string) => String(form.get(name)).trim()
     add.mutate(
       {
@@ -27,12 +26,12 @@ export function NewMaster() {
         responder: text('responder') === 'sptp' ? 'sptp' : 'ieee1588',
         ptp_domain: Number(text('ptp_domain')),
       },
-      { onSuccess: () => element.reset() },
+      { onSuccess: onDone },
     )
   }
 
   return (
-    <Panel title={strings.addMaster}>
+    <>
       <Text size="sm" className={pageStyles.quiet}>
         {strings.addMasterLead}
       </Text>
@@ -81,11 +80,11 @@ export function NewMaster() {
           error={field('ptp_domain')}
           w={110}
         />
-        <Button type="submit" size="sm" variant="default" loading={add.isPending}>
+        <Button type="submit" size="sm" loading={add.isPending}>
           {strings.add}
         </Button>
       </form>
       <ActionError error={add.error} />
-    </Panel>
+    </>
   )
 }

@@ -1,21 +1,21 @@
+import { Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { firstVmsQuery, revokedAgentsQuery, useDeleteVm, useRevokeAgent, vmsQuery } from '~/api/inventory'
 import type { Agent, Vm } from '~/api/types'
 import { idsOf } from '~/lib/inTurn'
+import { labelLines } from '~/lib/labels'
 import { timeOf } from '~/lib/time'
 import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
-import { Confirm } from '~/ui/Confirm'
+import { CreateDrawer } from '~/ui/CreateDrawer'
 import { useClock } from '~/ui/clock'
 import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { RowAction } from '~/ui/Records'
 import { Empty, Failed } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
@@ -29,7 +29,12 @@ const LONG_ROWS = 500
 
 const addVms = (
   <EditorsOnly>
-    <ButtonLink to="/onboarding">{strings.addVm}</ButtonLink>
+    <Group gap="xs">
+      <CreateDrawer label={strings.addMaster} variant="default">
+        {(close) => <NewMaster onDone={close} />}
+      </CreateDrawer>
+      <ButtonLink to="/onboarding">{strings.addVm}</ButtonLink>
+    </Group>
   </EditorsOnly>
 )
 
@@ -47,8 +52,6 @@ export function VmsPage() {
   const edits = useEdits()
   const clock = useClock()
   const bulk = useBulk()
-  const [revoking, setRevoking] = useState<Vm | null>(null)
-  const [deleting, setDeleting] = useState<Vm | null>(null)
 
   const rows = vms.data ?? first.data
   const failed = [first, vms].find(({ error }) => error)
@@ -88,7 +91,21 @@ export function VmsPage() {
             as: 'head',
             by: { key: 'name', value: (vm) => vm.name },
           },
-          { title: strings.zone, cell: (vm) => vm.zone.name, by: { key: 'zone', value: (vm) => vm.zone.name } },
+          {
+            title: strings.zone,
+            cell: (vm) => vm.zone.name,
+            by: { key: 'zone', value: (vm) => vm.zone.name, filter: true },
+          },
+          ...(rows.some(({ labels }) => Object.keys(labels).length > 0)
+            ? [
+                {
+                  title: strings.labels,
+                  cell: (vm: Vm) => labelsOf(vm).join(', '),
+                  as: 'quiet' as const,
+                  by: { key: 'labels', value: (vm: Vm) => labelsOf(vm).join(' '), filter: labelsOf },
+                },
+              ]
+            : []),
           {
             title: strings.probeAddress,
             cell: (vm) => <ProbeAddress vm={vm} />,
@@ -97,7 +114,7 @@ export function VmsPage() {
           {
             title: strings.agent,
             cell: (vm) => <Responder vm={vm} agent={agentOf(vm)} />,
-            by: { key: 'agent', value: (vm) => statusWords(vm, agentOf(vm)) },
+            by: { key: 'agent', value: (vm) => statusWords(vm, agentOf(vm)), filter: true },
           },
           {
             title: strings.lastReport,
@@ -112,31 +129,13 @@ export function VmsPage() {
             cell: (vm) => agentOf(vm)?.agent_version,
             by: { key: 'version', value: (vm) => agentOf(vm)?.agent_version },
           },
-          ...(edits
-            ? [
-                {
-                  title: strings.actions,
-                  cell: (vm: Vm) =>
-                    hasAgent(vm) ? (
-                      <RowAction label={strings.revokeAgentOf(vm.name)} onClick={() => setRevoking(vm)}>
-                        {strings.revoke}
-                      </RowAction>
-                    ) : (
-                      <RowAction label={strings.deleteName(vm.name)} onClick={() => setDeleting(vm)}>
-                        {strings.delete}
-                      </RowAction>
-                    ),
-                },
-              ]
-            : []),
         ]}
       />
-      {edits && <NewMaster />}
-      <RevokeDialog vm={revoking} onClose={() => setRevoking(null)} />
-      <DeleteDialog vm={deleting} onClose={() => setDeleting(null)} />
     </Page>
   )
 }
+
+const labelsOf = ({ labels }: Vm) => labelLines(labels).split('\n').filter(Boolean)
 
 /** A VM with an agent that may report: it is revoked before the VM is deleted. */
 const hasAgent = ({ agent }: Vm) => agent !== null && agent.status !== 'revoked'
@@ -190,34 +189,4 @@ function Responder({ vm, agent }: { vm: Vm; agent: Vm['agent'] | undefined }) {
   const status = agent && AGENT_STATUS[agent.status]
   const words = statusWords(vm, agent)
   return status ? <StatusMark status={status.mark}>{words}</StatusMark> : words
-}
-
-function RevokeDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
-  const revoke = useRevokeAgent()
-  return (
-    <Confirm
-      title={strings.revokeAgentOf(vm?.name ?? '')}
-      action={strings.revoke}
-      about={vm?.agent?.id ?? null}
-      doing={revoke}
-      onClose={onClose}
-    >
-      {strings.revokeEffect}
-    </Confirm>
-  )
-}
-
-function DeleteDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
-  const remove = useDeleteVm()
-  return (
-    <Confirm
-      title={strings.deleteName(vm?.name ?? '')}
-      action={strings.delete}
-      about={vm?.id ?? null}
-      doing={remove}
-      onClose={onClose}
-    >
-      {strings.deleteVmEffect}
-    </Confirm>
-  )
 }

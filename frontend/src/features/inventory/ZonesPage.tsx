@@ -1,18 +1,17 @@
 import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useEdits } from '~/api/access'
 import { useCreateZone, useDeleteZone, vmsQuery, zonesQuery } from '~/api/inventory'
 import type { Zone } from '~/api/types'
 import { actOnRows } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
-import { Confirm } from '~/ui/Confirm'
+import { CreateDrawer } from '~/ui/CreateDrawer'
 import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
-import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { RowAction } from '~/ui/Records'
 import { ActionError } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
 import { strings } from './strings'
@@ -23,13 +22,16 @@ export function ZonesPage() {
   const { data: vms } = useQuery(vmsQuery)
   const remove = useDeleteZone()
   const edits = useEdits()
-  const [deleting, setDeleting] = useState<Zone | null>(null)
   if (!zones.data) {
     return <Unloaded query={zones} title={strings.zones} what={strings.zonesLower} failed={strings.zones} />
   }
   const count = (zone: Zone) => vms?.filter((vm) => vm.zone.id === zone.id).length
   return (
-    <Page title={strings.zones} lead={strings.zonesLead}>
+    <Page
+      title={strings.zones}
+      lead={strings.zonesLead}
+      action={edits && <CreateDrawer label={strings.addZone}>{(close) => <NewZone onDone={close} />}</CreateDrawer>}
+    >
       {zones.data.length === 0 ? (
         <NoRows
           next={
@@ -75,43 +77,20 @@ export function ZonesPage() {
               as: 'number',
               by: { key: 'vms', value: count },
             },
-            ...(edits
-              ? [
-                  {
-                    title: strings.actions,
-                    cell: (zone: Zone) => (
-                      <RowAction label={strings.deleteName(zone.name)} onClick={() => setDeleting(zone)}>
-                        {strings.delete}
-                      </RowAction>
-                    ),
-                  },
-                ]
-              : []),
           ]}
         />
       )}
-      {edits && <NewZone />}
-      <Confirm
-        title={strings.deleteName(deleting?.name ?? '')}
-        action={strings.delete}
-        about={deleting?.id ?? null}
-        doing={remove}
-        onClose={() => setDeleting(null)}
-      >
-        {strings.deleteZoneEffect}
-      </Confirm>
     </Page>
   )
 }
 
-function NewZone() {
+function NewZone({ onDone }: { onDone: () => void }) {
   const create = useCreateZone()
   const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const element = event.currentTarget
-    const form = new FormData(element)
+    const form = new FormData(event.currentTarget)
     const text = (name: string) => String(form.get(name)).trim()
     create.mutate(
       {
@@ -120,12 +99,12 @@ function NewZone() {
         name: text('name'),
         physical_id: text('physical_id') || null,
       },
-      { onSuccess: () => element.reset() },
+      { onSuccess: onDone },
     )
   }
 
   return (
-    <Panel title={strings.addZone}>
+    <>
       <form className={pageStyles.form} onSubmit={submit}>
         <TextInput
           name="provider"
@@ -158,11 +137,11 @@ function NewZone() {
           error={field('physical_id')}
           w={150}
         />
-        <Button type="submit" size="sm" variant="default" loading={create.isPending}>
+        <Button type="submit" size="sm" loading={create.isPending}>
           {strings.add}
         </Button>
       </form>
       <ActionError error={create.error} />
-    </Panel>
+    </>
   )
 }

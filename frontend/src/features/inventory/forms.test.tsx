@@ -61,7 +61,8 @@ test('a refused import shows the reason and keeps the typed values', async () =>
 test('a zone is added without a physical ID', async () => {
   const sent = mockApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => reply(201, { id: 'z' }) })
   await showPage(<ZonesPage />)
-  await userEvent.type(await screen.findByRole('textbox', { name: /^Provider/ }), 'aws')
+  await userEvent.click(await screen.findByRole('button', { name: 'Add a zone' }))
+  await userEvent.type(field(/^Provider/), 'aws')
   await userEvent.type(field(/^Region/), 'eu-west-1')
   await userEvent.type(field(/^Zone/), 'eu-west-1a')
   await press('Add')
@@ -73,7 +74,8 @@ test('a zone is added without a physical ID', async () => {
 test('a refused zone keeps the typed values and shows the reason at the field', async () => {
   mockApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => refuse('region', 'Too long.') })
   await showPage(<ZonesPage />)
-  await userEvent.type(await screen.findByRole('textbox', { name: /^Provider/ }), 'aws')
+  await userEvent.click(await screen.findByRole('button', { name: 'Add a zone' }))
+  await userEvent.type(field(/^Provider/), 'aws')
   await userEvent.type(field(/^Region/), 'eu-west-1')
   await userEvent.type(field(/^Zone/), 'eu-west-1a')
   await press('Add')
@@ -89,7 +91,7 @@ test.each([
     'GET /v1/zones': [{ id: 'z', name: 'eu-west-1a' }],
     'POST /v1/vms': () => reply(201, { id: 'v' }),
   })
-  await showPage(<NewMaster />)
+  await showPage(<NewMaster onDone={() => {}} />)
   await screen.findByRole('option', { name: 'eu-west-1a' })
   await userEvent.type(field(/^Name/), 'clock-1')
   await userEvent.type(field(/^Address/), '10.0.0.9')

@@ -64,7 +64,7 @@ export function JobsPage() {
           {
             title: strings.state,
             cell: (job) => <State job={job} />,
-            by: { key: 'state', value: (job) => STATES[job.state] },
+            by: { key: 'state', value: (job) => STATES[job.state], filter: true },
           },
           {
             title: strings.created,

@@ -19,7 +19,7 @@ import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { limitOf, MeshChoice } from '~/ui/MeshChoice'
-import { NoRows, ToForm } from '~/ui/NoRows'
+import { NoRows } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
@@ -34,17 +34,8 @@ const STATUS: Record<Invitation['state'], Status> = {
   revoked: 'ended',
 }
 
-/** A form that invites a person, and the invitations so far. */
-export function Invitations({ roles }: { roles: readonly Role[] }) {
-  return (
-    <>
-      <Invite roles={roles} />
-      <InvitationList />
-    </>
-  )
-}
-
-function Invite({ roles }: { roles: readonly Role[] }) {
+/** The form that invites a person. */
+export function Invite({ roles }: { roles: readonly Role[] }) {
   const invite = useInvite()
   const [delivery, setDelivery] = useState<'email' | 'link'>('email')
   const [role, setRole] = useState<Role>('viewer')
@@ -72,7 +63,7 @@ function Invite({ roles }: { roles: readonly Role[] }) {
   }
 
   return (
-    <Panel id="invite" title={strings.invite}>
+    <>
       <form className={pageStyles.form} onSubmit={submit}>
         <TextInput
           name="email"
@@ -130,7 +121,7 @@ function Invite({ roles }: { roles: readonly Role[] }) {
       </form>
       <ActionError error={invite.error} />
       {invite.data && <Issued email={invite.data.email} link={invite.data.link} />}
-    </Panel>
+    </>
   )
 }
 
@@ -147,7 +138,8 @@ function Issued({ email, link }: { email: string; link: string | null }) {
   )
 }
 
-function InvitationList() {
+/** The invitations so far. */
+export function InvitationList() {
   const invitations = useQuery(invitationsQuery)
   const clock = useClock()
   const resend = useResend()
@@ -160,7 +152,7 @@ function InvitationList() {
       <ActionError error={resend.error} />
       {resend.data && <Issued email={resend.data.email} link={resend.data.link} />}
       {invitations.data.length === 0 ? (
-        <NoRows next={<ToForm form="invite">{strings.inviteFirst}</ToForm>}>{strings.noInvitations}</NoRows>
+        <NoRows>{strings.noInvitations}</NoRows>
       ) : (
         <Records
           label={strings.invitations}

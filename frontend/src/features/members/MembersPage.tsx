@@ -15,13 +15,14 @@ import {
 } from '~/api/members'
 import { formatDay, timeOf } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
+import { CreateDrawer } from '~/ui/CreateDrawer'
 import { useClock } from '~/ui/clock'
 import { Page, Panel } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
-import { Invitations } from './Invitations'
+import { InvitationList, Invite } from './Invitations'
 import { MemberMeshes } from './MemberMeshes'
 import { meshNames, strings } from './strings'
 
@@ -40,7 +41,11 @@ export function MembersPage() {
   const roles = grantable(own)
   const manages = (member: Member) => roles.includes(member.role)
   return (
-    <Page title={strings.members} lead={strings.lead}>
+    <Page
+      title={strings.members}
+      lead={strings.lead}
+      action={roles.length > 0 && <CreateDrawer label={strings.invite}>{() => <Invite roles={roles} />}</CreateDrawer>}
+    >
       <ActionError error={setRole.error} />
       <RecordList
         label={strings.members}
@@ -97,7 +102,7 @@ export function MembersPage() {
           },
         ]}
       />
-      {roles.length > 0 && <Invitations roles={roles} />}
+      {roles.length > 0 && <InvitationList />}
       <Panel title={strings.roles}>
         <Records
           label={strings.roles}

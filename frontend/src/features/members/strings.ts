@@ -48,7 +48,6 @@ export const strings = {
   invitations: 'Invitations',
   invitationsLower: 'invitations',
   noInvitations: 'No invitations yet.',
-  inviteFirst: 'Invite a person',
   invitedBy: 'Invited by',
   expires: 'Expires',
   states: { pending: 'Pending', expired: 'Expired', accepted: 'Accepted', revoked: 'Revoked' },

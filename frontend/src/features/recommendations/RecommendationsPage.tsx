@@ -15,7 +15,7 @@ import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { Failed, Loading } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { FindMoves } from './FindMoves'
 import { strings } from './strings'
 
@@ -23,14 +23,9 @@ import { strings } from './strings'
 export function RecommendationsPage() {
   const recommendations = useQuery(recommendationsQuery)
   const { data: accuracy } = useQuery(accuracyQuery)
-  if (recommendations.error && !recommendations.data) {
-    return (
-      <Failed
-        what={strings.recommendations}
-        error={recommendations.error}
-        retry={() => void recommendations.refetch()}
-      />
-    )
+  if (!recommendations.data) {
+    const { recommendations: title, recommendationsLower: what } = strings
+    return <Unloaded {...{ query: recommendations, title, what, failed: title }} />
   }
   return (
     <Page title={strings.recommendations} lead={strings.recommendationsLead}>
@@ -38,9 +33,7 @@ export function RecommendationsPage() {
         <FindMoves />
       </EditorsOnly>
       {accuracy && <AccuracySummary accuracy={accuracy} />}
-      {!recommendations.data ? (
-        <Loading what={strings.recommendationsLower} />
-      ) : recommendations.data.length === 0 ? (
+      {recommendations.data.length === 0 ? (
         <p className={pageStyles.lead}>
           {strings.noRecommendations} <Link to="/applications">{strings.applicationLower}</Link>
           {strings.noRecommendationsEnd}
@@ -98,7 +91,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
         {
           title: strings.mesh,
           cell: (recommendation) => recommendation.mesh.name,
-          by: { key: 'mesh', value: (recommendation) => recommendation.mesh.name },
+          by: { key: 'mesh', value: (recommendation) => recommendation.mesh.name, filter: true },
         },
         {
           title: strings.moves,
@@ -120,7 +113,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
         {
           title: strings.state,
           cell: (recommendation) => sentenceCase(stateOf(recommendation)),
-          by: { key: 'state', value: stateOf },
+          by: { key: 'state', value: stateOf, filter: true },
         },
         {
           title: strings.trigger,

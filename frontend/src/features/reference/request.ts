@@ -35,8 +35,7 @@ export function requestOf(operation: Operation, { values, body, mediaType, key }
     else for (const one of isList(schema) ? value.split(/[\n,]+/) : [value]) query.append(name, one.trim())
   }
   if (key) headers.set('Authorization', `Bearer ${key}`)
-  else if (!SAFE.has(operation.method))
-    headers.set('X-CSRF-Token', csrfToken())
+  else if (!SAFE.has(operation.method)) headers.set('X-CSRF-Token', csrfToken())
   if (operation.method === 'POST' && !headers.has('Idempotency-Key')) headers.set('Idempotency-Key', randomKey())
   const hasBody = mediaType !== undefined && body.trim() !== ''
   if (hasBody) headers.set('Content-Type', mediaType)

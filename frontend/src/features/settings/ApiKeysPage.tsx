@@ -1,13 +1,12 @@
-import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiKeysQuery, useDeleteApiKey, useEdits } from '~/api/access'
 import type { ApiKey } from '~/api/types'
 import { actOnRows } from '~/lib/inTurn'
 import { formatDay, timeOf } from '~/lib/time'
-import { Confirm } from '~/ui/Confirm'
+import { CreateDrawer } from '~/ui/CreateDrawer'
 import { useClock } from '~/ui/clock'
-import { NoRows, ToForm } from '~/ui/NoRows'
+import { NoRows } from '~/ui/NoRows'
 import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
@@ -22,16 +21,18 @@ export function ApiKeysPage() {
   const keys = useQuery(apiKeysQuery)
   const clock = useClock()
   const remove = useDeleteApiKey()
-  const [deleting, setDeleting] = useState<ApiKey | null>(null)
   const [rotating, setRotating] = useState<ApiKey | null>(null)
   const edits = useEdits()
   if (!keys.data) return <Unloaded query={keys} title={strings.apiKeys} what={strings.apiKeys} />
   const day = (at: string) => formatDay(new Date(at), clock)
   return (
-    <Page title={strings.apiKeys} lead={strings.apiKeysLead}>
-      {edits && <NewKey />}
+    <Page
+      title={strings.apiKeys}
+      lead={strings.apiKeysLead}
+      action={edits && <CreateDrawer label={strings.newKey}>{() => <NewKey />}</CreateDrawer>}
+    >
       {keys.data.length === 0 ? (
-        <NoRows next={edits && <ToForm form="new-key">{strings.createOne}</ToForm>}>{strings.noKeys}</NoRows>
+        <NoRows>{strings.noKeys}</NoRows>
       ) : (
         <RecordList
           label={strings.apiKeys}
@@ -77,29 +78,15 @@ export function ApiKeysPage() {
             {
               title: strings.actions,
               cell: (key) => (
-                <Group gap="sm" wrap="nowrap">
-                  <RowAction label={strings.rotateName(key.name)} onClick={() => setRotating(key)}>
-                    {strings.rotate}
-                  </RowAction>
-                  <RowAction label={strings.deleteName(key.name)} onClick={() => setDeleting(key)}>
-                    {strings.delete}
-                  </RowAction>
-                </Group>
+                <RowAction label={strings.rotateName(key.name)} onClick={() => setRotating(key)}>
+                  {strings.rotate}
+                </RowAction>
               ),
             },
           ]}
         />
       )}
       <RotateKey apiKey={rotating} onClose={() => setRotating(null)} />
-      <Confirm
-        title={strings.deleteName(deleting?.name ?? '')}
-        action={strings.delete}
-        about={deleting?.id ?? null}
-        doing={remove}
-        onClose={() => setDeleting(null)}
-      >
-        {strings.deleteKeyEffect}
-      </Confirm>
     </Page>
   )
 }

@@ -9,7 +9,7 @@ import { Problem } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
 import { limitOf, MeshChoice } from '~/ui/MeshChoice'
-import { Panel, pageStyles } from '~/ui/Page'
+import { pageStyles } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
 import { ActionError, Notice } from '~/ui/State'
 import { useMissing } from '~/ui/useMissing'
@@ -65,7 +65,7 @@ export function NewKey() {
   }
 
   return (
-    <Panel id="new-key" title={strings.newKey}>
+    <>
       <form className={pageStyles.form} onSubmit={submit}>
         <TextInput
           name="name"
@@ -137,7 +137,7 @@ export function NewKey() {
       <ActionError error={shownError(create.error)} />
       <ProofDialog proof={confirmation} />
       {create.data && <Secret created={create.data} title={strings.keyCreated(create.data.name)} />}
-    </Panel>
+    </>
   )
 }
 

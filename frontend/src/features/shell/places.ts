@@ -1,15 +1,15 @@
 import type { ToOptions } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import {
+  AlertsIcon,
   ApplicationsIcon,
-  PathsIcon,
   HeatmapIcon,
   HelpIcon,
   IncidentsIcon,
   LabIcon,
   OverviewIcon,
+  PathsIcon,
   RecommendationsIcon,
-  AlertsIcon,
   SettingsIcon,
   VmsIcon,
 } from '~/ui/icons'

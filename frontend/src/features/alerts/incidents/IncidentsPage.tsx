@@ -43,12 +43,12 @@ export function IncidentsPage({ show, onShow }: Props) {
       lead={strings.incidentsLead}
       action={
         <SegmentedControl
-            aria-label={strings.stateFilter}
-            size="xs"
-            value={show}
-            data={SHOWN_INCIDENTS.map((value) => ({ value, label: SHOWN[value].label }))}
-            onChange={(chosen) => onShow(chosen as ShownIncidents)}
-          />
+          aria-label={strings.stateFilter}
+          size="xs"
+          value={show}
+          data={SHOWN_INCIDENTS.map((value) => ({ value, label: SHOWN[value].label }))}
+          onChange={(chosen) => onShow(chosen as ShownIncidents)}
+        />
       }
     >
       {!incidents.data ? (

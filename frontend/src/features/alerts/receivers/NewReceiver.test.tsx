@@ -17,7 +17,7 @@ const press = (name: string) => userEvent.click(screen.getByRole('button', { nam
 
 test('a receiver is created with the fields of its type, and the form is empty again', async () => {
   const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'On-call' }) })
-  await showPage(<NewReceiver />)
+  await showPage(<NewReceiver onDone={() => {}} />)
   await chooseMail()
   await userEvent.type(field('Name'), ' On-call ')
   await userEvent.type(field('To'), 'a@example.com, b@example.com')
@@ -30,7 +30,7 @@ test('a receiver is created with the fields of its type, and the form is empty a
 
 test('another type of receiver has other fields', async () => {
   const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'On-call' }) })
-  await showPage(<NewReceiver />)
+  await showPage(<NewReceiver onDone={() => {}} />)
   await screen.findByRole('option', { name: 'E-mail' })
   await userEvent.selectOptions(field('Type'), 'PagerDuty')
   expect(screen.queryByLabelText('To')).toBeNull()
@@ -45,7 +45,7 @@ test('another type of receiver has other fields', async () => {
 
 test('a refused receiver keeps the typed values and shows the reason at the field', async () => {
   mockApi({ ...API, 'POST /v1/receivers': () => refuse('settings/to', 'Not an e-mail address.') })
-  await showPage(<NewReceiver />)
+  await showPage(<NewReceiver onDone={() => {}} />)
   await chooseMail()
   await userEvent.type(field('Name'), 'On-call')
   await userEvent.type(field('To'), 'nobody')
@@ -61,7 +61,7 @@ test('a form that is sent again after a failure creates one receiver', async () 
     ...API,
     'POST /v1/receivers': () => (tries++ === 0 ? fail(500, 'Out of disk.') : reply(201, { id: 'r', name: 'On-call' })),
   })
-  await showPage(<NewReceiver />)
+  await showPage(<NewReceiver onDone={() => {}} />)
   await chooseMail()
   await userEvent.type(field('Name'), 'On-call')
   await userEvent.type(field('To'), 'a@example.com')
@@ -77,7 +77,7 @@ test('a form that is sent again after a failure creates one receiver', async () 
 
 test('a new receiver is notified of every incident without a route, unless that is not wanted', async () => {
   const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'Chat' }) })
-  await showPage(<NewReceiver />)
+  await showPage(<NewReceiver onDone={() => {}} />)
   await screen.findByRole('option', { name: 'E-mail' })
   await userEvent.selectOptions(field('Type'), 'PagerDuty')
   await userEvent.type(field('Name'), 'Chat')
@@ -94,7 +94,7 @@ test('a new receiver is notified of every incident without a route, unless that 
 
 test('e-mail is offered only where a mail server is set', async () => {
   mockApi({ ...API, ...about(false) })
-  await showPage(<NewReceiver />)
+  await showPage(<NewReceiver onDone={() => {}} />)
   expect(screen.queryByRole('option', { name: 'E-mail' })).toBeNull()
   expect(field('Type').value).toBe('webhook')
 })

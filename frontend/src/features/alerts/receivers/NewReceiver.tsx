@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { aboutQuery } from '~/api/access'
 import { type Receiver, type ReceiverKind, routingQuery, useCreateReceiver, useWriteRouting } from '~/api/receivers'
 import { Problem } from '~/lib/problem'
-import { Panel, pageStyles } from '~/ui/Page'
+import { pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { strings } from '../strings'
 import { ReceiverFields, typedIn } from './ReceiverFields'
@@ -12,7 +12,7 @@ import { bodyOf } from './receiverForm'
 import { atRoot, RECEIVER_KINDS } from './receiverWords'
 
 /** Adds a receiver of one of the kinds, and makes it a default receiver unless that is not wanted. */
-export function NewReceiver() {
+export function NewReceiver({ onDone }: { onDone: () => void }) {
   const create = useCreateReceiver()
   const write = useWriteRouting()
   const routing = useQuery(routingQuery).data
@@ -33,14 +33,13 @@ export function NewReceiver() {
 
   function onCreated(created: Receiver, element: HTMLFormElement) {
     element.reset()
-    if (isRoutable && isDefault && routing)
-      write.mutate({ root: atRoot(routing.root, created.name, true), etag: routing.etag })
+    if (!isRoutable) onDone()
+    else if (isDefault && routing)
+      write.mutate({ root: atRoot(routing.root, created.name, true), etag: routing.etag }, { onSuccess: onDone })
   }
 
-  const isUnrouted = create.data !== undefined && create.data.kind !== 'heartbeat' && !isDefault
-
   return (
-    <Panel id="new-receiver" title={strings.newReceiver}>
+    <>
       <form className={pageStyles.form} onSubmit={submit}>
         <NativeSelect
           label={strings.kind}
@@ -62,7 +61,9 @@ export function NewReceiver() {
         </Button>
       </form>
       <ActionError error={create.error ?? write.error} />
-      {isUnrouted && <Notice tone="warn">{strings.receivesNothing(create.data.name)}</Notice>}
-    </Panel>
+      {create.data && isRoutable && !isDefault && (
+        <Notice tone="warn">{strings.receivesNothing(create.data.name)}</Notice>
+      )}
+    </>
   )
 }

@@ -15,12 +15,13 @@ import {
 import { actOnRows, idsOf } from '~/lib/inTurn'
 import { NO_VALUE } from '~/lib/units'
 import type { Bulk } from '~/ui/BulkBar'
-import { Confirm } from '~/ui/Confirm'
-import { NoRows, ToForm } from '~/ui/NoRows'
+import { CreateDrawer } from '~/ui/CreateDrawer'
+import { NoRows } from '~/ui/NoRows'
 import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { RowAction } from '~/ui/Records'
-import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { ActionError, Notice } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { strings } from '../strings'
 import { DeliveryLog } from './DeliveryLog'
 import { EditReceiver } from './EditReceiver'
@@ -34,21 +35,25 @@ export function ReceiversPage() {
   // What follows the list appears together with it, so that nothing moves.
   const others = [useQuery(deliveriesQuery), useQuery(routingQuery)]
   const edits = useEdits()
-  if (receivers.error && !receivers.data) {
-    return <Failed what={strings.receivers} error={receivers.error} retry={() => void receivers.refetch()} />
+  if (!receivers.data) {
+    const { whoIsTold: title, receiversLower: what, receivers: failed } = strings
+    return <Unloaded {...{ query: receivers, title, what, failed }} />
   }
   return (
-    <Page title={strings.whoIsTold} lead={strings.receiversLead}>
-      {!receivers.data ? (
-        <Loading what={strings.receiversLower} />
-      ) : receivers.data.length === 0 ? (
-        <NoRows next={edits && <ToForm form="new-receiver">{strings.addOne}</ToForm>}>{strings.noReceivers}</NoRows>
+    <Page
+      title={strings.whoIsTold}
+      lead={strings.receiversLead}
+      action={
+        edits && <CreateDrawer label={strings.newReceiver}>{(close) => <NewReceiver onDone={close} />}</CreateDrawer>
+      }
+    >
+      {receivers.data.length === 0 ? (
+        <NoRows>{strings.noReceivers}</NoRows>
       ) : (
         <List receivers={receivers.data} edits={edits} />
       )}
-      {receivers.data && !others.some(({ isPending }) => isPending) && (
+      {!others.some(({ isPending }) => isPending) && (
         <>
-          {edits && <NewReceiver />}
           {receivers.data.length > 0 && <Routes edits={edits} />}
           <DeliveryLog />
         </>
@@ -62,7 +67,6 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
   const write = useWriteRouting()
   const test = useTestReceiver()
   const remove = useDeleteReceiver()
-  const [deleting, setDeleting] = useState<Receiver | null>(null)
   const [changing, setChanging] = useState<Receiver | null>(null)
 
   const bulk: Bulk<Receiver> = {
@@ -91,9 +95,6 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
         )}
         <RowAction label={strings.editReceiver(receiver.name)} onClick={() => setChanging(receiver)}>
           {strings.edit}
-        </RowAction>
-        <RowAction label={strings.deleteName(receiver.name)} onClick={() => setDeleting(receiver)}>
-          {strings.delete}
         </RowAction>
       </Group>
     )
@@ -132,15 +133,6 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
         ]}
       />
       <EditReceiver receiver={changing} onClose={() => setChanging(null)} />
-      <Confirm
-        title={strings.deleteName(deleting?.name ?? '')}
-        action={strings.delete}
-        about={deleting?.id ?? null}
-        doing={remove}
-        onClose={() => setDeleting(null)}
-      >
-        {strings.deleteReceiverEffect}
-      </Confirm>
     </>
   )
 }

@@ -74,57 +74,57 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
       lead={`${conditionWords(input.condition)}; ${scopeWords(input.scope ?? {}, input.condition.kind)}.`}
     >
       <div className={styles.editor}>
-      <form onSubmit={submit} className={pageStyles.panelForm}>
-        <Panel title={strings.rule}>
-          <div className={pageStyles.form}>
-            <TextInput
-              label={strings.name}
-              required
-              {...longest(NAME_MAX)}
-              autoFocus={initial !== undefined}
-              value={draft.name}
-              onChange={(event) => part.patch({ name: event.currentTarget.value })}
-              error={part.wrong('name')}
-              w={280}
-            />
-            <NativeSelect
-              label={strings.severity}
-              value={draft.severity}
-              onChange={(event) => part.patch({ severity: event.currentTarget.value as Draft['severity'] })}
-              data={Object.entries(SEVERITIES).map(([value, { word }]) => ({ value, label: word }))}
-            />
-            <TextInput
-              label={strings.runbook}
-              type="url"
-              placeholder={strings.urlExample}
-              value={draft.runbookUrl}
-              onChange={(event) => part.patch({ runbookUrl: event.currentTarget.value })}
-              error={part.wrong('runbook_url')}
-              w={280}
-            />
-          </div>
-        </Panel>
-        <ConditionFields {...part} />
-        <ScopeFields {...part} meshId={meshId} />
-        <EvaluationFields {...part} />
-        <ChangedMeanwhile
-          changes={edited.changes}
-          error={saving.error}
-          onKeep={() => setDraft(edited.keep(draft))}
-          onTake={() => setDraft(edited.take())}
-        />
-        {edits && (
-          <Group>
-            <Button type="submit" loading={saving.isPending}>
-              {rule ? strings.save : strings.createRule}
-            </Button>
-          </Group>
-        )}
-      </form>
-      <div className={styles.trial}>
-        {edits && <BackTest meshId={meshId} rule={input} />}
-        <RulePreview meshId={meshId} rule={input} path={draft.path} />
-      </div>
+        <form onSubmit={submit} className={pageStyles.panelForm}>
+          <Panel title={strings.rule}>
+            <div className={pageStyles.form}>
+              <TextInput
+                label={strings.name}
+                required
+                {...longest(NAME_MAX)}
+                autoFocus={initial !== undefined}
+                value={draft.name}
+                onChange={(event) => part.patch({ name: event.currentTarget.value })}
+                error={part.wrong('name')}
+                w={280}
+              />
+              <NativeSelect
+                label={strings.severity}
+                value={draft.severity}
+                onChange={(event) => part.patch({ severity: event.currentTarget.value as Draft['severity'] })}
+                data={Object.entries(SEVERITIES).map(([value, { word }]) => ({ value, label: word }))}
+              />
+              <TextInput
+                label={strings.runbook}
+                type="url"
+                placeholder={strings.urlExample}
+                value={draft.runbookUrl}
+                onChange={(event) => part.patch({ runbookUrl: event.currentTarget.value })}
+                error={part.wrong('runbook_url')}
+                w={280}
+              />
+            </div>
+          </Panel>
+          <ConditionFields {...part} />
+          <ScopeFields {...part} meshId={meshId} />
+          <EvaluationFields {...part} />
+          <ChangedMeanwhile
+            changes={edited.changes}
+            error={saving.error}
+            onKeep={() => setDraft(edited.keep(draft))}
+            onTake={() => setDraft(edited.take())}
+          />
+          {edits && (
+            <Group>
+              <Button type="submit" loading={saving.isPending}>
+                {rule ? strings.save : strings.createRule}
+              </Button>
+            </Group>
+          )}
+        </form>
+        <div className={styles.trial}>
+          {edits && <BackTest meshId={meshId} rule={input} />}
+          <RulePreview meshId={meshId} rule={input} path={draft.path} />
+        </div>
       </div>
     </Page>
   )

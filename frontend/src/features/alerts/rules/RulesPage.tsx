@@ -1,6 +1,5 @@
 import { Button, FileButton, Group, NativeSelect, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { type IncidentSummary, incidentsQuery } from '~/api/incidents'
@@ -12,13 +11,11 @@ import { timeOf } from '~/lib/time'
 import { NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
-import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { RowAction } from '~/ui/Records'
 import { ActionError, Empty, Failed, Loading, Notice } from '~/ui/State'
 import { rankOf, SEVERITIES } from '~/ui/severity'
 import { Unloaded } from '~/ui/Unloaded'
@@ -109,7 +106,6 @@ function List({ rules, incidents, edits }: { rules: Rule[]; incidents: IncidentS
   const clock = useClock()
   const change = useChangeRule()
   const remove = useDeleteRule()
-  const [deleting, setDeleting] = useState<Rule | null>(null)
   const enable = (enabled: boolean): Bulk<Rule>['actions'][number] => ({
     label: enabled ? strings.enable : strings.disable,
     applies: (rule) => rule.enabled !== enabled,
@@ -191,29 +187,8 @@ function List({ rules, incidents, edits }: { rules: Rule[]; incidents: IncidentS
                 strings.no
               ),
           },
-          ...(edits
-            ? [
-                {
-                  title: strings.actions,
-                  cell: (rule: Rule) => (
-                    <RowAction label={strings.deleteName(rule.name)} onClick={() => setDeleting(rule)}>
-                      {strings.delete}
-                    </RowAction>
-                  ),
-                },
-              ]
-            : []),
         ]}
       />
-      <Confirm
-        title={strings.deleteName(deleting?.name ?? '')}
-        action={strings.delete}
-        about={deleting?.id ?? null}
-        doing={remove}
-        onClose={() => setDeleting(null)}
-      >
-        {strings.deleteRuleEffect}
-      </Confirm>
     </>
   )
 }

@@ -5,7 +5,7 @@ import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
-import { Panel, pageStyles } from '~/ui/Page'
+import { pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { IncidentList } from '../IncidentList'
 import { MatcherFields, type TypedMatcher } from '../MatcherFields'
@@ -24,7 +24,7 @@ const LASTS = [
 const FIRST: TypedMatcher[] = [{ id: 0, label: 'mesh', value: '', negate: false }]
 
 /** Create a silence that starts now, after a preview of the incidents it matches. */
-export function NewSilence() {
+export function NewSilence({ onDone }: { onDone: () => void }) {
   const create = useCreateSilence()
   const preview = usePreviewSilence()
   const [matchers, setMatchers] = useState(FIRST)
@@ -52,8 +52,7 @@ export function NewSilence() {
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const element = event.currentTarget
-    const input = inputOf(new FormData(element))
+    const input = inputOf(new FormData(event.currentTarget))
     // Both buttons send the form, so that the browser checks its fields for both.
     const { submitter } = event.nativeEvent as SubmitEvent
     create.reset()
@@ -62,17 +61,11 @@ export function NewSilence() {
       preview.mutate(input)
       return
     }
-    create.mutate(input, {
-      onSuccess: () => {
-        element.reset()
-        setMatchers(FIRST)
-        setWeekly(false)
-      },
-    })
+    create.mutate(input, { onSuccess: onDone })
   }
 
   return (
-    <Panel id="new-silence" title={strings.newSilence}>
+    <>
       <form className={pageStyles.panelForm} onSubmit={submit}>
         <MatcherFields
           matchers={matchers}
@@ -167,6 +160,6 @@ export function NewSilence() {
           )}
         </>
       )}
-    </Panel>
+    </>
   )
 }

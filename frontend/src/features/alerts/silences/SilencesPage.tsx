@@ -1,41 +1,42 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
 import { type Silence, silencesQuery, useEndSilence } from '~/api/silences'
 import { idsOf } from '~/lib/inTurn'
 import { formatMoment, timeOf } from '~/lib/time'
 import type { Bulk } from '~/ui/BulkBar'
-import { Confirm } from '~/ui/Confirm'
+import { CreateDrawer } from '~/ui/CreateDrawer'
 import { useClock } from '~/ui/clock'
-import { NoRows, ToForm } from '~/ui/NoRows'
+import { NoRows } from '~/ui/NoRows'
 import { Page } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { RowAction } from '~/ui/Records'
-import { Failed, Loading } from '~/ui/State'
+import { Unloaded } from '~/ui/Unloaded'
 import { useNow } from '~/ui/useNow'
 import { matcherWords } from '../matcherWords'
 import { strings } from '../strings'
 import { NewSilence } from './NewSilence'
 import { weeklyWords } from './silenceWords'
 
-/** Silences, and the form that creates one. */
+/** Silences, and the drawer that creates one. */
 export function SilencesPage() {
   const silences = useQuery(silencesQuery)
   const edits = useEdits()
-  if (silences.error && !silences.data) {
-    return <Failed what={strings.silences} error={silences.error} retry={() => void silences.refetch()} />
+  if (!silences.data) {
+    return <Unloaded query={silences} title={strings.silences} what={strings.silencesLower} failed={strings.silences} />
   }
   return (
-    <Page title={strings.silences} lead={strings.silencesLead}>
-      {!silences.data ? (
-        <Loading what={strings.silencesLower} />
-      ) : silences.data.length === 0 ? (
-        <NoRows next={edits && <ToForm form="new-silence">{strings.createOne}</ToForm>}>{strings.noSilences}</NoRows>
+    <Page
+      title={strings.silences}
+      lead={strings.silencesLead}
+      action={
+        edits && <CreateDrawer label={strings.newSilence}>{(close) => <NewSilence onDone={close} />}</CreateDrawer>
+      }
+    >
+      {silences.data.length === 0 ? (
+        <NoRows>{strings.noSilences}</NoRows>
       ) : (
         <List silences={silences.data} edits={edits} />
       )}
-      {silences.data && edits && <NewSilence />}
     </Page>
   )
 }
@@ -45,7 +46,6 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
   // A list that was read just now may have a silence that ended after the last tick.
   const now = Math.max(useNow(10_000, serverNow), serverNow())
   const end = useEndSilence()
-  const [ending, setEnding] = useState<Silence | null>(null)
   const momentOf = (at: string) => formatMoment(new Date(at), clock)
   const isOver = ({ ends_at }: Silence) => Date.parse(ends_at) <= now
   const bulk: Bulk<Silence> = {
@@ -61,64 +61,40 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
     ],
   }
   return (
-    <>
-      <RecordList
-        label={strings.silences}
-        rows={silences}
-        id={(silence) => silence.id}
-        bulk={edits && bulk}
-        columns={[
-          {
-            title: strings.reason,
-            cell: (silence) => silence.comment,
-            as: 'head',
-            by: { key: 'reason', value: (silence) => silence.comment },
-          },
-          {
-            title: strings.matchers,
-            cell: (silence) => silence.matchers.map(matcherWords).join(strings.and),
-            as: 'wrap',
-          },
-          { title: strings.schedule, cell: weeklyWords },
-          {
-            title: strings.endsAt,
-            cell: (silence) => momentOf(silence.ends_at),
-            by: { key: 'ends', value: (silence) => timeOf(silence.ends_at) },
-          },
-          {
-            title: strings.state,
-            cell: (silence) => (isOver(silence) ? strings.expired : silence.active ? strings.active : strings.pending),
-          },
-          {
-            title: strings.createdBy,
-            cell: (silence) => silence.created_by,
-            as: 'quiet',
-            by: { key: 'creator', value: (silence) => silence.created_by },
-          },
-          ...(edits
-            ? [
-                {
-                  title: strings.actions,
-                  cell: (silence: Silence) =>
-                    !isOver(silence) && (
-                      <RowAction label={strings.endName(silence.comment)} onClick={() => setEnding(silence)}>
-                        {strings.end}
-                      </RowAction>
-                    ),
-                },
-              ]
-            : []),
-        ]}
-      />
-      <Confirm
-        title={strings.endName(ending?.comment ?? '')}
-        action={strings.end}
-        about={ending?.id ?? null}
-        doing={end}
-        onClose={() => setEnding(null)}
-      >
-        {strings.endSilenceEffect}
-      </Confirm>
-    </>
+    <RecordList
+      label={strings.silences}
+      rows={silences}
+      id={(silence) => silence.id}
+      bulk={edits && bulk}
+      columns={[
+        {
+          title: strings.reason,
+          cell: (silence) => silence.comment,
+          as: 'head',
+          by: { key: 'reason', value: (silence) => silence.comment },
+        },
+        {
+          title: strings.matchers,
+          cell: (silence) => silence.matchers.map(matcherWords).join(strings.and),
+          as: 'wrap',
+        },
+        { title: strings.schedule, cell: weeklyWords },
+        {
+          title: strings.endsAt,
+          cell: (silence) => momentOf(silence.ends_at),
+          by: { key: 'ends', value: (silence) => timeOf(silence.ends_at) },
+        },
+        {
+          title: strings.state,
+          cell: (silence) => (isOver(silence) ? strings.expired : silence.active ? strings.active : strings.pending),
+        },
+        {
+          title: strings.createdBy,
+          cell: (silence) => silence.created_by,
+          as: 'quiet',
+          by: { key: 'creator', value: (silence) => silence.created_by },
+        },
+      ]}
+    />
   )
 }

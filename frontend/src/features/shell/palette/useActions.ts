@@ -27,7 +27,12 @@ export function useActions(meshId: string | undefined, onShortcuts: () => void):
       Icon: AddIcon,
       act: { to: '/annotations', search: { add: true, ...(meshId ? { mesh: meshId } : {}) } },
     },
-    { id: 'add-vm', name: strings.addVm, Icon: AddIcon, act: { to: '/onboarding', search: meshId ? { mesh: meshId } : {} } },
+    {
+      id: 'add-vm',
+      name: strings.addVm,
+      Icon: AddIcon,
+      act: { to: '/onboarding', search: meshId ? { mesh: meshId } : {} },
+    },
     { id: 'add-application', name: strings.addApplication, Icon: AddIcon, act: { to: '/applications/new' } },
     {
       id: 'switch-theme',

@@ -113,7 +113,10 @@ function ExactRange({ time, page, onChoose }: ExactRangeProps) {
     const range = rangeOf(time, page.span)
     return { from: Date.parse(range.from), to: time.until ? Date.parse(range.to) : undefined }
   })
-  const typed = { from: typedMoment(shown.from, clock), to: shown.to === undefined ? 'now' : typedMoment(shown.to, clock) }
+  const typed = {
+    from: typedMoment(shown.from, clock),
+    to: shown.to === undefined ? 'now' : typedMoment(shown.to, clock),
+  }
   const [texts, setTexts] = useState(typed)
   const [errors, setErrors] = useState<{ from?: string; to?: string }>({})
 
