@@ -13,16 +13,12 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from lab.benchmarks import figures
-
 import daemons
 from agents import Agent, Fleet, peer
 from laboratory import Host, Lab, LabError, Process, wait_until
 
-SECONDS = 60
 # After the last forged packet: grants to somebody without a proof last 4 s.
 TAIL_S = 10
-RATES_HZ = (1, 20)
 KINDS = (
     "grants",
     "cancellations",
@@ -171,16 +167,6 @@ class Seen:
 
     def _received(self) -> list[Packet]:
         return [p for p in self.packets if p.arrives and p.at_s >= self.since_s]
-
-
-def run() -> None:
-    """Measure forged packets of each kind at each rate; report the worst ratio."""
-    worst = 0.0
-    for rate_hz in RATES_HZ:
-        for kind, (sent, received) in measure(rate_hz, SECONDS).items():
-            figures.comment(f"{rate_hz} forged {kind} per second: {sent} octets sent, {received} reach the victim")
-            worst = max(worst, received / sent)
-    figures.report("agent_amplification_bytes_ratio", round(worst, 3), seconds=SECONDS, rates_hz=RATES_HZ)
 
 
 def measure(rate_hz: float, seconds: float) -> dict[str, tuple[int, int]]:

@@ -5,7 +5,6 @@ boundaries come from a study of the tail lab on the same sizes.
 """
 
 import json
-import os
 import random
 import shlex
 import statistics
@@ -13,7 +12,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.benchmarks import figures
 from sinemora.labs.tail_lab.core import study
 from sinemora.labs.tail_lab.core.egress_guard import command_of
 from sinemora.labs.tail_lab.core.link import Link
@@ -145,7 +143,6 @@ def compare(seed: int = SEED, length_s: float = LENGTH_S) -> dict[str, dict[str,
                 guard(scene.sender, "on", *chosen)
             took_s = scene.send(flows)
             if chosen:
-                figures.comment(guard(scene.sender, "status").strip())
                 guard(scene.sender, "off")
             both = list(zip(flows, took_s, strict=True))
             found[mode] = {
@@ -154,30 +151,3 @@ def compare(seed: int = SEED, length_s: float = LENGTH_S) -> dict[str, dict[str,
                 "all": Times.of(took_s),
             }
     return found
-
-
-def show(found: dict[str, dict[str, Times]]) -> str:
-    """Return a comparison as a table, ms."""
-    lines = [f"{'guard':<16} {'flows':<6} {'p50':>9} {'p99':>9} {'tail mean':>9} {'mean':>9}  (completion time, ms)"]
-    for mode, kinds in found.items():
-        for kind, times in kinds.items():
-            values = (times.p50, times.p99, times.tail_mean, times.mean)
-            lines.append(f"{mode:<16} {kind:<6} " + " ".join(f"{1e3 * value:9.1f}" for value in values))
-    return "\n".join(lines)
-
-
-def run() -> None:
-    """Print the comparison and its gains."""
-    if os.geteuid() != 0:
-        raise LabError("it loads eBPF programs.\nWhat to do: run it as root")
-    found = compare()
-    figures.comment(show(found))
-    before = found["off"]
-    for mode in ALPHAS:
-        after = found[mode]
-        name = f"agent_egress_guard_{mode.split('-')[0]}"
-        for figure in ("p50", "p99"):
-            old, new = getattr(before["short"], figure), getattr(after["short"], figure)
-            figures.report(f"{name}_short_{figure}_gain_percent", round(100 * (1 - new / old), 1))
-        rise = after["bulk"].mean / before["bulk"].mean - 1
-        figures.report(f"{name}_bulk_mean_rise_percent", round(100 * rise, 1))

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Agent, Fleet, peer
 from laboratory import Host, Lab
 
-CLIENTS = (1, 2, 3)
-RATES_HZ = (16, 128)
 WINDOWS = 10
 DAEMONS: dict[str, Callable[[Host], object]] = {
     "ptp4l": daemons.ptp4l_master,
@@ -38,18 +35,6 @@ class Reported:
             return
         self.sent += columns.sent[0]
         self.lost += columns.lost[0]
-
-
-def run() -> None:
-    """Measure every daemon with one to three clients at two rates."""
-    worst = 0.0
-    for rate_hz in RATES_HZ:
-        for count in CLIENTS:
-            for name, directions in measure(count, rate_hz).items():
-                for direction, reported in directions.items():
-                    figures.comment(f"{name}, {count} clients at {rate_hz}/s, {direction}: {reported}")
-                    worst = max(worst, 100 * reported.lost / max(1, reported.sent))
-    figures.report("agent_false_loss_percent_stock_matrix", round(worst, 3), clients=CLIENTS, rates_hz=RATES_HZ)
 
 
 def measure(count: int, rate_hz: int) -> dict[str, dict[str, Reported]]:

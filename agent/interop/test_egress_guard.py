@@ -173,9 +173,7 @@ def test_errors_name_what_is_wrong(host: Host) -> None:
 
 @pytest.fixture(scope="module")
 def compared() -> dict[str, dict[str, Times]]:
-    found = egress_guard.compare()
-    sys.stderr.write(egress_guard.show(found) + "\n")
-    return found
+    return egress_guard.compare()
 
 
 @pytest.mark.parametrize("mode", ["strict-priority", "log-priority"])
