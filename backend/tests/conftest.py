@@ -279,13 +279,19 @@ def mail_server() -> Iterator[MailServer]:
 
 
 @pytest.fixture
-def mail_settings(monkeypatch: pytest.MonkeyPatch, mail_server: MailServer, servers: Servers) -> Iterator[None]:
-    """Settings with a mail server and a secret key."""
+def secret_key(monkeypatch: pytest.MonkeyPatch, servers: Servers) -> Iterator[None]:
+    """Settings with a key, under which secrets are stored."""
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mail_server.port}")
     config.settings.cache_clear()
     yield
     monkeypatch.undo()
+    config.settings.cache_clear()
+
+
+@pytest.fixture
+def mail_settings(monkeypatch: pytest.MonkeyPatch, mail_server: MailServer, secret_key: None) -> None:
+    """Settings with a mail server and a secret key."""
+    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mail_server.port}")
     config.settings.cache_clear()
 
 

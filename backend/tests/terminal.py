@@ -1,8 +1,10 @@
 """Product for tests of commands: an API on loopback, and a client with a separate key."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -27,16 +29,30 @@ def run_jobs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(task, "apply_async", send)
 
 
+def api(app: Any = None, **more: Any) -> uvicorn.Server:
+    """Return a server of the API, or of another application, that does not wait for open requests when it ends."""
+    return uvicorn.Server(uvicorn.Config(app or create_app(), log_config=None, timeout_graceful_shutdown=1, **more))
+
+
+@contextmanager
+def serving(server: uvicorn.Server) -> Iterator[tuple[str, int]]:
+    """Run a server in a thread on a free port; yield its address, and end it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        until(lambda: server.started, "the start of the server")
+        try:
+            yield listener.getsockname()
+        finally:
+            server.should_exit = True
+            thread.join(WAIT_MOST_S)
+        assert not thread.is_alive()
+
+
 @contextmanager
 def listening(owner: Member) -> Iterator[Client]:
     """Yield a client of `owner` that may read and write while the API runs."""
     body = {"name": "terminal", "scopes": ["read", "write"], "expires_at": in_a_month()}
     key = owner.created("/v1/api-keys", body)
-    server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    until(lambda: server.started, "the start of the server")
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield Client(f"http://127.0.0.1:{port}", key["secret"])
-    server.should_exit = True
-    thread.join(WAIT_MOST_S)
+    with serving(api()) as (host, port):
+        yield Client(f"http://{host}:{port}", key["secret"])

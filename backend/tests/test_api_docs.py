@@ -4,25 +4,20 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from redis import Redis
 from sqlalchemy import Engine
 
 from sinemora.access.tenants.service import create_owner
-from sinemora.main import create_app
 from tests.api_clients import PASSWORD
-from tests.terminal import run_jobs_at_once
+from tests.terminal import api, run_jobs_at_once, serving
 from tests.test_every_route import operations
 from tests.test_unknown_fields import resolved
-from tests.waits import until
 
 DOCS = Path(__file__).parents[2] / "docs" / "api" / "README.md"
 SIGNING_IN = DOCS.read_text().split("A device without a browser")[0]
@@ -33,14 +28,8 @@ MARK = "----- end of example -----"
 @pytest.fixture
 def address(database: Engine, redis: Redis) -> Iterator[str]:
     """Yield the address of a live API on a separate port."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        until(lambda: server.started, "the start of the server")
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
+    with serving(api()) as (host, port):
+        yield f"http://{host}:{port}"
 
 
 def shape(value: Any) -> Any:

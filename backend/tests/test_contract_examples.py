@@ -2,12 +2,8 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from sinemora.kit import config
 from tests.api_clients import Member
 from tests.recorded_examples import contract_of_api
 
@@ -53,15 +49,6 @@ def test_a_schedule_of_recommendations(owner: Member, make_mesh: Any):
     path = f"/v1/meshes/{make_mesh(owner, 1).id}/recommendation-schedules"
     assert owner.put(path, json=recorded("set_recommendation_schedule")).status_code == 200
     assert owner.get(path).json()["every_h"] == 24
-
-
-@pytest.fixture
-def secret_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
 
 
 def test_an_artifact_of_one_block(owner: Member, make_mesh: Any, secret_key: None):

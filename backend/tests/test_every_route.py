@@ -8,9 +8,9 @@ import pytest
 
 from tests.api_clients import Caller, Member
 from tests.recorded_examples import contract_of_api
-from tests.test_names_taken import bodies, secret_key
+from tests.test_names_taken import bodies
 
-assert secret_key
+pytestmark = pytest.mark.usefixtures("secret_key")
 
 PUBLIC = {
     ("get", "/healthz"),

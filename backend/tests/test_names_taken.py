@@ -1,6 +1,5 @@
 """A name that another request takes at the same moment has the code of a name that is taken already."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
@@ -8,12 +7,13 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import UniqueConstraint, text
 
-from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.tables import metadata
 from tests.api_clients import Member, MeshWorld
 from tests.expiry import in_a_month
 from tests.waits import WAIT_MOST_S, until
+
+pytestmark = pytest.mark.usefixtures("secret_key")
 
 REPLACED = {"price_lists"}
 """Tables whose objects replace the one of their name."""
@@ -65,16 +65,6 @@ def test_every_name_has_a_code_and_is_tried_here(owner: Member, make_mesh: Any):
     constraints = named().keys() - REPLACED - ACROSS_TENANTS - PARTS
     assert {name for name in constraints if "taken_as" not in named()[name].info} == set()
     assert constraints - PUBLISHED == bodies(make_mesh(owner, 2)).keys()
-
-
-@pytest.fixture(autouse=True)
-def secret_key(monkeypatch: pytest.MonkeyPatch, servers: Any) -> Iterator[None]:
-    """Let the product store secrets."""
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "k" * 40)
-    settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
 
 
 @pytest.mark.parametrize("table", sorted(named().keys() - REPLACED - ACROSS_TENANTS - PARTS - PUBLISHED))

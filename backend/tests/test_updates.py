@@ -6,10 +6,8 @@ from uuid import UUID, uuid4
 from tests.advisors.compute_mix.test_price_difference import BASIS
 from tests.api_clients import AgentCaller, Member, MeshWorld
 from tests.test_every_route import filled, operations
-from tests.test_names_taken import bodies, secret_key
+from tests.test_names_taken import bodies
 from tests.test_unknown_fields import resolved
-
-__all__ = ["secret_key"]
 
 OF_MESHES = (
     "/v1/meshes/{mesh_id}/artifact-settings",

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from sinemora.alerts.models import Receiver
 from sinemora.cli import main
-from sinemora.kit import config, encryption
+from sinemora.kit import encryption
 from sinemora.kit.db import tenant_session
 from sinemora_client import Client
 from tests.alerts.conftest import Watched, egress
@@ -46,18 +46,14 @@ def types(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def keeps_secrets(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Settings with a secret key; return a function that decrypts the stored secrets by receiver."""
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    config.settings.cache_clear()
+def keeps_secrets(watched: Watched, secret_key: None) -> Any:
+    """Return a function that decrypts the stored secrets by receiver."""
 
     def kept() -> dict[str, Any]:
         with tenant_session(watched.owner.tenant_id) as session:
             return {row.name: encryption.decrypt(row.secret) for row in session.scalars(select(Receiver))}
 
-    yield kept
-    monkeypatch.undo()
-    config.settings.cache_clear()
+    return kept
 
 
 def test_an_incident_is_shown_acknowledged_and_resolved(run_command: Any):

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,7 @@ from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.terminal import listening
 
-SECRET = "of the tests"
-
-
-@pytest.fixture(autouse=True)
-def secret_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", SECRET)
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
+pytestmark = pytest.mark.usefixtures("secret_key")
 
 
 @pytest.fixture

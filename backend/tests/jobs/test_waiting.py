@@ -1,14 +1,12 @@
 """Jobs for scripts: wait for their end, then go to their result or their problem."""
 
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import httpx2
 import pytest
-import uvicorn
 
 from sinemora.jobs import executor
 from sinemora.jobs.context import JobContext
@@ -16,6 +14,7 @@ from sinemora.kit.db import engine
 from sinemora.main import create_app
 from tests.api_clients import Caller
 from tests.jobs.asking import ask
+from tests.terminal import api, serving
 from tests.waits import LONGEST_WAIT_S, WAIT_MOST_S, until
 
 
@@ -95,31 +94,23 @@ def test_a_client_that_goes_away_while_it_waits_disturbs_nobody(
     """A real connection that is cut: others still wait for the same job, and nothing is held after its end."""
     job_id = ask(owner, make_kind(lambda job: {"times": 2}))
     app = create_app()
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    until(lambda: server.started, "the start of the server")
-    port = listener.getsockname()[1]
     cookies = "; ".join(f"{name}={value}" for name, value in owner.cookies.items())
     path = f"/v1/jobs/{job_id}?wait_s=30"
-    for _ in range(20):
-        with socket.create_connection(("127.0.0.1", port)) as gone:
-            gone.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookies}\r\n\r\n".encode())
-            time.sleep(0.05)
-    address, headers = f"http://127.0.0.1:{port}{path}", {"Cookie": cookies}
-    with ThreadPoolExecutor(1) as pool:
-        began = time.monotonic()
-        waiting = pool.submit(httpx2.get, address, headers=headers, timeout=WAIT_MOST_S)
-        until(lambda: app.state.job_watch._waiting, "the wait")
-        until(lambda: in_use() == 0 or waiting.done(), "no connection in use")
-        assert not waiting.done()
-        executor.run(owner.tenant_id, job_id)
-        answer = waiting.result()
-    assert time.monotonic() - began < LONGEST_WAIT_S
-    assert (answer.status_code, answer.json()["state"]) == (200, "succeeded")
-    until(lambda: app.state.job_watch._waiting == {}, "nothing waits")
-    server.should_exit = True
-    thread.join(WAIT_MOST_S)
-    assert not thread.is_alive()
+    with serving(api(app)) as (host, port):
+        for _ in range(20):
+            with socket.create_connection((host, port)) as gone:
+                gone.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookies}\r\n\r\n".encode())
+                time.sleep(0.05)
+        address, headers = f"http://{host}:{port}{path}", {"Cookie": cookies}
+        with ThreadPoolExecutor(1) as pool:
+            began = time.monotonic()
+            waiting = pool.submit(httpx2.get, address, headers=headers, timeout=WAIT_MOST_S)
+            until(lambda: app.state.job_watch._waiting, "the wait")
+            until(lambda: in_use() == 0 or waiting.done(), "no connection in use")
+            assert not waiting.done()
+            executor.run(owner.tenant_id, job_id)
+            answer = waiting.result()
+        assert time.monotonic() - began < LONGEST_WAIT_S
+        assert (answer.status_code, answer.json()["state"]) == (200, "succeeded")
+        until(lambda: app.state.job_watch._waiting == {}, "nothing waits")
     assert [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")] == []

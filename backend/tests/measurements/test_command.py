@@ -1,34 +1,23 @@
 """`sinemora export` and `sinemora import`, against a live API and a worker that works at once."""
 
 import json
-import socket
-import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
 
 from sinemora import cli
 from sinemora.labs.profiler.variation import read_table
-from sinemora.main import create_app
 from tests.expiry import in_a_month
-from tests.terminal import run_jobs_at_once
-from tests.waits import until
+from tests.terminal import api, run_jobs_at_once, serving
 
 
 @pytest.fixture
 def address(http, monkeypatch) -> Iterator[str]:
     """Yield the address of a live API on a separate port; a thread runs jobs when they are sent."""
     run_jobs_at_once(monkeypatch)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        until(lambda: server.started, "the start of the server")
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
+    with serving(api()) as (host, port):
+        yield f"http://{host}:{port}"
 
 
 def signed_in(owner, monkeypatch) -> None:

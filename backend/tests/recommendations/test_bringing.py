@@ -5,11 +5,11 @@ import hashlib
 import pytest
 
 from tests.api_clients import MeshWorld
-from tests.artifacts.test_artifacts import exchange, publish, secret_key, switch
+from tests.artifacts.test_artifacts import exchange, publish, switch
 from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
 
-__all__ = ["secret_key"]
+pytestmark = pytest.mark.usefixtures("secret_key")
 
 
 @pytest.fixture

@@ -131,16 +131,6 @@ def test_streams_of_a_caller_and_of_a_tenant_are_counted(
 PAGERDUTY = {"name": "p", "kind": "pagerduty", "secret": {"routing_key": "OWNERS-KEY"}}
 
 
-@pytest.fixture
-def secret_key(monkeypatch: pytest.MonkeyPatch) -> Any:
-    from sinemora.kit import config
-
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    config.settings.cache_clear()
-    yield
-    config.settings.cache_clear()
-
-
 @pytest.mark.usefixtures("secret_key")
 def test_a_secret_does_not_travel_to_another_server(owner: Member):
     target = owner.created("/v1/receivers", PAGERDUTY | {"settings": {"url": "https://events.example/v2"}})

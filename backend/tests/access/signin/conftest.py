@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 from httpx2 import Response
-from pydantic import SecretStr
 from sqlalchemy import text
 
 from sinemora.access.signin import totp
 from sinemora.access.tenants.access import DEVICE_COOKIE, cookie_name
 from sinemora.kit import outbox
-from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from tests.api_clients import PASSWORD, Caller, Member
 from tests.mail_server import MailServer
@@ -79,12 +77,6 @@ def mails(mail_server: MailServer) -> list[EmailMessage]:
     """Deliver waiting mails and return all that arrived, oldest first."""
     outbox.deliver_due()
     return [message_from_bytes(raw, _class=EmailMessage, policy=policy.default) for _, raw in mail_server.got]
-
-
-@pytest.fixture
-def secret_key(monkeypatch: pytest.MonkeyPatch, servers: Any) -> None:
-    """A key with which secrets are encrypted."""
-    monkeypatch.setattr(settings(), "secret_key", SecretStr("of the tests"))
 
 
 def add_app(member: Member) -> tuple[App, list[str]]:

@@ -26,15 +26,10 @@ def test_every_change_has_its_values_before_and_after(owner: Member):
     assert "changes" not in entries(owner, action="zone.updated")[0]["detail"]
 
 
-def test_secrets_are_recorded_without_values(owner: Member, monkeypatch: pytest.MonkeyPatch):
-    from sinemora.kit import config
-
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    config.settings.cache_clear()
+def test_secrets_are_recorded_without_values(owner: Member, secret_key: None):
     body = {"name": "p", "kind": "pagerduty", "settings": {}, "secret": {"routing_key": "FIRST-KEY"}}
     receiver = owner.created("/v1/receivers", body)
     owner.patch(f"/v1/receivers/{receiver['id']}", json={"secret": {"routing_key": "SECOND-KEY"}})
-    config.settings.cache_clear()
     (entry,) = entries(owner, action="receiver.updated")
     assert entry["detail"]["changes"]["secret"] == {"before": "hidden", "after": "hidden"}
     assert "KEY" not in json.dumps(entries(owner))

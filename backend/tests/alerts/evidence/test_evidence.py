@@ -21,15 +21,7 @@ from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.terminal import listening
 
-
-@pytest.fixture(autouse=True)
-def secret_key(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Settings with a secret key."""
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
+pytestmark = pytest.mark.usefixtures("secret_key")
 
 
 @pytest.fixture

@@ -2,17 +2,15 @@
 
 import json
 import socket
-import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
 
 from sinemora.kit.http import connection
 from sinemora.kit.http.connection import HEAD_BYTES, LimitedConnection
 from sinemora.main import server as api_server
-from tests.waits import until
+from tests.terminal import api, serving
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 1000000\r\n\r\n"
@@ -39,15 +37,8 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     """Yield the address of a server whose limits of time are short."""
     monkeypatch.setattr(connection, "HEAD_S", 0.4)
     monkeypatch.setattr(connection, "BODY_S", 0.6)
-    config = uvicorn.Config(body_length, http=LimitedConnection, lifespan="off", log_config=None, timeout_keep_alive=1)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        until(lambda: server.started, "the start of the server")
-        yield listening.getsockname()[:2]
-        server.should_exit = True
-        thread.join()
+    with serving(api(body_length, http=LimitedConnection, lifespan="off", timeout_keep_alive=1)) as found:
+        yield found
 
 
 def answer(caller: socket.socket) -> bytes:

@@ -1,7 +1,7 @@
 """A mesh with two hours of yesterday, and a bucket of its tenant on a real server."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -107,22 +107,14 @@ class Exports:
 
 
 @pytest.fixture(autouse=True)
-def secret_key(monkeypatch: pytest.MonkeyPatch, servers: Any) -> Iterator[None]:
+def keeps_secrets(secret_key: None) -> None:
     """Set the key under which secrets are stored."""
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
 
 
 @pytest.fixture
-def allowed_networks(monkeypatch: pytest.MonkeyPatch, secret_key: None) -> Iterator[None]:
+def allowed_networks(monkeypatch: pytest.MonkeyPatch, secret_key: None) -> None:
     """Allow buckets on this machine, where the server is."""
     monkeypatch.setenv("SINEMORA_BUCKET_NETWORKS", "127.0.0.0/8")
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
     config.settings.cache_clear()
 
 

@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from time import sleep
 from typing import Any
@@ -19,6 +18,7 @@ from tests.api_clients import AgentCaller, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_start
 from tests.measurements.worlds import simple
+from tests.terminal import serving
 from tests.waits import WAIT_MOST_S, until
 
 REPORTS = "/v1/agents/self/reports"
@@ -29,14 +29,8 @@ OWN = {"date", "sinemora-held-ns", "sinemora-time-ns", "x-request-id"}
 @pytest.fixture(scope="module")
 def running(servers: Servers) -> Iterator[tuple[Server, tuple[str, int]]]:
     started = server()
-    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
-        ended = pool.submit(started.run, [listening])
-        until(lambda: started.started, "the start of the server")
-        try:
-            yield started, listening.getsockname()
-        finally:
-            started.should_exit = True
-            ended.result()
+    with serving(started) as address:
+        yield started, address
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Live events through a real server: one per window, after a restart of Valkey too, and no connection held."""
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -9,30 +8,21 @@ from contextlib import contextmanager
 
 import httpx2
 import pytest
-import uvicorn
 
 from sinemora.kit import db
-from sinemora.main import create_app
 from sinemora.measurements.live import hub
 from tests.api_clients import Member, MeshWorld, join
 from tests.measurements.reports import report_of, sent, window_start, window_starts
 from tests.measurements.worlds import simple
+from tests.terminal import api, serving
 from tests.waits import WAIT_MOST_S, until
 
 
 @pytest.fixture
 def server(database, redis) -> Iterator[str]:
     """The address of an API in this process, on a real socket."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1)
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, args=([listener],), daemon=True)
-    thread.start()
-    until(lambda: running.started, "the start of the server")
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    running.should_exit = True
-    thread.join(WAIT_MOST_S)
-    assert not thread.is_alive()
+    with serving(api()) as (host, port):
+        yield f"http://{host}:{port}"
 
 
 @pytest.fixture
