@@ -6,6 +6,22 @@ const US: i64 = 1_000;
 const INTERVAL: i64 = 10_000 * US;
 const DEADLINE: i64 = 1_000_000 * US;
 const REQUESTER: PortIdentity = PortIdentity { clock: 7, port: 1 };
+const SYNC: Body = Body::Sync {
+    two_step: true,
+    origin_ns: 0,
+};
+
+/// Return the body of a Delay_Resp to `REQUESTER` that carries no more than t4.
+fn delay_resp(receive_ns: i64) -> Body {
+    Body::DelayResp {
+        receive_ns,
+        requester: REQUESTER,
+        rx_report: None,
+        sync_left_ns: None,
+        hardware_clock: None,
+        vm: None,
+    }
+}
 
 fn pending<T>(at: RawTime, tag: T) -> PendingRequest<T> {
     let deadline = at.plus(DEADLINE);
@@ -113,14 +129,7 @@ impl Dialogue {
     }
 
     fn sync(&mut self, id: u16) -> Verdict {
-        self.receive_response(
-            id,
-            300,
-            Body::Sync {
-                two_step: true,
-                origin_ns: 0,
-            },
-        )
+        self.receive_response(id, 300, SYNC)
     }
 
     fn follow_up(&mut self, id: u16) -> Verdict {
@@ -217,10 +226,7 @@ fn an_exchange_has_the_less_precise_origin_of_its_own_timestamps() {
             source: REQUESTER,
             sequence_id: 0,
             correction: Correction(0),
-            body: Body::Sync {
-                two_step: true,
-                origin_ns: 0,
-            },
+            body: SYNC,
         };
         let arrival = Arrival {
             source: arrived,
@@ -251,16 +257,8 @@ fn impossible_times_are_counted_and_not_measured() {
                 origin_ns: t1_us * US,
             },
         );
-        let body = Body::DelayResp {
-            receive_ns: t4_us * US,
-            requester: REQUESTER,
-            rx_report: None,
-            sync_left_ns: None,
-            hardware_clock: None,
-            vm: None,
-        };
         assert_eq!(
-            dialogue.receive_response(0, 320, body),
+            dialogue.receive_response(0, 320, delay_resp(t4_us * US)),
             Verdict::Implausible,
             "{t1_us} {t4_us}"
         );
@@ -382,17 +380,7 @@ fn after_the_deadline_it_is_too_late() {
     dialogue.send_request(9);
     dialogue.request_arrives(0);
     let late = DEADLINE / US + 1;
-    assert_eq!(
-        dialogue.receive_response(
-            0,
-            late,
-            Body::Sync {
-                two_step: true,
-                origin_ns: 0
-            }
-        ),
-        Verdict::Late
-    );
+    assert_eq!(dialogue.receive_response(0, late, SYNC), Verdict::Late);
     dialogue.response(1);
     assert_eq!(dialogue.outcomes(5), "lost in, back");
     assert_eq!(dialogue.sync(0), Verdict::Late);
@@ -601,15 +589,7 @@ fn the_sync_of_a_standard_responder_may_leave_before_the_request() {
         exchanges.receive(&message(id, sync), arrival(-10)),
         Verdict::Taken
     );
-    let response = Body::DelayResp {
-        receive_ns: 40 * US,
-        requester: REQUESTER,
-        rx_report: None,
-        sync_left_ns: None,
-        hardware_clock: None,
-        vm: None,
-    };
-    let verdict = exchanges.receive(&message(id, response), arrival(90));
+    let verdict = exchanges.receive(&message(id, delay_resp(40 * US)), arrival(90));
     let Verdict::Complete(outbound, inbound) = verdict else {
         panic!("{verdict:?}");
     };
@@ -631,18 +611,8 @@ fn what_switches_say_they_held_is_part_of_the_delay_and_counted_apart() {
         let mut exchanges = ExchangeTable::new(REQUESTER);
         let id = standard(&mut exchanges);
         let bodies = [
-            Body::DelayResp {
-                receive_ns: 1_400 * US,
-                requester: REQUESTER,
-                rx_report: None,
-                sync_left_ns: None,
-                hardware_clock: None,
-                vm: None,
-            },
-            Body::Sync {
-                two_step: true,
-                origin_ns: 0,
-            },
+            delay_resp(1_400 * US),
+            SYNC,
             Body::FollowUp {
                 origin_ns: 600 * US,
             },
@@ -673,11 +643,7 @@ fn what_switches_say_they_held_is_part_of_the_delay_and_counted_apart() {
 fn an_unanswered_request_to_a_standard_responder_is_settled_at_its_deadline() {
     let mut exchanges = ExchangeTable::new(REQUESTER);
     let id = standard(&mut exchanges);
-    let sync = Body::Sync {
-        two_step: true,
-        origin_ns: 0,
-    };
-    exchanges.receive(&message(id, sync), arrival(RawTime(0)));
+    exchanges.receive(&message(id, SYNC), arrival(RawTime(0)));
     let mut outcome = Vec::new();
     exchanges.settle(RawTime(DEADLINE), |s| outcome.push(s));
     assert_eq!(outcome.len(), 1);
@@ -693,11 +659,7 @@ fn a_delay_resp_with_t1_needs_no_follow_up() {
     let mut dialogue = Dialogue::new();
     let id = dialogue.send_request(1);
     dialogue.request_arrives(id);
-    let sync = Body::Sync {
-        two_step: true,
-        origin_ns: 0,
-    };
-    assert_eq!(dialogue.receive_response(id, 100, sync), Verdict::Taken);
+    assert_eq!(dialogue.receive_response(id, 100, SYNC), Verdict::Taken);
     let joint = Body::DelayResp {
         receive_ns: 40 * US,
         requester: REQUESTER,
@@ -824,11 +786,7 @@ fn second_answered_twice(
 
 #[test]
 fn a_repeated_answer_of_an_sptp_server_is_that_to_the_request_before() {
-    let sync = Body::Sync {
-        two_step: true,
-        origin_ns: 0,
-    };
-    let outcomes = second_answered_twice(ExchangeTable::open_sptp, sync);
+    let outcomes = second_answered_twice(ExchangeTable::open_sptp, SYNC);
     assert_eq!(outcomes.len(), 2);
     for outcome in &outcomes {
         let known = (outcome.request_arrived, outcome.sync_sent);
@@ -837,7 +795,7 @@ fn a_repeated_answer_of_an_sptp_server_is_that_to_the_request_before() {
     }
     assert_eq!((outcomes[0].outbound, outcomes[0].inbound), (None, None));
     // An agent answers each request by its own sequence id: a repeated Sync is a packet that the network doubled.
-    let between_agents = second_answered_twice(ExchangeTable::open, sync);
+    let between_agents = second_answered_twice(ExchangeTable::open, SYNC);
     assert_eq!(between_agents[0].request_arrived, None);
     assert!(!between_agents[0].answered);
 }
