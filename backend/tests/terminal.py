@@ -31,7 +31,9 @@ def run_jobs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def api(app: Any = None, **more: Any) -> uvicorn.Server:
     """Return a server of the API, or of another application, that does not wait for open requests when it ends."""
-    return uvicorn.Server(uvicorn.Config(app or create_app(), log_config=None, timeout_graceful_shutdown=1, **more))
+    return uvicorn.Server(
+        uvicorn.Config(app or create_app(), log_level="warning", log_config=None, timeout_graceful_shutdown=1, **more)
+    )
 
 
 @contextmanager
