@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
+import { diverging, PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
 import { useDrawnSvg } from '../useDrawnSvg'
 import styles from './trips.module.css'
 
@@ -11,6 +11,8 @@ interface Props {
   /** Smallest and largest value of the scale, which several grids may share. */
   range: [number, number]
   theme: Theme
+  /** The values are changes: what fell has the other hue, and what is below the scale the colour of no change. */
+  diverges?: boolean
   /** A cell as a sentence, shown by the pointer. */
   describe: (row: number, column: number) => string
   /** Cells to point out. */
@@ -27,12 +29,14 @@ const LONGEST = 16
 const CHARACTER = 6.8
 
 /** A small square grid of values, coloured by logarithm; blank cells are unknown. Small grids show row and column names. */
-export function TripsGrid({ label, names, values, range, theme, describe, marked, wrap }: Props) {
-  const ramp = sequential(theme)
+export function TripsGrid({ label, names, values, range, theme, diverges, describe, marked, wrap }: Props) {
+  const [plain, both] = [sequential(theme), diverging(theme)]
   const cell = SIDE / Math.max(names.length, 1)
   const [low, high] = range.map((value) => Math.log(Math.max(value, 1))) as [number, number]
   const share = (value: number) =>
     high > low ? Math.min(Math.max((Math.log(Math.max(value, 1)) - low) / (high - low), 0), 1) : 0
+  const colour = (value: number) =>
+    css(diverges ? both(0.5 + 0.5 * Math.sign(value) * share(Math.abs(value))) : plain(share(value)))
   const words = names.map((name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name))
   const room = names.length > MOST_NAMED ? 0 : Math.max(...words.map((word) => word.length), 0) * CHARACTER + 8
   const all = SIDE + room
@@ -70,7 +74,7 @@ export function TripsGrid({ label, names, values, range, theme, describe, marked
               y={y * cell + 0.5}
               width={Math.max(cell - 1, 0.5)}
               height={Math.max(cell - 1, 0.5)}
-              fill={value === null ? css(PAGE[theme]) : css(ramp(share(value)))}
+              fill={value === null ? css(PAGE[theme]) : colour(value)}
               className={marked?.(y, x) ? styles.marked : value === null ? styles.hole : undefined}
             >
               <title>{describe(y, x)}</title>

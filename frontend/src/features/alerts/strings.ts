@@ -1,6 +1,5 @@
 /** Texts of alert rules, incidents, receivers, routes and silences. */
 
-import { NO_USUAL_YET } from '~/lib/usual'
 import { proposedMoves, words } from '~/lib/words'
 
 export const strings = {
@@ -318,18 +317,7 @@ export const strings = {
   reopen: 'Reopen',
   resolve: 'Resolve',
   percentLost: (percent: string) => `${percent} % lost`,
-  deviationsAbove: (deviations: string) => `${deviations} σ above the baseline`,
   lossLower: 'loss',
-  mapped: {
-    loss: 'loss',
-    deviations: 'standard deviations above the baseline',
-    changes: 'change of the one-way delay from usual',
-    spikes: 'largest delay of the window above its median',
-    delay: 'delay',
-  },
-  aboveMedian: (delay: string) => `${delay} above the median`,
-  evidenceSummary: (names: string, unit: string, worst: string) => `Paths among ${names}: ${unit}, at most ${worst}`,
-  evidenceScale: (worst: string) => `From each row to each column; maximum ${worst}.`,
   suspects: 'Suspects',
   explains: 'Explains',
   ofAffected: (count: string, total: string) => `${count} of ${total} affected paths`,
@@ -340,6 +328,10 @@ export const strings = {
   median: 'Median',
   fromUsual: (change: string) => `${change} from usual`,
   summary: 'Summary',
+  nextSteps: 'Next steps',
+  told: 'Who was told',
+  silenceThis: 'Silence this…',
+  reasons: 'Reasons',
   figuresOf: (moment: string) => `The figures are those of its worst window, ${moment}.`,
   whereCaption: (by: 'zone' | 'vm', shown: number, of: number) => {
     const nouns = by === 'zone' ? 'zones' : 'VMs'
@@ -374,74 +366,18 @@ export const strings = {
   verdictNetwork: 'The network changed.',
   verdictClock: 'A clock changed, not the network.',
   verdictHost: 'The host of the VM is at fault, not the network: its machine had no time for it.',
-  hostWaits: 'The VM waited for a processor, and that explains what its paths show.',
-  spikesWaiting: (waiting: string, spikes: string, vm: string) =>
-    `${waiting} of ${spikes} spikes fall into moments in which ${vm} waited for a processor.`,
-  hostStolen: (share: string) => `${share} stolen by the hypervisor`,
-  hostThrottled: (share: string) => `${share} held back by a quota`,
-  hostWaited: (vm: string, share: string, longest: string, shares: string[]) =>
-    `In the minute before, ${vm} waited for a processor ${share} of the time${shares.length ? ` (${shares.join(', ')})` : ''}, at most ${longest} at once.`,
   verdictAgent: 'A VM or its agent is down; its network is unknown until it reports again.',
   verdictAgents: 'Agents are down or do not reach the backend; the network is unknown until they report again.',
   verdictApplication: 'The network is not known to have changed.',
   verdictShaping: 'Shaping of the VM, not a change of the network.',
   verdictFairness: 'Members share the network unevenly.',
-  verdictOtherIncident: 'Another incident explains why the objective is missed.',
   costsApplication: (name: string, points: string) => `costs ${name} ${points} of performance.`,
   verdictUndecided: 'Not decided.',
-  pathCount: (paths: number, count: string) => (paths === 1 ? '1 path' : `${count} paths`),
-  oneWayUp: (paths: string, compared: string, change: string) =>
-    `${paths} of ${compared} affected paths are slower than usual, by ${change} in the median.`,
-  reverseUp: (change: string) => `The reverse direction is slower too (${change}).`,
-  reverseUnchanged: (change: string) =>
-    `The reverse direction is as usual (${change}): only one direction is affected.`,
-  reverseDown: (change: string) => `The reverse direction seems faster by ${change}.`,
-  roundTripChanged: (change: string) => `The round trip changed by ${change}; it does not depend on clocks.`,
-  roundTripUnchanged: (change: string) => `The round trip is as usual (${change}).`,
-  roundTripProvesClock: (change: string) =>
-    `The round trip is as usual (${change}): a clock offset adds to one direction what it takes from the other.`,
-  packetsLost: (loss: string, paths: string) => `${loss} of the packets are lost on ${paths}.`,
-  spikesOn: (paths: string) => `Delay spikes repeat on ${paths}.`,
-  clockErrorUp: (paths: string) => `The clock error is above its usual value on ${paths}.`,
-  agentSilent: 'No reports arrive.',
-  bucketEmpties:
-    'The VM uses more than the rate of its token bucket. Without tokens its traffic is held to the rate, or dropped.',
-  sharesUneven: 'The fairness index of their shares is below the limit of the rule.',
-  shares: 'Shares at the worst time',
-  sharesOf: (members: string, index: string, below: string) =>
-    `Fairness index of ${members}: ${index}, limit ${below}. 1 means equal shares.`,
-  membersOf: {
-    vms: (count: string) => `${count} VMs`,
-    applications: (count: string) => `${count} applications`,
-    flows: (count: string) => `${count} flows`,
-  },
-  flowsBetween: (flows: string, source: string, target: string) => `${flows} between ${source} and ${target}`,
-  member: 'Member',
-  relativeShare: 'Of the mean',
-  leastShares: (shown: string, count: string) => `The ${shown} smallest of ${count} shares.`,
   sharesNow: 'Shares now',
-  shareColumn: { vms: 'Requests per second', applications: 'Performance', flows: 'Requests per second' },
-  bucketLeft: (use: string, rate: string, left: string, depth: string, empty: string) =>
-    `When the incident opened: ${use} against a rate of ${rate}, ${left} of ${depth} left, ${empty}.`,
-  bucketEmptyIn: (time: string) => `empty in ${time}`,
-  bucketEmpty: 'empty',
-  delaysUsual: 'One-way delays are within their usual range.',
-  noUsualYet: NO_USUAL_YET,
-  objectiveMissed: 'The predicted performance is below the objective.',
-  applicationsLose: (names: string) => `By their curves these applications lose performance: ${names}.`,
-  applicationsUnaffected: (names: string) => `By their curves these applications lose nothing: ${names}.`,
-  applicationsUnknown: (names: string) => `The performance of some applications is unknown: ${names}.`,
   noApplicationsAffected: 'No application communicates over the affected paths.',
-  affectedBasis: (isOver: boolean) =>
-    isOver
-      ? 'The performance is that of the last evaluation; both are predicted at the p50 of round trips in the newest window of each path at that time.'
-      : 'Predicted at the p50 of round trips in the newest window of each path.',
   lostOnThesePaths: 'Performance lost on these paths',
   mostLost: 'Most performance lost on these paths',
   providerEvidence: 'Evidence for the provider',
-  providerEvidenceLead:
-    'A signed report with method, clocks, affected paths before and during the incident, and raw exchanges of spikes.',
-  openEvidence: 'Open evidence',
   theEvidence: 'The evidence',
   evidenceLower: 'the evidence',
   evidenceOf: (title: string) => `Evidence: ${title}`,

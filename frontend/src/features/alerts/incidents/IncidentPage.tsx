@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { useEdits } from '~/api/access'
 import { type Incident, incidentQuery } from '~/api/incidents'
 import { incidentFindingsQuery } from '~/api/overview'
+import { formatPoints } from '~/lib/performance'
 import { sentenceCase } from '~/lib/text'
 import { type Clock, formatAge, formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
-import { ButtonLink, TextLink } from '~/ui/links'
+import { TextLink } from '~/ui/links'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Loading, Notice } from '~/ui/State'
@@ -18,17 +19,23 @@ import { STATES } from '../incidentWords'
 import { strings } from '../strings'
 import { Affected } from './Affected'
 import { Decisions } from './Decisions'
-import { Evidence } from './Evidence'
 import { Headline } from './Headline'
+import styles from './incidents.module.css'
 import { NoteForm } from './NoteForm'
-import { Notifications } from './Notifications'
-import { SharesPanel } from './SharesPanel'
+import { SilenceThis, Steps } from './Steps'
+import { Suspects } from './Suspects'
+import { Told } from './Told'
 import { ValuePanel } from './ValuePanel'
-import { VerdictPanel } from './VerdictPanel'
+import { verdictSentence } from './verdictWords'
+import { Where } from './Where'
+import { WorstPaths } from './WorstPaths'
 
 const FindingList = lazy(() => import('~/ui/FindingList'))
 
-/** One incident: what happens, its values over time, evidence, verdict, and who suffers and was notified. */
+/**
+ * One incident. On the first screen: what happens, its values over time, suspects, costs, where, and what to do; below:
+ * reasons, paths, findings, earlier times.
+ */
 export function IncidentPage({ incidentId }: { incidentId: string }) {
   const read = useQuery(incidentQuery(incidentId))
   const findings = useQuery(incidentFindingsQuery(incidentId))
@@ -38,6 +45,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
     return <Unloaded query={read} title={strings.incident} what={strings.incidentLower} failed={strings.theIncident} />
   }
   const { incident, etag } = read.data
+  const { verdict, culprit, figures } = incident
   return (
     <Page
       title={sentenceCase(incident.title)}
@@ -50,7 +58,6 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           .
         </>
       }
-      action={edits && <Decisions incident={incident} etag={etag} />}
     >
       {incident.silenced_by && (
         <Notice tone="info" title={strings.notificationsSilenced}>
@@ -71,12 +78,51 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           .
         </Notice>
       )}
-      <Headline incident={incident} />
-      <ValuePanel incident={incident} />
-      <SharesPanel incident={incident} />
-      {incident.evidence.paths > 0 && <Evidence incident={incident} />}
-      {incident.verdict && <VerdictPanel incident={incident} verdict={incident.verdict} />}
-      <Affected applications={incident.applications} ended_at={incident.ended_at} />
+      <div className={styles.screen}>
+        <div className={styles.main}>
+          <Headline incident={incident} />
+          <ValuePanel incident={incident} />
+          <div className={styles.two} data-pictured={figures.picture !== null || undefined}>
+            <div className={styles.main}>
+              <Part title={verdictSentence(verdict.kind, culprit.suspect)}>
+                <Suspects incident={incident} />
+              </Part>
+              <Affected applications={incident.applications} ended_at={incident.ended_at} />
+            </div>
+            {figures.picture && <Where picture={figures.picture} />}
+          </div>
+        </div>
+        <aside className={styles.aside}>
+          {edits && <Decisions incident={incident} etag={etag} />}
+          {edits && incident.state !== 'resolved' && <SilenceThis incident={incident} />}
+          <Part title={strings.nextSteps}>
+            <Steps incident={incident} />
+          </Part>
+          <Part title={strings.told}>
+            <Told incident={incident} />
+          </Part>
+          <p className={pageStyles.lead}>
+            {strings.rulesShort}: {incident.rules.join(', ')}. {strings.assignee}:{' '}
+            {incident.assignee ?? strings.unassigned}.
+          </p>
+        </aside>
+      </div>
+      <Panel title={strings.reasons}>
+        <ul className={pageStyles.bullets}>
+          {figures.sentences.slice(1).map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+          {verdict.others.map(({ id, title, application, cost }) => (
+            <li key={`${id} ${application}`}>
+              <Link to="/incidents/$incidentId" params={{ incidentId: id }}>
+                {sentenceCase(title)}
+              </Link>{' '}
+              {strings.costsApplication(application, formatPoints(cost))}
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      {incident.evidence.paths > 0 && <WorstPaths incident={incident} />}
       {findings.data && (
         <Panel title={strings.advisorFindings}>
           <Suspense fallback={<Loading what={strings.findingsLower} />}>
@@ -84,22 +130,12 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           </Suspense>
         </Panel>
       )}
-      <Notifications incident={incident} />
-      <Panel title={strings.providerEvidence}>
-        <p className={pageStyles.lead}>{strings.providerEvidenceLead}</p>
-        <div>
-          <ButtonLink variant="default" to="/incidents/$incidentId/evidence" params={{ incidentId: incident.id }}>
-            {strings.openEvidence}
-          </ButtonLink>
-        </div>
-      </Panel>
       {incident.recurrence && <Occurrences incident={incident} clock={clock} />}
       {incident.similar.length > 0 && (
         <Panel title={strings.similarIncidents}>
           <IncidentList label={strings.earlierIncidents} incidents={incident.similar} />
         </Panel>
       )}
-      <Facts incident={incident} clock={clock} />
       <Panel title={strings.timeline}>
         <Records
           label={strings.timeline}
@@ -147,25 +183,12 @@ function Occurrences({ incident: { episodes, recurrence }, clock }: { incident: 
   )
 }
 
-function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
+/** A titled part of the first screen. */
+function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <dl className={pageStyles.facts}>
-      <div>
-        <dt>{strings.started}</dt>
-        <dd>{momentOf(incident.onset_at, clock)}</dd>
-      </div>
-      <div>
-        <dt>{strings.ended}</dt>
-        <dd>{incident.ended_at ? momentOf(incident.ended_at, clock) : strings.ongoing}</dd>
-      </div>
-      <div>
-        <dt>{strings.rulesShort}</dt>
-        <dd>{incident.rules.join(', ')}</dd>
-      </div>
-      <div>
-        <dt>{strings.assignee}</dt>
-        <dd>{incident.assignee ?? strings.unassigned}</dd>
-      </div>
-    </dl>
+    <section className={styles.part}>
+      <h2>{title}</h2>
+      {children}
+    </section>
   )
 }

@@ -11,6 +11,7 @@ import { linkTime } from './impactWords'
 
 type Suspect = Incident['culprit']
 
+const SHOWN = 3
 const OF_ZONES = ['zone', 'zone_pair']
 
 /** The suspects of an incident, the most likely first, with the paths that each explains. */
@@ -20,7 +21,7 @@ export function Suspects({ incident }: { incident: Incident }) {
   return (
     <Records
       label={strings.suspects}
-      rows={evidence.hypotheses}
+      rows={evidence.hypotheses.slice(0, SHOWN)}
       id={(suspect) => suspect.words}
       columns={[
         {

@@ -11,14 +11,14 @@ import { tickLabels, title } from '~/lib/metrics'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
-import { Panel, pageStyles } from '~/ui/Page'
+import { pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { ActionError } from '~/ui/State'
 import { strings } from '../strings'
 import { linkTime, timeAround, valuesOf, valueWords } from './impactWords'
 import styles from './incidents.module.css'
 
-const HEIGHT = 220
+const HEIGHT = 190
 
 /** The affected metric of the worst path around an incident, with its usual value and the limit of the rule. */
 export function ValuePanel({ incident }: { incident: Incident }) {
@@ -26,9 +26,9 @@ export function ValuePanel({ incident }: { incident: Incident }) {
   const path = impact?.worst[0]
   if (!impact || !path || impact.metric === 'jitter') return null
   return (
-    <Panel title={strings.valueOverTime}>
+    <section className={styles.part} aria-label={strings.valueOverTime}>
       <WorstPath incident={incident} impact={impact} path={path} />
-    </Panel>
+    </section>
   )
 }
 
