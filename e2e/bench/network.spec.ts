@@ -28,6 +28,8 @@ test('faults: named on the overview and among the most unusual', async ({ own: p
   const mesh = (await meshesOf(page))[100]
   await page.goto('/')
   const entries = await overviewEntries(page)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  report('ui_overview_height_px', await page.locator('html').evaluate((root) => root.scrollHeight), { seed })
   const named = sights.filter((sight) => entries.some((entry) => isNamed(sight, entry)))
   const attention = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
   const [silent] = sights.filter((sight) => !sight.has_paths)

@@ -80,6 +80,17 @@ for (const [name, address, view] of VIEWS) {
   })
 }
 
+test('the overview and what an incident is about fit a window of 1440 × 900', async ({ shared: page }) => {
+  for (const name of ['overview', 'incident']) {
+    await open(page, recording.pages[name] ?? '', 'recorded', 1440, 'light')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.waitForLoadState('networkidle')
+    const last = name === 'overview' ? page.locator('main > *').last() : page.getByText('Who was told').locator('../..')
+    const box = await last.boundingBox()
+    expect((box?.y ?? 0) + (box?.height ?? 901)).toBeLessThanOrEqual(900)
+  }
+})
+
 test('every kept picture is of a page', () => {
   const names = [...PICTURES].flatMap((name) => THEMES.map((theme) => `${name}-${theme}.png`))
   expect(readdirSync(FOLDER).sort()).toEqual(names.sort())

@@ -6,10 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from packaging.version import InvalidVersion, Version
 
-from sinemora.measurements.aggregate import matrix
+from sinemora.measurements.aggregate import baselines, matrix
+from sinemora.measurements.aggregate.baselines import Floats
 from sinemora.measurements.aggregate.matrix import Cells, CellState, Flags, Metric, Statistic
 from sinemora.measurements.codec.frame import LOST, SENT
 from sinemora.measurements.codec.llq16 import Ints
+
+LOSS_MIN = 0.005
+"""Smallest loss of a pair of groups that is listed: that of one VM in twenty that loses a packet in ten."""
+# Some hundred pairs are compared in each of 720 hours: three spreads, as for one path, would mark half of the hours.
+_HOUR_SPREADS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,58 @@ def _medians(values: Ints, known: Flags) -> Ints:
     ordered = np.sort(np.where(known, values, np.iinfo(np.int64).max)[rows], axis=1)
     medians[rows] = ordered[np.arange(rows.size), (counts[rows] - 1) // 2]
     return medians
+
+
+def losing(cells: Cells, group_of: Ints, without: Flags) -> list[tuple[int, int, float]]:
+    """Return the pairs of groups with a path that lost all packets, or that lose `LOSS_MIN` of all, and their loss.
+
+    `group_of`: the group of each VM. VMs `without` are left out: their agents are silent, so all their paths are lost.
+    """
+    current = cells.planned & ~cells.stale & (cells.at != matrix.NONE) & ~without[:, None] & ~without
+    rows, columns = np.nonzero(current)
+    size = int(group_of.max(initial=-1)) + 1
+    of = group_of[rows] * size + group_of[columns]
+    sent, lost = (cells.one_way.columns[which][cells.at[rows, columns]].astype(np.int64) for which in (SENT, LOST))
+    counted = (sent > 0) & (lost >= 0)
+    all_sent, all_lost, dead = (
+        np.bincount(of[counted], one[counted], size * size) for one in (sent, lost, lost >= sent)
+    )
+    loss = all_lost / np.maximum(all_sent, 1.0)
+    return [(*divmod(at, size), float(loss[at])) for at in np.flatnonzero((dead > 0) | (loss >= LOSS_MIN)).tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair:
+    """Pair, by position, that differs most from its usual delay or loss in an hour: risen by `change_ns`, or lossy."""
+
+    pair: int
+    usual_ns: int | None
+    change_ns: int | None
+    loss: float | None
+
+
+def worst_of_hours(p50_ns: Floats, p90_ns: Floats, loss: Floats) -> list[WorstPair | None]:
+    """Return the pair of each hour whose delay rose most, or that loses most; None of an hour in which none did.
+
+    Arguments have the shape (hours, pairs), NaN where unknown. What is usual is the median of all hours. Packets that
+    are lost weigh more than a delay.
+    """
+    known = baselines.estimate(p50_ns, p90_ns)
+    band = np.maximum(baselines.DEAD_BAND_MIN_NS, _HOUR_SPREADS * known.spread_ns)
+    rises = np.nan_to_num((p50_ns - known.level_ns) / band)
+    filled = np.nan_to_num(loss)
+    above = filled - np.median(filled, axis=0)
+    found: list[WorstPair | None] = []
+    for hour in range(len(p50_ns)):
+        rising, losing = int(rises[hour].argmax()), int(above[hour].argmax())
+        if above[hour, losing] >= LOSS_MIN:
+            found.append(WorstPair(losing, None, None, float(filled[hour, losing])))
+        elif rises[hour, rising] > 1:
+            usual_ns = round(float(known.level_ns[rising]))
+            found.append(WorstPair(rising, usual_ns, round(float(p50_ns[hour, rising])) - usual_ns, None))
+        else:
+            found.append(None)
+    return found
 
 
 def newest_version(versions: Iterable[str]) -> str | None:

@@ -12,12 +12,14 @@ from sqlalchemy.orm import Session, defer
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import SEVERITIES, Severity
 from sinemora.alerts.models import AlertRule, AlertState, Delivery, DeliveryState, Incident, IncidentState
-from sinemora.fleet.inventory.models import Agent, Vm
+from sinemora.fleet.inventory.models import Agent, Vm, Zone
 from sinemora.fleet.inventory.status import stopped_since
 from sinemora.measurements.query.ranges import utc
 from sinemora.recommendations.models import Recommendation, RecommendationState
 
 _UNRESOLVED = (Incident.merged_into.is_(None), Incident.state != IncidentState.resolved)
+COST_MIN = 0.0005
+"""Smallest share of its best that an application is said to lose: a smaller one is written as 0.0 points."""
 _SEVERITY = case({severity.value: rank for rank, severity in enumerate(SEVERITIES)}, value=Incident.severity)
 
 
@@ -26,6 +28,7 @@ class AgentRow:
     """An unrevoked agent and its VM."""
 
     vm_id: UUID
+    vm_key: int
     vm_name: str
     agent_version: str
     last_report_at: datetime | None
@@ -62,6 +65,7 @@ def agents(session: Session) -> list[AgentRow]:
     statement = (
         select(
             Vm.id,
+            Vm.key,
             Vm.name,
             Agent.agent_version,
             Agent.last_report_at,
@@ -74,7 +78,12 @@ def agents(session: Session) -> list[AgentRow]:
         .where(Agent.revoked_at.is_(None))
         .order_by(Vm.name)
     )
-    return [AgentRow(*row[:5], stopped_since(*row[5:])) for row in session.execute(statement)]
+    return [AgentRow(*row[:6], stopped_since(*row[6:])) for row in session.execute(statement)]
+
+
+def regions(session: Session) -> dict[UUID, str]:
+    """Return the region of each zone."""
+    return {zone_id: region for zone_id, region in session.execute(select(Zone.id, Zone.region))}
 
 
 def open_incidents(session: Session) -> dict[UUID, int]:
@@ -84,19 +93,35 @@ def open_incidents(session: Session) -> dict[UUID, int]:
 
 
 def worst_incidents(session: Session, mesh_id: UUID, limit: int) -> Sequence[Incident]:
-    """Return unresolved incidents of a mesh: most severe first, then by what they cost an application, then oldest.
+    """Return unresolved incidents of a mesh, those first on whose paths an application loses performance.
 
-    Of one severity, lasting causes come before applications below their objectives, which they explain, and before
-    spikes, on whose paths applications also lose what the lasting causes cost them.
+    Of these, and of the others, lasting causes come before applications below their objectives, which they explain, and
+    before spikes, on whose paths applications also lose what the lasting causes cost them. Then follow those that break
+    an objective, then the costliest, those with most paths, the most severe, the oldest.
     """
     rank = case((Incident.evidence["spikes"].as_boolean(), 2), (Incident.suspect == Suspect.APPLICATION, 1), else_=0)
     affected = func.jsonb_array_elements(Incident.applications).table_valued("value", name="affected")
-    loss = cast(affected.c.value.op("->>")("cost"), Float)
-    cost = select(func.coalesce(func.max(loss), 0.0)).select_from(affected).scalar_subquery()
+    loss, performance, objective = (
+        cast(affected.c.value.op("->>")(name), Float) for name in ("cost", "performance", "objective")
+    )
+    cost, breaks = (
+        select(func.coalesce(one, none)).select_from(affected).scalar_subquery()
+        for one, none in ((func.max(loss), 0.0), (func.bool_or(performance < objective), False))
+    )
+    paths = cast(Incident.evidence.op("->>")("paths"), Float)
     statement = (
         select(Incident)
         .where(Incident.mesh_id == mesh_id, *_UNRESOLVED)
-        .order_by(_SEVERITY.desc(), rank, cost.desc(), Incident.onset_at, Incident.id)
+        .order_by(
+            (cost >= COST_MIN).desc(),
+            rank,
+            breaks.desc(),
+            cost.desc(),
+            paths.desc().nulls_last(),
+            _SEVERITY.desc(),
+            Incident.onset_at,
+            Incident.id,
+        )
         .limit(limit)
         .options(defer(Incident.paths, raiseload=True))
     )

@@ -1,16 +1,18 @@
 """Routes of the overview."""
 
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit import health
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
-from sinemora.overview import findings, service
-from sinemora.overview.schemas import About, AdvisorFinding, ApplicationRanking, MeshHealth, OverviewRead
+from sinemora.overview import findings, history, service
+from sinemora.overview.schemas import About, AdvisorFinding, ApplicationRanking, MeshHealth, MeshHistory, OverviewRead
 
 router = APIRouter(
     prefix="/v1/overview",
@@ -46,6 +48,17 @@ def read_overview(session: SessionDep, actor: Viewer) -> OverviewRead:
 def read_mesh_health(mesh_id: UUID, session: SessionDep, actor: Viewer) -> MeshHealth:
     """Return the health of one mesh now, and its incidents of the last 24 hours."""
     return service.mesh_health(session, mesh_id)
+
+
+@router.get("/meshes/{mesh_id}/history", responses=responses(404, 409))
+def read_mesh_history(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    days: Annotated[int, Query(ge=1, le=30, description="Number of days until now")] = 30,
+) -> MeshHistory:
+    """Return the zone pairs that changed most in each hour of the last days, and the incidents of that time."""
+    return history.mesh_history(session, mesh_state(session, mesh_id), days)
 
 
 @router.get("/findings")

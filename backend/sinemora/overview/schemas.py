@@ -12,6 +12,7 @@ from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.schemas import RosterZone
 from sinemora.kit import health
 from sinemora.kit.schemas import Read
+from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.recommendations.schemas import GainRead
 
 
@@ -58,6 +59,10 @@ class OpenIncident(Read):
     state: IncidentState
     title: str
     culprit: CulpritRead
+    zones: list[UUID]
+    metric: Metric | None
+    rise_ns: int | None
+    loss: float | None
     paths: int
     onset_at: datetime
     seen_at: datetime
@@ -95,16 +100,31 @@ class LearningRead(Read):
     baseline_s: int
 
 
+class HealthZone(RosterZone):
+    """Zone of consecutive rows, and the region that it is in."""
+
+    region: str
+
+
+class LosingZones(Read):
+    """A pair of zones whose paths lose packets."""
+
+    source: UUID
+    target: UUID
+    loss: float
+
+
 class MeshHealth(Read):
     """Health of a mesh, from the newest window of each path."""
 
     id: UUID
     name: str
     vms: int
-    zones: list[RosterZone]
+    zones: list[HealthZone]
     ended_at: datetime | None
     paths: PathCounts
     loss: float | None
+    losing: list[LosingZones]
     agents: AgentCounts
     open_incidents: int
     worst_incidents: list[OpenIncident]
@@ -118,11 +138,30 @@ class MeshHealth(Read):
     proposed: ProposedMoves | None
 
 
+class WorstHour(Read):
+    """A measured hour, and the zone pair that differs most from usual in it."""
+
+    started_at: datetime
+    source: str | None
+    target: str | None
+    usual_ns: int | None
+    change_ns: int | None
+    loss: float | None
+
+
+class MeshHistory(Read):
+    """The worst changes of a mesh by hour, and its incidents."""
+
+    since: datetime
+    hours: list[WorstHour]
+    incidents: list[RecentIncident]
+
+
 class SilentAgent(Read):
-    """An agent whose reports stopped."""
+    """An agent whose windows stopped."""
 
     vm: Named
-    last_report_at: datetime
+    seen_at: datetime
 
 
 class OutdatedAgent(Read):
@@ -215,8 +254,17 @@ class AdvisorFinding(Read):
     incident_id: UUID | None
 
 
+class PerformanceHistory(Read):
+    """Predicted performance of an application at each stored step."""
+
+    step_s: int
+    points_at: list[datetime]
+    performance: list[float | None]
+    usual: float | None
+
+
 class RankedApplication(Read):
-    """An application and its predicted performance now; null while no link is measured."""
+    """An application and its predicted performance."""
 
     id: UUID
     name: str
@@ -226,6 +274,7 @@ class RankedApplication(Read):
     below_objective: bool
     links: int
     measured: int
+    day: PerformanceHistory
 
 
 class ApplicationRanking(Read):

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -20,16 +21,25 @@ from sinemora.applications.queries import first_applications
 from sinemora.applications.schemas import Named
 from sinemora.fleet.inventory import copies
 from sinemora.fleet.inventory.queries import newest_events
-from sinemora.fleet.inventory.status import AgentStatus, status_of
+from sinemora.fleet.inventory.status import AgentStatus, silent_after, status_of
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.fleet.meshes.schemas import RosterZone
-from sinemora.fleet.meshes.service import mesh_state, zone_runs
+from sinemora.fleet.meshes.service import ZoneRun, mesh_state, zone_runs
 from sinemora.kit.config import settings
-from sinemora.measurements.aggregate.matrix import CellState, Statistic
+from sinemora.measurements.aggregate.matrix import Cells, CellState, Flags, Statistic
 from sinemora.measurements.query.matrix.compute import read_windows
-from sinemora.overview import queries
-from sinemora.overview.figures import PathFigures, is_below, is_older, newest_version, path_figures, worst_first
+from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store import latest
+from sinemora.overview import history, queries
+from sinemora.overview.figures import (
+    PathFigures,
+    is_below,
+    is_older,
+    losing,
+    newest_version,
+    path_figures,
+    worst_first,
+)
 from sinemora.overview.queries import AgentRow, Evaluation
 from sinemora.overview.schemas import (
     AgentCounts,
@@ -40,7 +50,9 @@ from sinemora.overview.schemas import (
     ClockErrors,
     CopiedIdentities,
     CopiedIdentity,
+    HealthZone,
     LearningRead,
+    LosingZones,
     MeshHealth,
     OpenIncident,
     OutdatedAgent,
@@ -64,25 +76,60 @@ _LARGE_CLOCK_ERROR_NS = 100_000
 
 
 class _Statuses:
-    """Unrevoked agents of a tenant with their status at one time."""
+    """Unrevoked agents of a tenant with their status at one time.
+
+    `of_vm` is by reports; `quiet`, ends of the newest windows of agents that report but send no new windows of a mesh.
+    """
 
     def __init__(self, rows: Sequence[AgentRow], now: datetime) -> None:
-        stale = settings().stale_windows
-        self.rows = rows
+        self.rows, self.now, self.stale = rows, now, settings().stale_windows
+        self.heard: set[UUID] = set()
+        self.quiet: dict[UUID, datetime] = {}
         self.of_vm = {
-            row.vm_id: status_of(None, row.last_report_at, row.report_every_s, now, stale, row.stopped_since)
+            row.vm_id: status_of(None, row.last_report_at, row.report_every_s, now, self.stale, row.stopped_since)
             for row in rows
         }
 
-    def counts(self, mesh: MeshState) -> AgentCounts:
-        """Return the number of agents of a mesh by status."""
-        found = Counter(self.of_vm[member.id] for member in mesh.members if member.id in self.of_vm)
-        return AgentCounts(
-            reporting=found[AgentStatus.reporting],
-            silent=found[AgentStatus.silent],
-            stopped=found[AgentStatus.stopped],
-            enrolled=found[AgentStatus.enrolled],
-        )
+    def judge(self, session: Session, mesh: MeshState, has_paths: Flags, is_heard: Flags) -> dict[UUID, AgentStatus]:
+        """Return the status of each agent of a mesh, by reports and by windows.
+
+        `has_paths`, `is_heard`: members with planned paths, and with a current window of any of them.
+        """
+        found = {member.id: self.of_vm[member.id] for member in mesh.members if member.id in self.of_vm}
+        self.heard |= {mesh.members[at].id for at in np.flatnonzero(is_heard).tolist()}
+        asked = {mesh.members[at].key for at in np.flatnonzero(has_paths & ~is_heard).tolist()}
+        # A VM that is the client of no pair has no windows of its own.
+        heads = sorted(latest.heads(session, mesh.key), key=lambda head: head.started_at_s) if asked else []
+        ends = {head.vm_key: utc(head.started_at_s + mesh.window_s) for head in heads if head.vm_key in asked}
+        turns = mesh.strategy.period if mesh.strategy.rotates else 1
+        for row in self.rows:
+            late = silent_after(row.report_every_s, self.stale) + turns * timedelta(seconds=mesh.window_s)
+            if found.get(row.vm_id) is AgentStatus.reporting and self.now - ends.get(row.vm_key, self.now) > late:
+                found[row.vm_id] = AgentStatus.silent
+                self.quiet[row.vm_id] = ends[row.vm_key]
+        return found
+
+    def silent(self) -> list[SilentAgent]:
+        """Return the silent agents, longest silence first, once all meshes are judged."""
+        found = []
+        for row in self.rows:
+            seen_at = row.last_report_at
+            if row.vm_id not in self.heard:
+                seen_at = self.quiet.get(row.vm_id, seen_at)
+            if seen_at is not None and (self.of_vm[row.vm_id] is AgentStatus.silent or seen_at != row.last_report_at):
+                found.append(SilentAgent(vm=Named(id=row.vm_id, name=row.vm_name), seen_at=seen_at))
+        return sorted(found, key=lambda one: one.seen_at)
+
+
+def _counts(statuses: Mapping[UUID, AgentStatus]) -> AgentCounts:
+    """Return the number of agents by status."""
+    found = Counter(statuses.values())
+    return AgentCounts(
+        reporting=found[AgentStatus.reporting],
+        silent=found[AgentStatus.silent],
+        stopped=found[AgentStatus.stopped],
+        enrolled=found[AgentStatus.enrolled],
+    )
 
 
 def overview(session: Session) -> OverviewRead:
@@ -126,6 +173,7 @@ class _MeshReader:
         self.alert_rules = queries.alert_rules(session)
         self.evaluations = queries.evaluations(session)
         self.proposed = queries.proposed(session)
+        self.regions = queries.regions(session)
         self.clocks: dict[UUID, ClockError] = {}
 
     def read(self, mesh_id: UUID) -> MeshHealth:
@@ -134,6 +182,10 @@ class _MeshReader:
         windows = read_windows(self.session, mesh, None, None)
         figures = path_figures(windows.cells, windows.no_service)
         self._collect_clocks(mesh, figures)
+        planned: Flags = windows.cells.planned.any(axis=1)
+        statuses = self.statuses.judge(self.session, mesh, planned, figures.clock_errors_ns >= 0)
+        runs = zone_runs(mesh)
+        zone_of = {member.id: member.zone_id for member in mesh.members} | {run.id: run.id for run in runs}
         states, evaluation = figures.states, self.evaluations.get(mesh_id, Evaluation())
         open_incidents = self.open_incidents.get(mesh_id, 0)
         worst = queries.worst_incidents(self.session, mesh_id, _SHOWN) if open_incidents else ()
@@ -143,7 +195,7 @@ class _MeshReader:
             id=mesh.id,
             name=mesh.name,
             vms=len(mesh.members),
-            zones=[RosterZone.model_validate(run) for run in zone_runs(mesh)],
+            zones=[HealthZone(**vars(run), region=self.regions.get(run.id, "")) for run in runs],
             ended_at=windows.ended_at,
             paths=PathCounts(
                 planned=int(windows.cells.planned.sum()),
@@ -154,9 +206,10 @@ class _MeshReader:
                 no_service=figures.no_service,
             ),
             loss=figures.loss,
-            agents=self.statuses.counts(mesh),
+            losing=_losing(mesh, runs, windows.cells, statuses),
+            agents=_counts(statuses),
             open_incidents=open_incidents,
-            worst_incidents=[_open_incident(row, notified) for row in worst],
+            worst_incidents=[_open_incident(row, notified, zone_of) for row in worst],
             recent_incidents=[RecentIncident.model_validate(one) for one in recent],
             last_incident_ended_at=self.last_ends.get(mesh_id),
             alert_rules=self.alert_rules.get(mesh_id, 0),
@@ -164,7 +217,7 @@ class _MeshReader:
             evaluated_until=evaluation.until,
             lateness_s=round(evaluation.lateness_s, 1),
             learning=_learning(mesh, evaluation, int(windows.cells.planned.sum())),
-            proposed=_proposed(self.proposed.get(mesh_id)),
+            proposed=_proposed(self.proposed.get(mesh_id), worst),
         )
 
     def _collect_clocks(self, mesh: MeshState, figures: PathFigures) -> None:
@@ -185,10 +238,30 @@ def _learning(mesh: MeshState, evaluation: Evaluation, planned: int) -> Learning
     return LearningRead(**values, settling_s=settling_s, baseline_s=LEARNT * mesh.window_s * turns)
 
 
-def _open_incident(row: Incident, notified: Mapping[UUID, int]) -> OpenIncident:
+def _losing(
+    mesh: MeshState, runs: Sequence[ZoneRun], cells: Cells, statuses: Mapping[UUID, AgentStatus]
+) -> list[LosingZones]:
+    """Return the zone pairs that lose packets; those of silent agents are not counted again."""
+    group_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
+    away = (AgentStatus.silent, AgentStatus.stopped)
+    without = np.array([statuses.get(member.id) in away for member in mesh.members], np.bool_)
+    return [
+        LosingZones(source=runs[source].id, target=runs[target].id, loss=loss)
+        for source, target, loss in losing(cells, group_of, without)
+    ]
+
+
+def _open_incident(row: Incident, notified: Mapping[UUID, int], zone_of: Mapping[UUID, UUID]) -> OpenIncident:
+    culprit = CulpritRead.model_validate(row.culprit)
+    places = [place.id for place in (culprit.at, culprit.other) if place is not None]
     return OpenIncident(
         **{name: getattr(row, name) for name in ("id", "severity", "state", "title", "onset_at", "seen_at")},
-        culprit=CulpritRead.model_validate(row.culprit),
+        culprit=culprit,
+        # A VM or a zone that has left the mesh is on no picture.
+        zones=[zone_of[place] for place in places if place in zone_of],
+        metric=(row.evidence.get("impact") or {}).get("metric"),
+        rise_ns=row.evidence.get("rise_ns"),
+        loss=row.evidence.get("loss"),
         paths=int(row.evidence.get("paths", 0)),
         recurrence=recurrence_read(row),
         applications=[AffectedRead.model_validate(one) for one in row.applications],
@@ -196,19 +269,19 @@ def _open_incident(row: Incident, notified: Mapping[UUID, int]) -> OpenIncident:
     )
 
 
-def _proposed(recommendation: Recommendation | None) -> ProposedMoves | None:
+def _proposed(recommendation: Recommendation | None, worst: Sequence[Incident]) -> ProposedMoves | None:
+    """Return moves that were proposed; while an incident is open, only of an application that it costs performance."""
     if recommendation is None:
+        return None
+    losing = {one["id"] for one in worst[0].applications if one["cost"]} if worst else set()
+    if worst and not any(move.get("application", {}).get("id") in losing for move in recommendation.moves):
         return None
     return ProposedMoves(id=recommendation.id, moves=len(recommendation.moves), total=recommendation.result["total"])
 
 
 def _attention(session: Session, statuses: _Statuses, clocks: Collection[ClockError]) -> Attention:
     newest = newest_version(row.agent_version for row in statuses.rows)
-    silent = [
-        SilentAgent(vm=Named(id=row.vm_id, name=row.vm_name), last_report_at=row.last_report_at)
-        for row in statuses.rows
-        if row.last_report_at is not None and statuses.of_vm[row.vm_id] is AgentStatus.silent
-    ]
+    silent = statuses.silent()
     outdated = [
         OutdatedAgent(vm=Named(id=row.vm_id, name=row.vm_name), agent_version=row.agent_version)
         for row in statuses.rows
@@ -221,7 +294,7 @@ def _attention(session: Session, statuses: _Statuses, clocks: Collection[ClockEr
         noticed.setdefault(vm_id, CopiedIdentity(vm=Named(id=vm_id, name=names[vm_id]), seen_at=event.at))
     return Attention(
         copied=CopiedIdentities(count=len(noticed), first=list(noticed.values())[:_SHOWN]),
-        silent=SilentAgents(count=len(silent), first=sorted(silent, key=lambda one: one.last_report_at)[:_SHOWN]),
+        silent=SilentAgents(count=len(silent), first=silent[:_SHOWN]),
         outdated=OutdatedAgents(newest=newest, count=len(outdated), first=outdated[:_SHOWN]),
         clocks=ClockErrors(
             above_ns=_LARGE_CLOCK_ERROR_NS,
@@ -240,6 +313,8 @@ def rank_applications(session: Session) -> ApplicationRanking:
     performances = [one.mean() for one in reached]
     order = worst_first(performances, [row.objective for row in rows])
     below = [is_below(performance, row.objective) for performance, row in zip(performances, rows, strict=True)]
+    shown = order[:_SHOWN]
+    days = history.performances(session, [rows[at] for at in shown])
     return ApplicationRanking(
         total=session.scalar(select(func.count()).select_from(Application)) or 0,
         evaluated=len(rows),
@@ -254,7 +329,8 @@ def rank_applications(session: Session) -> ApplicationRanking:
                 below_objective=below[at],
                 links=len(reached[at].links),
                 measured=reached[at].measured,
+                day=day,
             )
-            for at in order[:_SHOWN]
+            for at, day in zip(shown, days, strict=True)
         ],
     )

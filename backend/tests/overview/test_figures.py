@@ -1,8 +1,9 @@
 """Figures of the overview, against answers worked out by hand."""
 
+import numpy as np
 import pytest
 
-from sinemora.overview.figures import is_older, newest_version, worst_first
+from sinemora.overview.figures import WorstPair, is_older, newest_version, worst_first, worst_of_hours
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,22 @@ def test_missed_objectives_come_first_and_unknown_performance_last():
     performances = [0.99, None, 0.40, 0.85, 0.80]
     objectives = [None, 0.9, None, 0.9, 0.7]
     assert worst_first(performances, objectives) == [3, 2, 4, 0, 1]
+
+
+def test_each_hour_has_the_pair_that_changed_most_and_loss_comes_first():
+    noise = np.random.default_rng(1).normal(0, 500, (200, 144)).astype(np.float32)
+    p50 = np.linspace(60_000, 150_000_000, 144, dtype=np.float32) + noise
+    loss = np.zeros_like(p50)
+    p50[50:52, 3] += 3_000_000  # some per cent of that pair, yet beyond its variation
+    p50[51, 0] += 400_000
+    loss[120, 7] = 0.012
+    loss[:, 9] = 0.02  # a pair that always loses as much
+    p50[130:] = np.nan
+    found = worst_of_hours(p50, p50 + 2_000, loss)
+    assert [hour for hour, one in enumerate(found) if one is not None] == [50, 51, 120]
+    first, second, lossy = found[50], found[51], found[120]
+    assert first is not None
+    assert second is not None
+    assert (first.pair, second.pair) == (3, 0)
+    assert second.change_ns == pytest.approx(400_000, abs=3_000)
+    assert lossy == WorstPair(7, None, None, pytest.approx(0.012))

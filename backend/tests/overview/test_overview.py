@@ -55,7 +55,7 @@ def test_what_is_not_measured_is_counted_apart(owner: Member, make_mesh):
     world = make_mesh(owner, 3)
     mesh = mesh_of(owner)
     assert mesh["paths"] == {"planned": 6, "measured": 0, "lost": 0, "stale": 0, "no_data": 6, "no_service": 0}
-    assert (mesh["vms"], mesh["loss"], mesh["ended_at"]) == (3, None, None)
+    assert (mesh["vms"], mesh["loss"], mesh["ended_at"], mesh["losing"]) == (3, None, None, [])
     assert mesh["agents"] == {"reporting": 0, "silent": 0, "stopped": 0, "enrolled": 3}
     assert [(zone["name"], zone["first"], zone["count"]) for zone in mesh["zones"]] == [
         ("a", 0, 1),
@@ -74,6 +74,9 @@ def test_what_is_not_measured_is_counted_apart(owner: Member, make_mesh):
     assert mesh["agents"] == {"reporting": 1, "silent": 0, "stopped": 0, "enrolled": 2}
     # Of 16 requests to one peer 8 were lost, of 8 responses none; the other peer got 8 and answered none.
     assert mesh["loss"] == pytest.approx(16 / 32)
+    # Half of the requests are lost on the way to one peer, and all responses of the other.
+    assert {round(one["loss"], 2) for one in mesh["losing"]} <= {0.5, 1.0}
+    assert {one["source"] for one in mesh["losing"]} <= {zone["id"] for zone in mesh["zones"]}
 
 
 def test_old_windows_are_stale(owner: Member, make_mesh):
@@ -112,21 +115,21 @@ def test_an_incident_is_open_then_recent(watched: Watched):  # noqa: F811
     assert mesh["recent_incidents"][0]["ended_at"] == incident["seen_at"]
 
 
-def test_of_equally_severe_incidents_the_costliest_comes_first(watched: Watched):  # noqa: F811
+def test_the_costliest_incident_comes_before_a_more_severe_one(watched: Watched):  # noqa: F811
     watched.window()
     watched.slow = egress(watched, 2)
     watched.windows(2)
     watched.slow |= {(0, 1): SLOW_NS}
     watched.windows(3)
     older, newer = sorted(watched.incidents(), key=lambda one: one["opened_at"])
-    costs = {older["id"]: 0.0, newer["id"]: 0.84}
+    costs = {older["id"]: 0.1, newer["id"]: 0.84}
     with tenant_session(watched.owner.tenant_id) as session:
         for row in session.scalars(select(Incident)):
             cost = costs[str(row.id)]
             row.applications = [
                 {"id": str(uuid4()), "name": "checkout", "cost": cost, "performance": 1 - cost, "objective": None}
             ]
-            row.severity = Severity.WARNING
+            row.severity = Severity.CRITICAL if str(row.id) == older["id"] else Severity.WARNING
     worst = [one["id"] for one in mesh_of(watched.owner)["worst_incidents"]]
     assert worst == [newer["id"], older["id"]]
 
@@ -138,6 +141,33 @@ def test_of_equally_severe_incidents_the_costliest_comes_first(watched: Watched)
             row.suspect = suspect
         worst = [one["id"] for one in mesh_of(watched.owner)["worst_incidents"]]
         assert worst == [older["id"], newer["id"]]
+
+
+def test_an_agent_that_reports_without_new_windows_is_silent(owner: Member, make_mesh):
+    world = make_mesh(owner, 3)
+    old = window_start(30)
+    for at, agent in enumerate(world.agents):
+        peers = {other.vm_key: simple(200_000) for other in world.agents[at + 1 :]}
+        if peers:
+            sent(agent, report_of(world.key, peers, old))
+        change_agent(world, at, last_report_at=datetime.now(UTC))
+    found = overview(owner)
+    # The third is the client of no pair: its reports are all that is known.
+    assert found["meshes"][0]["agents"] == {"reporting": 1, "silent": 2, "stopped": 0, "enrolled": 0}
+    silent = found["attention"]["silent"]
+    assert [datetime.fromisoformat(one["seen_at"]).timestamp() for one in silent["first"]] == [old + 10] * 2
+
+
+def test_the_last_days_have_the_hour_that_is_measured(owner: Member, make_mesh):
+    world = make_mesh(owner, 2)
+    client, peer = world.agents
+    sent(client, report_of(world.key, {peer.vm_key: simple(200_000)}))
+    history = owner.get(f"/v1/overview/meshes/{world.id}/history?days=2").json()
+    (hour,) = history["hours"]
+    assert 0 <= window_start() - datetime.fromisoformat(hour["started_at"]).timestamp() < 3600
+    assert (hour["source"], hour["change_ns"], hour["loss"]) == (None, None, None)
+    assert history["incidents"] == []
+    assert owner.get(f"/v1/overview/meshes/{uuid4()}/history").status_code == 404
 
 
 def test_agents_that_need_attention_are_named(owner: Member, make_mesh):

@@ -11,6 +11,7 @@ export type Overview = Schemas['OverviewRead']
 export type MeshHealth = Schemas['MeshHealth']
 export type OpenIncident = Schemas['OpenIncident']
 export type RecentIncident = Schemas['RecentIncident']
+export type MeshHistory = Schemas['MeshHistory']
 export type Attention = Schemas['Attention']
 export type ApplicationRanking = Schemas['ApplicationRanking']
 export type Finding = Schemas['AdvisorFinding']
@@ -51,6 +52,15 @@ export const incidentFindingsQuery = (incidentId: string) =>
   queryOptions({
     queryKey: ['overview', 'findings', incidentId],
     queryFn: () => get('/v1/overview/incidents/{incident_id}/findings', { path: { incident_id: incidentId } }),
+  })
+
+/** The worst change of each hour of the last 30 days, and the incidents of that time. */
+export const meshHistoryQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['overview', 'history', meshId],
+    queryFn: () => get('/v1/overview/meshes/{mesh_id}/history', { path: { mesh_id: meshId } }),
+    refetchInterval: 5 * MINUTE_MS,
+    staleTime: MINUTE_MS,
   })
 
 /** Change of each zone pair's one-way p50 in the last 5 minutes from its usual value. */

@@ -101,12 +101,10 @@ export const strings = {
   previousPeriod: 'previous period',
   previousDay: 'previous day',
   lastWeek: 'last week',
-  costs: (list: string) => `Costs ${list}.`,
-  costOf: (name: string, points: string) => `${name} ${points}`,
-  applicationCount: (count: number) => (count === 1 ? '1 application' : `${count} applications`),
-  otherApplications: (count: number) => (count === 1 ? '1 other application' : `${count} other applications`),
-  affects: (list: string) => `Affects ${list}.`,
-  noneAffected: 'No application is affected.',
+  hourUnknown: 'nothing measured',
+  hourUsual: 'every zone pair as usual',
+  hourRise: (pair: string, change: string, usual: string) => `${pair} ${change} (usually ${usual})`,
+  hourLoss: (pair: string, loss: string) => `${pair} lost ${loss}`,
   performanceAtNewest: (statistic: string) =>
     `Performance is predicted at the ${statistic} of round trips in the newest window of each path.`,
   performanceAtNewestOf: (statistic: string, window: string) =>
@@ -117,6 +115,4 @@ export const strings = {
   windowCount: (windows: string) => `${windows} windows`,
   lastMinutes: (minutes: number) => (minutes === 1 ? 'the last minute' : `the last ${minutes} min`),
   lastHours: (hours: number) => (hours === 1 ? 'the last hour' : `the last ${hours} h`),
-  costsNothing: (applications: string) => `Costs no performance now; ${applications} affected.`,
-  none: 'None',
 }

@@ -5,6 +5,7 @@ import { MATRIX_SPAN, matrixQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
+import { DaysOfMesh } from '~/features/overview/DaysOfMesh'
 import { strings } from '~/features/shell/strings'
 import type { Patch } from '~/lib/searchParams'
 import { NOW } from '~/lib/spans'
@@ -43,5 +44,13 @@ function MatrixRoute() {
     },
     [navigate, router, meshId],
   )
-  return <MatrixPage key={meshId} mesh={data.mesh} search={search} onSearch={onSearch} />
+  return (
+    <MatrixPage
+      key={meshId}
+      mesh={data.mesh}
+      search={search}
+      onSearch={onSearch}
+      days={<DaysOfMesh mesh={data.mesh} shown={search} />}
+    />
+  )
 }

@@ -29,7 +29,7 @@ _OWN = frozenset({"read_embed", "read_mesh"})
 _GRANTED = {
     EmbeddedView.HEATMAP: _OWN | {"read_roster", "read_matrix", "list_deviations", "read_recommendation"},
     EmbeddedView.PATH: _OWN | {"read_path", "read_series"},
-    EmbeddedView.OVERVIEW: _OWN | {"read_mesh_health", "read_matrix", "list_deviations"},
+    EmbeddedView.OVERVIEW: _OWN | {"read_mesh_health", "read_mesh_history", "read_matrix", "list_deviations"},
 }
 
 

@@ -56,7 +56,12 @@ def routes_of(view: str, world: MeshWorld) -> set[str]:
     return {"/v1/embed", mesh} | {
         "heatmap": {f"{mesh}/roster", f"{mesh}/matrix", f"{mesh}/deviations"},
         "path": {path, f"{path}/series"},
-        "overview": {f"/v1/overview/meshes/{world.id}", f"{mesh}/matrix", f"{mesh}/deviations"},
+        "overview": {
+            f"/v1/overview/meshes/{world.id}",
+            f"/v1/overview/meshes/{world.id}/history",
+            f"{mesh}/matrix",
+            f"{mesh}/deviations",
+        },
     }[view]
 
 

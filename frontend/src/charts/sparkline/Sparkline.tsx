@@ -10,13 +10,15 @@ interface Props {
   values: readonly (number | null)[]
   /** The usual value, as a dashed line. */
   usual: number | null
+  /** A value that the scale includes. */
+  from?: number
 }
 
 const BOX: Box = { width: 84, height: 22 }
 
 /** A small line over time, without axes. */
-export function Sparkline({ label, times, values, usual }: Props) {
-  const drawn = useMemo(() => sparkline(times, values, usual, BOX), [times, values, usual])
+export function Sparkline({ label, times, values, usual, from }: Props) {
+  const drawn = useMemo(() => sparkline(times, values, usual, BOX, from), [times, values, usual, from])
   return (
     <svg role="img" aria-label={label} className={styles.sparkline} {...BOX} viewBox={`0 0 ${BOX.width} ${BOX.height}`}>
       <title>{label}</title>

@@ -21,15 +21,20 @@ export interface Sparkline {
 /** Room for the width of the line and for the dot at its end. */
 const EDGE = 2.5
 
-/** Return the line through `values` at `times` (any unit), scaled to all of them and to the usual value. */
+/** Return the line through `values` at `times` (any unit), scaled to all of them, to the usual value, and to `from`. */
 export function sparkline(
   times: readonly number[],
   values: readonly (number | null)[],
   usual: number | null,
   { width, height }: Box,
+  from?: number,
 ): Sparkline {
   const known = values.filter((value) => value !== null)
-  const [low, high] = extent(usual === null ? known : [...known, usual])
+  const [low, high] = extent([
+    ...known,
+    ...(usual === null ? [] : [usual]),
+    ...(from === undefined || known.length === 0 ? [] : [from]),
+  ])
   const [start, end] = extent(times)
   if (low === undefined || high === undefined || start === undefined || end === undefined) {
     return { line: '', usual: null, end: null }

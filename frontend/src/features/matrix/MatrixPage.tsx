@@ -1,7 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import { deviationsQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Side as AxisSide } from '~/charts/heatmap/Axes'
@@ -51,6 +51,8 @@ interface Props {
   mesh: Mesh
   search: MatrixSearch & TimeSearch
   onSearch: ChangeSearch
+  /** The last days of the mesh, above the picture. */
+  days?: ReactNode
 }
 
 /** With the slider that only moves need. */
@@ -62,7 +64,7 @@ const BELOW = 96
 const EMPTY: Shape = { rows: 0, columns: 0 }
 
 /** The heatmap of a mesh, and the values of a cell. */
-export function MatrixPage({ mesh, search, onSearch }: Props) {
+export function MatrixPage({ mesh, search, onSearch, days }: Props) {
   const navigate = useNavigate()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const film = useFilm(search, onSearch)
@@ -192,6 +194,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       >
         <StepStamp film={film} />
       </Head>
+      {days}
       <div className={styles.bar}>
         <Controls mesh={mesh} chosen={chosen} onSearch={onSearch} onAxis={onAxis} />
         <Arrangement

@@ -1,27 +1,28 @@
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
-import { costWords } from '~/lib/costs'
 import { sentenceCase } from '~/lib/text'
+import { formatShortMoment } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
-import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
-import { bySeverity, SEVERITIES } from '~/ui/severity'
+import { SEVERITIES } from '~/ui/severity'
+import { useNow } from '~/ui/useNow'
+import { changeWords, costWords } from './costLine'
 import { PathsLink } from './links'
+import styles from './overview.module.css'
 import { strings } from './strings'
-import { isMeasured } from './verdict'
+import { isMeasured, isUntold } from './verdict'
 
 const SHOWN = 5
+const NOW_MS = 10_000
 
-/** The worst open incidents of all meshes, with what they cost. */
+/** The worst open incidents of all meshes, the costliest first, with who was told. */
 export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
   const clock = useClock()
-  const all = meshes
-    .flatMap((mesh) => mesh.worst_incidents.map((incident) => ({ mesh, incident })))
-    .sort((a, b) => bySeverity(a.incident.severity, b.incident.severity)) // then in the order of each mesh: causes first
-  const shown = all.slice(0, SHOWN)
+  const now = useNow(NOW_MS, serverNow)
+  const shown = meshes.flatMap((mesh) => mesh.worst_incidents.map((incident) => ({ mesh, incident }))).slice(0, SHOWN)
   const count = meshes.reduce((sum, mesh) => sum + mesh.open_incidents, 0)
   if (shown.length === 0) {
     return <p className={pageStyles.lead}>{isMeasured(meshes) ? strings.noIncidents : strings.noIncidentsUnmeasured}</p>
@@ -35,19 +36,27 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
         columns={[
           {
             title: strings.incident,
-            cell: ({ incident }) => (
-              <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
-                {sentenceCase(incident.title)}
-              </TextLink>
+            cell: ({ incident, incident: { id, severity, title } }) => (
+              <>
+                <i
+                  className={styles.severity}
+                  data-severity={severity}
+                  role="img"
+                  aria-label={SEVERITIES[severity].word}
+                  title={SEVERITIES[severity].word}
+                />
+                <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: id }}>
+                  {sentenceCase(title)}
+                  {changeWords(incident)}
+                </TextLink>
+              </>
             ),
             as: 'head',
           },
-          { title: strings.severity, cell: ({ incident }) => SEVERITIES[incident.severity].word },
-          {
-            title: strings.since,
-            cell: ({ incident }) => <Age at={incident.onset_at} clock={clock} now={serverNow} />,
-          },
-          { title: strings.mesh, cell: ({ mesh }) => mesh.name },
+          { title: strings.since, cell: ({ incident }) => formatShortMoment(incident.onset_at, clock, now) },
+          ...(meshes.length > 1
+            ? [{ title: strings.mesh, cell: ({ mesh }: (typeof shown)[number]) => mesh.name }]
+            : []),
           {
             title: strings.paths,
             cell: ({ mesh, incident }) =>
@@ -60,7 +69,21 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
               ),
             as: 'number',
           },
-          { title: strings.costsColumn, cell: ({ incident }) => costWords(incident) },
+          {
+            title: strings.costsColumn,
+            cell: ({ incident }) => <span title={costWords(incident)}>{costWords(incident, 1)}</span>,
+          },
+          {
+            title: strings.told,
+            cell: ({ incident }) =>
+              incident.receivers_notified === null ? (
+                strings.silenced
+              ) : isUntold(incident, now) ? (
+                <span className={styles.missed}>{strings.nobody}</span>
+              ) : (
+                formatCount(incident.receivers_notified)
+              ),
+          },
         ]}
       />
       {count > shown.length && <p className={pageStyles.lead}>{strings.moreIncidents(count - shown.length)}</p>}

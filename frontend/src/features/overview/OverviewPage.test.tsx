@@ -12,6 +12,15 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOSt
 
 const QUIET = { above_ns: 100_000, count: 0, first: [] }
 const CALM = { silent: QUIET, copied: QUIET, outdated: { newest: '0.2.0', count: 0, first: [] }, clocks: QUIET }
+const HOURS = Array.from({ length: 48 }, (_, at) => ({
+  started_at: new Date(Math.floor(Date.now() / 3_600_000 - 47 + at) * 3_600_000).toISOString(),
+  source: [10, 11].includes(at) ? 'eu-1a' : null,
+  target: [10, 11].includes(at) ? 'eu-1b' : null,
+  usual_ns: [10, 11].includes(at) ? 160_000 : null,
+  change_ns: [10, 11].includes(at) ? 350_000 : null,
+  loss: null,
+}))
+const HISTORY = { since: HOURS[0]?.started_at, hours: HOURS, incidents: [] }
 const NO_APPLICATIONS = { total: 0, evaluated: 0, below_objective: 0, worst: [] }
 const SAME = deviations(
   [
@@ -29,6 +38,7 @@ const responses = (meshes: MeshHealth[], more: object = {}) => ({
   'GET /v1/overview/applications': NO_APPLICATIONS,
   'GET /v1/overview/findings': () => reply(200, []),
   ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/meshes/${id}/matrix`, SAME])),
+  ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/overview/meshes/${id}/history`, HISTORY])),
   ...more,
 })
 
@@ -41,7 +51,7 @@ test('a healthy mesh is one sentence, and the other parts are one quiet line', a
   expect(await mesh.findByText('Every zone pair is as usual.')).toBeTruthy()
   expect(within(screen.getByRole('region', { name: 'Open incidents' })).getByText('No open incidents.')).toBeTruthy()
   expect(await screen.findByText('No applications yet.')).toBeTruthy()
-  expect(screen.getByText('No silent agents, no older versions and no large clock errors.')).toBeTruthy()
+  expect(screen.queryByRole('region', { name: 'Needs attention' })).toBeNull()
 })
 
 test('before anything is measured, no part of the overview reads as if all were fine', async () => {
@@ -51,8 +61,6 @@ test('before anything is measured, no part of the overview reads as if all were 
   )
   await showPage(<OverviewPage />)
   expect(await screen.findByText('Nothing is measured yet, so no incident can open.')).toBeTruthy()
-  expect(await screen.findByText('Nothing is measured yet, so nothing was checked.')).toBeTruthy()
-  expect(screen.getByText('No agents yet.')).toBeTruthy()
   for (const calm of [/No open incidents/, /No findings/, /No silent agents/])
     expect(screen.queryByText(calm)).toBeNull()
 })
@@ -85,6 +93,7 @@ test('findings of the advisors have their measurement and rule, and open the adv
   }
   mockApi(responses([meshHealth()], { 'GET /v1/overview/findings': () => reply(200, [transport]) }))
   await showPage(<OverviewPage />)
+  await userEvent.click(await screen.findByText('Findings of the advisors (1)'))
   const row = await screen.findByRole('row', { name: /Both VMs are on one host R1: source and destination/ })
   expect(within(row).getByRole('link').getAttribute('href')).toBe('/advisors/transport?mesh=m&source=a-1&target=b-1')
 })
@@ -99,7 +108,7 @@ test('an incident is named with its age and cost, and leads to its paths', async
   const router = await showPage(<OverviewPage />)
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('Degraded').parentElement?.textContent).toMatch(
-    /^Degraded since \d\d:\d\d UTC.* \(17 min\): delay increased from eu-1a to eu-1b\. Costs checkout 18\.0 points\. 2 other open incidents\./,
+    /^Degraded since \d\d:\d\d UTC.* \(17 min\): delay increased from eu-1a to eu-1b, \+400 µs\. checkout is at 82\.0 % of its best \(objective 90\.0 %\): 18\.0 points lost\. 2 other open incidents\./,
   )
   expect(mesh.getByRole('link', { name: 'See 2 proposed moves' })).toBeTruthy()
   await userEvent.click(mesh.getByRole('link', { name: 'See the paths' }))
@@ -130,18 +139,38 @@ test('a zone pair that changed shows its change, and opens its part of the heatm
   expect(router.state.location.href).toBe('/meshes/m?view=0%2C4%2C4')
 })
 
-test('the strip and the zones are one stop of the Tab key each', async () => {
-  mockApi(responses([meshHealth()]))
+test('what incidents cost is said of all of them, and who was told of each', async () => {
+  const loses = (name: string, cost: number) => [{ id: name, name, performance: 1 - cost, cost, objective: null }]
+  const idle = openIncident({ id: 'idle', receivers_notified: 0, onset_at: ago(5) })
+  const costly = openIncident({ id: 'costly', title: 'vm slow', applications: loses('checkout', 0.84) })
+  const calm = meshHealth({ id: 'n', name: 'next', open_incidents: 1, worst_incidents: [idle] })
+  mockApi(responses([calm, meshHealth({ open_incidents: 2, worst_incidents: [costly, { ...idle, id: 'other' }] })]))
   await showPage(<OverviewPage />)
-  const strip = within(await screen.findByRole('list', { name: 'Last 24 hours of demo' }))
-  const slots = strip.getAllByRole('link')
-  expect(slots).toHaveLength(24)
-  expect(slots.filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1)
-  slots[0]?.focus()
-  await userEvent.keyboard('{ArrowRight}')
-  expect(document.activeElement).toBe(slots[1])
-  const table = within(await screen.findByRole('table'))
-  expect(table.getAllByRole('link').filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1)
+  const first = within(await screen.findByRole('region', { name: 'demo' }))
+  expect(first.getByText('checkout is at 16.0 % of its best: 84.0 points lost.')).toBeTruthy()
+  expect(screen.getByText('No application of next loses performance.')).toBeTruthy()
+  const rows = within(screen.getByRole('region', { name: 'Open incidents' }))
+    .getAllByRole('row')
+    .slice(1)
+  expect(rows.map((row) => within(row).getAllByRole('cell').at(-1)?.textContent)).toEqual(['1', 'nobody', 'nobody'])
+})
+
+test('the days are one stop of the Tab key, and a changed hour opens the zone pairs of its time', async () => {
+  mockApi(responses([meshHealth()]))
+  const router = await showPage(<OverviewPage />)
+  const days = await screen.findByRole('slider', { name: 'Worst change of each hour of demo, last 30 days' })
+  days.focus()
+  await userEvent.keyboard('{PageDown}')
+  expect(days.getAttribute('aria-valuetext')).toMatch(/: eu-1a → eu-1b \+350 µs \(usually 160 µs\)$/)
+  await userEvent.keyboard('{Enter}')
+  const until = new Date(Date.parse(HOURS[11]?.started_at ?? '') + 3_600_000).toISOString()
+  expect(router.state.location.pathname).toBe('/meshes/m')
+  expect(router.state.location.search).toMatchObject({
+    by: 'zone',
+    metric: 'deviation',
+    from: HOURS[10]?.started_at,
+    until,
+  })
 })
 
 test('zone pairs of many meshes are compared when they are opened', async () => {
@@ -150,7 +179,9 @@ test('zone pairs of many meshes are compared when they are opened', async () => 
   expect(await screen.findAllByText('Every zone pair is as usual.')).toHaveLength(1)
   const compared = () => sent.filter(({ to }) => to.endsWith('/matrix')).map(({ to }) => to.split('/')[3])
   expect(compared().toSorted()).toEqual(['a', 'b', 'c'])
-  await userEvent.click(within(screen.getByRole('region', { name: 'mesh d' })).getByText('Change by zone pair'))
+  await userEvent.click(
+    within(screen.getByRole('region', { name: 'mesh d' })).getByText('Change from usual, zone to zone'),
+  )
   await expect.poll(() => screen.queryAllByText('Every zone pair is as usual.').length).toBe(2)
   expect(compared()).toContain('d')
 })
@@ -162,13 +193,14 @@ test('a new mesh names the next step and shows no strip', async () => {
   const router = await showPage(<OverviewPage />)
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('No VMs in demo yet.')).toBeTruthy()
-  expect(mesh.queryByRole('list')).toBeNull()
+  expect(mesh.queryByRole('slider')).toBeNull()
   await userEvent.click(mesh.getByRole('link', { name: 'Add a VM' }))
   expect(router.state.location.href).toBe('/onboarding?mesh=m')
 })
 
 test('applications and agents that need attention are links', async () => {
-  const application = { id: 'a', name: 'checkout', mesh: { id: 'm', name: 'demo' }, links: 3, measured: 3 }
+  const DAY = { step_s: 900, points_at: [ago(30), ago(15)], performance: [0.96, 0.94], usual: 0.95 }
+  const application = { id: 'a', name: 'checkout', mesh: { id: 'm', name: 'demo' }, links: 3, measured: 3, day: DAY }
   const ranking = {
     total: 300,
     evaluated: 200,
@@ -177,26 +209,27 @@ test('applications and agents that need attention are links', async () => {
   }
   const vm = (name: string) => ({ id: name, name })
   const attention = {
-    silent: { count: 7, first: [{ vm: vm('c-1'), last_report_at: ago(4) }] },
+    silent: { count: 7, first: [{ vm: vm('c-1'), seen_at: ago(4) }] },
     copied: { count: 1, first: [{ vm: vm('c-4'), seen_at: ago(1) }] },
     outdated: { newest: '0.2.0', count: 1, first: [{ vm: vm('c-2'), agent_version: '0.1.0' }] },
     clocks: { above_ns: 100_000, count: 1, first: [{ vm: vm('c-3'), clock_error_ns: 250_000 }] },
   }
   mockApi({
-    ...responses([]),
+    ...responses([meshHealth()]),
     'GET /v1/overview': { meshes: [meshHealth()], attention },
     'GET /v1/overview/applications': ranking,
-    'GET /v1/meshes/m/matrix': SAME,
   })
   await showPage(<OverviewPage />)
-  const row = await screen.findByRole('row', { name: 'checkout 78.0 % 90.0 % missed' })
+  const row = await screen.findByRole('row', {
+    name: 'checkout 78.0 % 95.0 % checkout: last 24 hours, usually 95.0 % 90.0 % missed',
+  })
   expect(within(row).getByRole('link', { name: 'checkout' }).getAttribute('href')).toBe('/applications/a')
   expect(screen.getByText('The first 200 of 300 applications are compared.')).toBeTruthy()
   const needs = within(screen.getByRole('region', { name: 'Needs attention' }))
   expect(needs.getByText('7 silent agents')).toBeTruthy()
   expect(needs.getByRole('link', { name: 'and 6 more' })).toBeTruthy()
   expect(needs.getByText('1 agent older than 0.2.0')).toBeTruthy()
-  expect(needs.getByText('± 250 µs')).toBeTruthy()
+  expect(needs.getByText(/± 250 µs/)).toBeTruthy()
   expect(needs.getByRole('link', { name: 'c-3' }).getAttribute('href')).toBe('/vms/c-3')
 })
 

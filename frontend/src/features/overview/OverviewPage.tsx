@@ -9,30 +9,30 @@ import {
   overviewQuery,
 } from '~/api/overview'
 import { TextLink } from '~/ui/links'
-import { Page, pageStyles } from '~/ui/Page'
+import { Page } from '~/ui/Page'
 import { Loading } from '~/ui/State'
 import { Card, Loaded } from './Card'
 import { MeshSection } from './MeshSection'
-import { NeedsAttention } from './NeedsAttention'
 import { OpenIncidents } from './OpenIncidents'
 import styles from './overview.module.css'
 import { COMPARED } from './prefetch'
 import { strings } from './strings'
-import { isMeasured, worstFirst } from './verdict'
+import { worstFirst } from './verdict'
+import { NeedsAttention } from './Watch'
 import { WorstApplications } from './WorstApplications'
 
 // Not part of the first load.
 const FindingList = lazy(() => import('~/ui/FindingList'))
 
-/** The state of the network: is it fine, where not, since when, and what does it cost. */
+/** The state of the network on one screen: is it fine, where not, since when, what does it cost, who was told. */
 export function OverviewPage() {
   const overview = useQuery(overviewQuery)
   const ranking = useQuery(applicationRankingQuery)
   const findings = useQuery(findingsQuery)
   return (
-    <Page title={strings.overview} lead={strings.lead}>
+    <Page title={strings.overview}>
       {overview.data ? (
-        <Parts overview={overview.data} ranking={ranking} findings={findings} />
+        <Parts overview={overview.data} ranking={ranking} findings={findings.data ?? []} />
       ) : (
         <Card title={strings.meshes}>
           <Loaded what={strings.meshesLower} query={overview}>
@@ -47,56 +47,65 @@ export function OverviewPage() {
 interface PartsProps {
   overview: Overview
   ranking: UseQueryResult<ApplicationRanking>
-  findings: UseQueryResult<Finding[]>
+  findings: readonly Finding[]
 }
 
 /** All parts appear together, so that none moves another. */
-function Parts({ overview: { meshes, attention }, ranking, findings }: PartsProps) {
+function Parts({ overview, ranking, findings }: PartsProps) {
+  const meshes = worstFirst(overview.meshes)
   return (
     <>
-      {worstFirst(meshes).map((mesh, place) => (
-        <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0} />
-      ))}
-      <Card
-        title={strings.incidents}
-        more={
-          <TextLink size="sm" to="/incidents" search={{ show: 'all' }}>
-            {strings.allIncidents}
-          </TextLink>
-        }
-      >
-        <OpenIncidents meshes={meshes} />
-      </Card>
-      <Card title={strings.findings}>
-        <Loaded what={strings.findingsLower} query={findings}>
-          {(data) => (
-            <Suspense fallback={<Loading what={strings.findingsLower} />}>
-              {data.length === 0 && !isMeasured(meshes) ? (
-                <p className={pageStyles.lead}>{strings.noFindingsUnmeasured}</p>
-              ) : (
-                <FindingList findings={data} />
-              )}
-            </Suspense>
+      {meshes.map((mesh, place) => (
+        <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0}>
+          {place === 0 && (
+            <div className={styles.side}>
+              <Incidents meshes={meshes} />
+              <Applications ranking={ranking} />
+              <NeedsAttention attention={overview.attention} />
+            </div>
           )}
-        </Loaded>
-      </Card>
-      <div className={styles.columns}>
-        <Card
-          title={strings.applications}
-          more={
-            <TextLink size="sm" to="/applications">
-              {strings.allApplications}
-            </TextLink>
-          }
-        >
-          <Loaded what={strings.applicationsLower} query={ranking}>
-            {(data) => <WorstApplications ranking={data} />}
-          </Loaded>
-        </Card>
-        <Card title={strings.attention}>
-          <NeedsAttention attention={attention} meshes={meshes} />
-        </Card>
-      </div>
+        </MeshSection>
+      ))}
+      {findings.length > 0 && (
+        <details className={styles.findings}>
+          <summary>{strings.findings(findings.length)}</summary>
+          <Suspense fallback={<Loading what={strings.findingsLower} />}>
+            <FindingList findings={findings} />
+          </Suspense>
+        </details>
+      )}
     </>
+  )
+}
+
+function Incidents({ meshes }: { meshes: Overview['meshes'] }) {
+  return (
+    <Card
+      title={strings.incidents}
+      more={
+        <TextLink size="sm" to="/incidents" search={{ show: 'all' }}>
+          {strings.allIncidents}
+        </TextLink>
+      }
+    >
+      <OpenIncidents meshes={meshes} />
+    </Card>
+  )
+}
+
+function Applications({ ranking }: Pick<PartsProps, 'ranking'>) {
+  return (
+    <Card
+      title={strings.applications}
+      more={
+        <TextLink size="sm" to="/applications">
+          {strings.allApplications}
+        </TextLink>
+      }
+    >
+      <Loaded what={strings.applicationsLower} query={ranking}>
+        {(data) => <WorstApplications ranking={data} />}
+      </Loaded>
+    </Card>
   )
 }

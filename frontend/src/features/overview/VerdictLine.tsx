@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import type { UnusualPath } from '~/api/types'
-import { costSentence } from '~/lib/costs'
 import { sinceWords } from '~/lib/onset'
 import { formatChange } from '~/lib/performance'
 import { recurrenceSentence } from '~/lib/recurrence'
@@ -13,6 +12,7 @@ import { formatCount, formatSignedDelay } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
 import { useNow } from '~/ui/useNow'
+import { changeWords, costLine } from './costLine'
 import { PathsLink } from './links'
 import styles from './overview.module.css'
 import { strings } from './strings'
@@ -45,113 +45,89 @@ function Sentence({ mesh, verdict }: { mesh: MeshHealth; verdict: Verdict }) {
   const now = useNow(1_000, serverNow)
   const moment = (at: string) => formatShortMoment(at, clock, now)
   const age = (at: string) => formatAge(now - Date.parse(at))
-  const { planned, measured } = mesh.paths
-  const { agents, last_incident_ended_at: ended } = mesh
-  switch (verdict.kind) {
-    case 'degraded': {
-      const { incident, others } = verdict
-      return (
-        <>
-          <strong>{strings.degraded}</strong> {strings.sinceAgo(moment(incident.onset_at), age(incident.onset_at))}:{' '}
-          <Link to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
-            {incident.title}
-          </Link>
-          . {recurrenceSentence(incident.recurrence, incident.seen_at)}
-          {costSentence(incident)}{' '}
-          {isUntold(incident, now) && (
-            <>
-              <strong>{strings.toldNobody}</strong>{' '}
-            </>
-          )}
-          {others > 0 && strings.otherIncidents(others)}{' '}
-          {measured < planned && strings.partly(formatCount(measured), formatCount(planned))}
-        </>
-      )
-    }
-    case 'blind':
-      return (
-        <>
-          <strong>{strings.blind(formatCount(planned), moment(verdict.since))}</strong>{' '}
-          {agents.silent > 0 && strings.silentReason(agents.silent)}
-        </>
-      )
-    case 'partial':
-      return (
-        <>
-          <strong>{strings.partly(formatCount(measured), formatCount(planned))}</strong> <Reasons mesh={mesh} />{' '}
-          {strings.noOpenIncidents}
-        </>
-      )
-    case 'noRules':
-      return <strong>{strings.noRules(formatCount(measured))}</strong>
-    case 'unevaluated':
-      return (
-        <strong>
-          {verdict.since === null ? strings.notEvaluated : strings.notEvaluatedSince(moment(verdict.since))}
-        </strong>
-      )
-    case 'waiting':
-      return (
-        <>
-          <strong>{strings.waiting}</strong>{' '}
-          {strings.waitingNext(agents.reporting, agents.reporting + agents.silent + agents.stopped + agents.enrolled)}
-        </>
-      )
-    case 'learning':
-      return (
-        <>
-          <strong>{strings.learning(verdict.minutes, verdict.of)}</strong>{' '}
-          {strings.learningMeasured(formatCount(measured), formatCount(planned))} {strings.learningNext}
-        </>
-      )
-    case 'noPaths':
-      return (
-        <>
-          <strong>{strings.noPaths}</strong> {strings.noPathsNext}
-        </>
-      )
-    case 'noVms':
-      return (
-        <>
-          <strong>{strings.noVms(mesh.name)}</strong> {strings.noVmsNext}
-        </>
-      )
-    case 'healthy':
-      return (
-        <>
-          <strong>{strings.healthy(formatCount(planned), mesh.name)}</strong>{' '}
-          {ended && strings.lastEnded(moment(ended), age(ended))} <StillLearning mesh={mesh} />
-        </>
-      )
+  if (verdict.kind !== 'degraded') {
+    const [state, ...more] = sentences(mesh, verdict, moment, age)
+    return (
+      <>
+        <strong>{state}</strong> {more.filter(Boolean).join(' ')}
+      </>
+    )
   }
-}
-
-/** What alert rules cannot detect yet: of young paths nothing, of paths without a usual value a changed delay. */
-function StillLearning({ mesh }: { mesh: MeshHealth }) {
-  const { settling_paths, settling_s } = mesh.learning
-  const minutes = minutesToBaselines(mesh)
+  const { incident, others } = verdict
+  const { planned, measured } = mesh.paths
   return (
     <>
-      {settling_paths > 0 && strings.newPaths(settling_paths, Math.ceil(settling_s / 60))}{' '}
-      {minutes !== null && strings.baselinesIn(minutes)}
+      <strong>{strings.degraded}</strong> {strings.sinceAgo(moment(incident.onset_at), age(incident.onset_at))}:{' '}
+      <Link to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
+        {incident.title}
+        {changeWords(incident)}
+      </Link>
+      . {recurrenceSentence(incident.recurrence, incident.seen_at)}
+      <strong>{costLine(mesh)}</strong> {isUntold(incident, now) && <strong>{strings.toldNobody} </strong>}
+      {others > 0 && strings.otherIncidents(others)}{' '}
+      {measured < planned && strings.partly(formatCount(measured), formatCount(planned))}
     </>
   )
 }
 
-/** The reasons why some paths are not measured. */
-function Reasons({ mesh: { paths, agents } }: { mesh: MeshHealth }) {
-  const reasons = [
+type Words = (at: string) => string
+
+/** Return the state of a mesh without open incidents, and what more is known about it. */
+function sentences(mesh: MeshHealth, verdict: Exclude<Verdict, { kind: 'degraded' }>, moment: Words, age: Words) {
+  const [planned, measured] = [formatCount(mesh.paths.planned), formatCount(mesh.paths.measured)]
+  const { agents, last_incident_ended_at: ended } = mesh
+  const silent = agents.silent > 0 && strings.silentReason(agents.silent)
+  switch (verdict.kind) {
+    case 'blind':
+      return [strings.blind(planned, moment(verdict.since)), silent]
+    case 'partial':
+      return [strings.partly(measured, planned), reasons(mesh), silent, strings.noOpenIncidents]
+    case 'noRules':
+      return [strings.noRules(measured)]
+    case 'unevaluated':
+      return [verdict.since === null ? strings.notEvaluated : strings.notEvaluatedSince(moment(verdict.since))]
+    case 'waiting': {
+      const all = agents.reporting + agents.silent + agents.stopped + agents.enrolled
+      return [strings.waiting, strings.waitingNext(agents.reporting, all)]
+    }
+    case 'learning':
+      return [
+        strings.learning(verdict.minutes, verdict.of),
+        strings.learningMeasured(measured, planned),
+        strings.learningNext,
+      ]
+    case 'noPaths':
+      return [strings.noPaths, strings.noPathsNext]
+    case 'noVms':
+      return [strings.noVms(mesh.name), strings.noVmsNext]
+    case 'healthy':
+      return [
+        strings.healthy(planned, mesh.name),
+        ended && strings.lastEnded(moment(ended), age(ended)),
+        ...stillLearning(mesh),
+      ]
+  }
+}
+
+/** Return what alert rules cannot detect yet: of young paths nothing, of paths without a usual value a changed delay. */
+function stillLearning(mesh: MeshHealth) {
+  const { settling_paths, settling_s } = mesh.learning
+  const minutes = minutesToBaselines(mesh)
+  return [
+    settling_paths > 0 && strings.newPaths(settling_paths, Math.ceil(settling_s / 60)),
+    minutes !== null && strings.baselinesIn(minutes),
+  ]
+}
+
+/** Return the reasons why some paths are not measured. */
+function reasons({ paths }: MeshHealth) {
+  const found = [
     paths.lost > 0 && strings.lostReason(formatCount(paths.lost)),
     paths.stale > 0 && strings.staleReason(formatCount(paths.stale)),
     paths.no_data > 0 && strings.noDataReason(formatCount(paths.no_data)),
     paths.no_service > 0 && strings.noServiceReason(formatCount(paths.no_service)),
   ].filter((reason) => reason !== false)
-  return (
-    <>
-      {reasons.length > 0 && strings.reasons(reasons.join(', '))}{' '}
-      {agents.silent > 0 && strings.silentReason(agents.silent)}
-    </>
-  )
+  return found.length > 0 && strings.reasons(found.join(', '))
 }
 
 function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {

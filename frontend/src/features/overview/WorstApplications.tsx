@@ -1,6 +1,7 @@
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { ApplicationRanking } from '~/api/overview'
-import { formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
+import { Sparkline } from '~/charts/sparkline/Sparkline'
+import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
@@ -9,6 +10,13 @@ import styles from './overview.module.css'
 import { strings } from './strings'
 
 type Ranked = ApplicationRanking['worst'][number]
+
+/** The last 24 hours as a line, with the objective or, without one, the usual performance. */
+function Day({ application: { name, day, objective } }: { application: Ranked }) {
+  const times = day.points_at.map((at) => Date.parse(at))
+  const label = strings.dayOf(name, formatShare(day.usual))
+  return <Sparkline label={label} times={times} values={day.performance} usual={objective ?? day.usual} from={0} />
+}
 
 function Objective({ application: { objective, performance, below_objective } }: { application: Ranked }) {
   if (objective === null) return NO_VALUE
@@ -53,11 +61,12 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
             ),
             as: 'head',
           },
-          { title: strings.performanceNow, cell: ({ performance }) => formatShare(performance), as: 'number' },
+          { title: strings.now, cell: ({ performance }) => formatShare(performance), as: 'number' },
+          { title: strings.usual, cell: ({ day }) => formatShare(day.usual), as: 'number' },
+          { title: strings.day, cell: (application) => <Day application={application} /> },
           { title: strings.objective, cell: (application) => <Objective application={application} />, as: 'number' },
         ]}
       />
-      <p className={pageStyles.lead}>{performanceAtNewest(NEWEST_STATISTIC)}</p>
       {evaluated < total && (
         <p className={pageStyles.lead}>{strings.evaluatedOf(formatCount(evaluated), formatCount(total))}</p>
       )}

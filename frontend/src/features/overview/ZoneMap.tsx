@@ -9,8 +9,8 @@ import { lastHourOnly } from '~/lib/usual'
 import { zoneView } from '~/lib/zoneView'
 import { useNow } from '~/ui/useNow'
 import { useRoving } from '~/ui/useRoving'
-import { isCovered } from './comparison'
 import { changesOf, type PairChange, positionOf } from './deviation'
+import { isCovered, isOf, kindOf, type MarkKind, marksOf } from './marks'
 import styles from './overview.module.css'
 import { strings } from './strings'
 
@@ -45,7 +45,7 @@ function sentence(change: PairChange, ofIncident: boolean): string {
 }
 
 /** The comparison in a sentence, and what it cannot show. */
-function Found({ mesh, changes, covered }: { mesh: MeshHealth; changes: PairChange[]; covered: number }) {
+function Found({ changes, covered }: { changes: PairChange[]; covered: number }) {
   const known = changes.filter(({ changeNs }) => changeNs !== null)
   const unusual = known.filter(({ isUnusual }) => isUnusual).length
   const young = known.filter(({ basis }) => basis === 'last_hour').length
@@ -59,27 +59,42 @@ function Found({ mesh, changes, covered }: { mesh: MeshHealth; changes: PairChan
       {unusual > 0 && <strong>{strings.unusualPairs(unusual, pairs)} </strong>}
       {covered > 0 && <strong>{strings.usualOfIncident(covered, pairs)} </strong>}
       {unusual + covered === 0 && <strong>{strings.allUsual} </strong>}
-      {lastHourOnly(young, known.length, pairs)}{' '}
-      {unusual + covered === 0 && mesh.open_incidents > 0 && strings.incidentNotInMedians}
+      {lastHourOnly(young, known.length, pairs)}
     </>
   )
 }
 
-/** Zone × zone, coloured by the change from usual; a cell opens the heatmap of its zone pair. */
-export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: Deviations }) {
+const KINDS: MarkKind[] = ['vm', 'silent', 'loss']
+
+interface Props {
+  mesh: MeshHealth
+  deviations: Deviations
+}
+
+/** Zone × zone, coloured by the change from usual, with marks; a cell opens the heatmap of its zone pair. */
+export function ZoneMap({ mesh, deviations }: Props) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const { axis } = deviations
   const now = useNow(NOW_MS, serverNow)
   const changes = changesOf(deviations)
-  const covered = changes.map((change) => isCovered(change, mesh, now))
+  const covered = changes.map((change) => {
+    const [source, target] = [axis[change.source]?.id ?? '', axis[change.target]?.id ?? '']
+    return mesh.worst_incidents.some((incident) => isCovered(incident, source, target, change.basis, now))
+  })
   const roving = useRoving(
     changes.map(({ isPlanned }) => isPlanned),
     axis.length,
   )
+  const [first] = mesh.worst_incidents
+  const regionOf = new Map(mesh.zones.map(({ id, region }) => [id, region]))
+  // A wider gap before the first zone of a region.
+  const starts = axis.map(
+    ({ id }, at) => (at > 0 && regionOf.get(id) !== regionOf.get(axis[at - 1]?.id ?? '')) || undefined,
+  )
   return (
     <>
       <p className={styles.hint}>
-        <Found mesh={mesh} changes={changes} covered={covered.filter(Boolean).length} /> {strings.zonesLead}
+        <Found changes={changes} covered={covered.filter(Boolean).length} /> {strings.zonesLead}
       </p>
       <div className={styles.scroll}>
         <table
@@ -91,8 +106,8 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
           <thead>
             <tr>
               <th scope="col">{strings.fromTo}</th>
-              {axis.map(({ id, name }) => (
-                <th key={id} scope="col" title={name}>
+              {axis.map(({ id, name }, column) => (
+                <th key={id} scope="col" title={name} data-start={starts[column]}>
                   <span>{name}</span>
                 </th>
               ))}
@@ -100,7 +115,7 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
           </thead>
           <tbody>
             {axis.map((from, row) => (
-              <tr key={from.id}>
+              <tr key={from.id} data-start={starts[row]}>
                 <th scope="row" title={from.name}>
                   {from.name}
                 </th>
@@ -108,13 +123,19 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
                   const index = row * axis.length + column
                   const change = changes[index]
                   if (!change) return null
-                  const label = `${strings.zonePair(from.name, to.name)}: ${sentence(change, covered[index] ?? false)}`
+                  const marks = marksOf(mesh, from.id, to.id)
+                  const isCover = covered[index] ?? false
+                  const words = [sentence(change, isCover), ...marks.map(({ kind }) => strings.marks[kind])]
+                  const label = `${strings.zonePair(from.name, to.name)}: ${words.join('; ')}`
                   const view = zoneView(mesh.zones, from.id, to.id)
+                  const isFirst = first && kindOf(first) === null && isOf(first, from.id, to.id)
                   return (
                     <td
                       key={to.id}
-                      style={coloursOf(change, covered[index] ?? false, theme)}
-                      data-unknown={change.changeNs === null || (covered[index] && !change.isUnusual) || undefined}
+                      style={coloursOf(change, isCover, theme)}
+                      data-start={starts[column]}
+                      data-first={isFirst || undefined}
+                      data-unknown={change.changeNs === null || (isCover && !change.isUnusual) || undefined}
                     >
                       {change.isPlanned ? (
                         <Link
@@ -126,6 +147,9 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
                           title={label}
                         >
                           {change.isUnusual && formatSignedDelay(change.changeNs)}
+                          {marks.map(({ kind, first }) => (
+                            <i key={kind} className={styles.mark} data-kind={kind} data-first={first || undefined} />
+                          ))}
                         </Link>
                       ) : (
                         <span title={label} />
@@ -138,6 +162,13 @@ export function ZoneMap({ mesh, deviations }: { mesh: MeshHealth; deviations: De
           </tbody>
         </table>
       </div>
+      <ul className={styles.markKey}>
+        {KINDS.map((kind) => (
+          <li key={kind}>
+            <i className={styles.mark} data-kind={kind} /> {strings.marks[kind]}
+          </li>
+        ))}
+      </ul>
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { deviations } from '~/testing/overview'
-import { changesOf, positionOf, typical } from './deviation'
+import { changesOf, positionOf } from './deviation'
 
 const unusual = (values: (number | null)[][], usual: (number | null)[][]) =>
   changesOf(deviations(values, usual)).map(({ isUnusual }) => isUnusual)
@@ -50,23 +50,6 @@ test('without a usual value nothing is unusual, and the value is not missing', (
   expect(changes.map(({ isUnusual, isMeasured, nowNs }) => [isUnusual, isMeasured, nowNs])).toEqual(
     Array(4).fill([false, true, null]),
   )
-})
-
-test('medians are over zone pairs with a usual value', () => {
-  const changes = changesOf(
-    deviations(
-      [
-        [100, 220],
-        [null, 120],
-      ],
-      [
-        [100, 200],
-        [300, 100],
-      ],
-    ),
-  )
-  expect(typical(changes)).toEqual({ nowNs: 120, percent: 10, pairs: 3 })
-  expect(typical([])).toEqual({ nowNs: null, percent: null, pairs: 0 })
 })
 
 test('slower and faster lie on opposite sides of the scale, and more lies further out', () => {

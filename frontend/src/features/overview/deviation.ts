@@ -44,23 +44,6 @@ export function changesOf({ axis, values, states, baseline }: Deviations): PairC
   )
 }
 
-function median(values: number[]): number | null {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]]
-  return low === undefined || high === undefined ? null : (low + high) / 2
-}
-
-/** Return the medians over all zone pairs with a usual value. */
-export function typical(changes: PairChange[]): { nowNs: number | null; percent: number | null; pairs: number } {
-  const known = changes.filter(({ nowNs, percent }) => nowNs !== null && percent !== null)
-  return {
-    nowNs: median(known.map(({ nowNs }) => nowNs as number)),
-    percent: median(known.map(({ percent }) => percent as number)),
-    pairs: known.length,
-  }
-}
-
 /** Return the position of a change on a diverging scale, 0.5 in the middle; twice or half the base is the end. */
 export function positionOf({ changeNs, percent }: PairChange): number {
   if (changeNs === null) return 0.5

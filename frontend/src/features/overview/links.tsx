@@ -10,7 +10,7 @@ interface Props {
   children: ReactNode
 }
 
-/** A link to the paths of an incident: one path, a pair of zones, or the whole mesh. */
+/** A link to the paths of an incident: one path, a pair of zones, or the heatmap with its VM marked. */
 export function PathsLink({ mesh, incident: { culprit }, children }: Props) {
   const [source, target] = [culprit.at?.id, culprit.other?.id ?? culprit.at?.id]
   if (source && target && source !== target && ['path', 'pair'].includes(culprit.suspect)) {
@@ -26,8 +26,9 @@ export function PathsLink({ mesh, incident: { culprit }, children }: Props) {
     )
   }
   const view = source && target ? zoneView(mesh.zones, source, target) : undefined
+  const marked = view ? { view } : source ? { select: source } : {}
   return (
-    <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }} search={view ? { ...NOW, view } : NOW}>
+    <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }} search={{ ...NOW, ...marked }}>
       {children}
     </TextLink>
   )

@@ -57,6 +57,16 @@ test('an open incident is named first, whatever else is missing', () => {
   expect(toneOf(verdictOf(mesh))).toBe('warn')
 })
 
+test('a mesh whose incident costs an application comes before one with a more severe incident', () => {
+  const loses = (cost: number) => [{ id: 'a', name: 'checkout', performance: 1 - cost, cost, objective: null }]
+  const costly = openIncident({ severity: 'warning', applications: loses(0.84) })
+  const meshes = [
+    meshHealth({ id: 'severe', open_incidents: 1, worst_incidents: [openIncident()] }),
+    meshHealth({ id: 'costly', open_incidents: 1, worst_incidents: [costly] }),
+  ]
+  expect(worstFirst(meshes).map(({ id }) => id)).toEqual(['costly', 'severe'])
+})
+
 test('meshes are sorted by concern, and keep their order within one tone', () => {
   const broken = meshHealth({ id: 'broken', open_incidents: 1, worst_incidents: [openIncident()] })
   const meshes = [
@@ -78,7 +88,7 @@ test.each([
   ['critical', 0, '2026-01-01T00:00:00Z', true],
   ['critical', 1, '2026-01-01T00:00:00Z', false],
   ['critical', null, '2026-01-01T00:00:00Z', false],
-  ['warning', 0, '2026-01-01T00:00:00Z', false],
+  ['warning', 0, '2026-01-01T00:00:00Z', true],
   ['critical', 0, '2026-01-01T00:59:30Z', false],
 ] as const)('a %s incident of which %s receivers were told', (severity, receivers_notified, onset_at, untold) => {
   const now = Date.parse('2026-01-01T01:00:00Z')

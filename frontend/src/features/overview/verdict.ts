@@ -23,6 +23,10 @@ export type Verdict =
 /** Rules are evaluated with each window; a longer delay is not a slow window. */
 const EVALUATED_WITHIN_MS = 5 * 60_000
 
+/** Return whether alert rules were evaluated on the newest windows; a mesh without windows needs no evaluation. */
+export const isEvaluated = ({ ended_at, evaluated_until: until }: MeshHealth) =>
+  ended_at === null || (until !== null && Date.parse(ended_at) - Date.parse(until) <= EVALUATED_WITHIN_MS)
+
 /** Return the verdict on a mesh: anything that is not known keeps it from being healthy. */
 export function verdictOf(mesh: MeshHealth): Verdict {
   const [incident] = mesh.worst_incidents
@@ -35,23 +39,22 @@ export function verdictOf(mesh: MeshHealth): Verdict {
   const until = mesh.evaluated_until
   // Windows that ended while the agents still started: their first packets found nobody.
   if (measured === 0 && until === null) return { kind: 'waiting' }
-  const isEvaluated = until !== null && Date.parse(mesh.ended_at) - Date.parse(until) <= EVALUATED_WITHIN_MS
   const { settling_paths, settled_s, settling_s } = mesh.learning
-  if (isEvaluated && 2 * settling_paths > planned && mesh.agents.silent === 0) {
+  if (isEvaluated(mesh) && 2 * settling_paths > planned && mesh.agents.silent === 0) {
     return { kind: 'learning', minutes: Math.floor(settled_s / 60), of: Math.ceil(settling_s / 60) }
   }
   if (measured < planned || mesh.agents.silent > 0) return { kind: 'partial' }
   if (mesh.alert_rules === 0) return { kind: 'noRules' }
-  if (!isEvaluated) return { kind: 'unevaluated', since: until }
+  if (!isEvaluated(mesh)) return { kind: 'unevaluated', since: until }
   return { kind: 'healthy' }
 }
 
 // A notification takes some seconds.
 const TOLD_WITHIN_MS = 60_000
 
-/** Return whether no receiver was notified of a critical incident that nobody has silenced. */
-export const isUntold = ({ severity, receivers_notified, onset_at }: OpenIncident, now: number) =>
-  severity === 'critical' && receivers_notified === 0 && now - Date.parse(onset_at) > TOLD_WITHIN_MS
+/** Return whether no receiver was notified of an incident that nobody has silenced. */
+export const isUntold = ({ receivers_notified, onset_at }: OpenIncident, now: number) =>
+  receivers_notified === 0 && now - Date.parse(onset_at) > TOLD_WITHIN_MS
 
 /** Return the minutes until most paths have a usual value; `null` where most have one. */
 export function minutesToBaselines({ learning, paths }: MeshHealth): number | null {
@@ -74,13 +77,23 @@ const TONES: Record<Exclude<Verdict['kind'], 'degraded'>, Tone> = {
   healthy: 'good',
 }
 
-export const toneOf = (verdict: Verdict): Tone =>
-  verdict.kind === 'degraded' ? SEVERITIES[verdict.incident.severity].tone : TONES[verdict.kind]
+const breaksObjective = ({ applications }: OpenIncident) =>
+  applications.some(({ performance, objective }) => (performance ?? 1) < (objective ?? 0))
+
+/** Return the tone of a verdict; an application below its objective is as bad as a critical incident. */
+export function toneOf(verdict: Verdict): Tone {
+  if (verdict.kind !== 'degraded') return TONES[verdict.kind]
+  return breaksObjective(verdict.incident) ? 'bad' : SEVERITIES[verdict.incident.severity].tone
+}
 
 const TONE_ORDER: Tone[] = ['bad', 'warn', 'info', 'good']
 
-/** Return the meshes in the order of concern; meshes of one tone keep their order. */
+/** Return the largest share of its best that an application loses by the incident that a mesh is named after. */
+const costOf = ({ worst_incidents: [first] }: MeshHealth) =>
+  Math.max(0, ...(first?.applications ?? []).map(({ cost }) => cost ?? 0))
+
+/** Return the meshes in the order of concern: by cost, then by tone; others keep their order. */
 export function worstFirst(meshes: readonly MeshHealth[]): MeshHealth[] {
   const rank = (mesh: MeshHealth) => TONE_ORDER.indexOf(toneOf(verdictOf(mesh)))
-  return meshes.toSorted((a, b) => rank(a) - rank(b))
+  return meshes.toSorted((a, b) => costOf(b) - costOf(a) || rank(a) - rank(b))
 }

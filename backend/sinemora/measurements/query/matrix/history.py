@@ -72,14 +72,32 @@ def round_trips(
     selected = _spread(windows, blocks_max // _blocks(mesh))
     if len(selected) < len(windows):
         parts = [TierRange(tier, at, at + _SHORTEST) for tier, at in selected]
-    starts = np.array([int(at.timestamp()) for _, at in selected], np.int64)
+    return _read(session, mesh, parts, [at for _, at in selected], quantile)
+
+
+def stored_round_trips(session: Session, mesh: MeshState, part: TierRange, statistic: Statistic) -> MatrixHistory:
+    """Return the steps that are stored of one merged tier, only the blocks of the members of `mesh`."""
+    starts, quantile = frames.starts(session, mesh.key, part), QUANTILES.index(statistic.quantile or 0.5)
+    return _read(session, mesh, [part], starts, quantile, keys_of(mesh).tolist())
+
+
+def _read(
+    session: Session,
+    mesh: MeshState,
+    parts: Sequence[TierRange],
+    times: Sequence[datetime],
+    quantile: int,
+    vm_keys: Sequence[int] | None = None,
+) -> MatrixHistory:
+    """Read the windows that begin at `times` in parts of tiers."""
+    starts = np.array([int(at.timestamp()) for at in times], np.int64)
     lengths = np.zeros(starts.size, np.int64)
     axis = keys_of(mesh)
     values = np.full((starts.size, axis.size, axis.size), np.nan, np.float32)
     with ThreadPoolExecutor(1) as filling:  # while one chunk is decoded the next is fetched
         filled: Future[None] | None = None
         for part in parts:
-            for chunk in frames.frames(session, mesh.key, [part], sketches=False):
+            for chunk in frames.frames(session, mesh.key, [part], sketches=False, vm_keys=vm_keys):
                 # Windows that arrived after the selection are ignored.
                 rows = positions_of(starts, np.array([block.started_at_s for block in chunk], np.int64))
                 lengths_read = [

@@ -1,0 +1,127 @@
+"""The last days of a mesh and of applications: the worst change of each hour, and performance over time."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.applications import attach
+from sinemora.applications.curves.core.curve import Floats
+from sinemora.applications.models import Application
+from sinemora.applications.performance import reached
+from sinemora.applications.reading import links_of
+from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.service import mesh_state
+from sinemora.measurements.aggregate import matrix
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.query.matrix.history import stored_round_trips
+from sinemora.measurements.query.matrix.zone_steps import Steps, ZoneSteps, read_zone_steps
+from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store.tiers import Tier, TierRange, floor
+from sinemora.overview import queries
+from sinemora.overview.figures import worst_of_hours
+from sinemora.overview.schemas import MeshHistory, PerformanceHistory, RecentIncident, WorstHour
+
+_INCIDENTS_MAX = 500
+# What is read is kept this long: the newest hour and quarter are merged every few minutes.
+_KEPT_S = 300
+_DAY = timedelta(days=1)
+
+
+def mesh_history(session: Session, mesh: MeshState, days: int) -> MeshHistory:
+    """Return the worst change of each hour of some days, and the incidents of that time."""
+    now = int(datetime.now(UTC).timestamp())
+    last_s = -(-now // 3600) * 3600
+    steps = Steps(np.arange(last_s - (24 * days - 1) * 3600, last_s + 1, 3600), 3600, Tier.HOUR)
+    key = ("worst hours", session.info["tenant_key"], mesh.key, mesh.revision, days, now // _KEPT_S)
+    hours: list[WorstHour] | None = shared_cache().get(key)
+    if hours is None:
+        hours = _hours(steps, read_zone_steps(session, mesh, steps))
+        shared_cache().put(key, hours, 500 * len(hours))
+    since = utc(int(steps.ends_s[0]) - 3600)
+    incidents = queries.recent_incidents(session, mesh.id, since, _INCIDENTS_MAX)
+    return MeshHistory(since=since, hours=hours, incidents=[RecentIncident.model_validate(one) for one in incidents])
+
+
+def _hours(steps: Steps, read: ZoneSteps) -> list[WorstHour]:
+    """Return the measured hours with the zone pair that differs most."""
+    delay, loss = Metric.ONE_WAY_DELAY, Metric.LOSS
+    matrices = [
+        matrix.measure(read.cells, metric, statistic)
+        for metric, statistic in ((delay, Statistic.P50), (delay, Statistic.P90), (loss, Statistic.P50))
+    ]
+    values = [np.where(one.valued, one.values, np.nan).reshape(len(one.values), -1) for one in matrices]
+    worst = worst_of_hours(*(one.astype(np.float32) for one in values))
+    found = []
+    for step in np.flatnonzero(np.isfinite(values[0]).any(axis=1)).tolist():
+        started_at, one = utc(int(steps.ends_s[step]) - 3600), worst[step]
+        if one is None:
+            found.append(
+                WorstHour(started_at=started_at, source=None, target=None, usual_ns=None, change_ns=None, loss=None)
+            )
+            continue
+        source, target = (read.axis[at].name for at in divmod(one.pair, len(read.axis)))
+        change = {name: getattr(one, name) for name in ("usual_ns", "change_ns", "loss")}
+        found.append(WorstHour(started_at=started_at, source=source, target=target, **change))
+    return found
+
+
+def performances(session: Session, applications: Sequence[Application]) -> list[PerformanceHistory]:
+    """Return the performance of applications in each quarter of an hour of the last day.
+
+    Predicted from the stored round trips between the VMs that hold the tasks now.
+    """
+    names = tuple((one.id, one.version) for one in applications)
+    key = ("performances", session.info["tenant_key"], names, int(time.time()) // _KEPT_S)
+    found: dict[UUID, PerformanceHistory] | None = shared_cache().get(key)
+    if found is None:
+        found = {}
+        for mesh_id in {one.mesh_id for one in applications}:
+            own = [one for one in applications if one.mesh_id == mesh_id]
+            found |= zip((one.id for one in own), _performances(session, mesh_id, own), strict=True)
+        shared_cache().put(key, found, 10_000 * (len(found) + 1))
+    return [found[one.id] for one in applications]
+
+
+def _performances(session: Session, mesh_id: UUID, applications: Sequence[Application]) -> list[PerformanceHistory]:
+    mesh = mesh_state(session, mesh_id)
+    used = {task.vm_id for one in applications for task in one.tasks}
+    members = tuple(member for member in mesh.members if member.id in used)
+    end = floor(datetime.now(UTC), Tier.QUARTER.step_s)
+    part = TierRange(Tier.QUARTER, end - _DAY, end)
+    if not members:
+        nothing = PerformanceHistory(step_s=Tier.QUARTER.step_s, points_at=[], performance=[], usual=None)
+        return [nothing for _ in applications]
+    trips = stored_round_trips(session, replace(mesh, members=members), part, Statistic.P50)
+    machine_of = {member.id: at for at, member in enumerate(members)}
+    curves = attach.entries(session, list(applications))
+    histories = []
+    for one in applications:
+        at = np.array([machine_of.get(task.vm_id, -1) if task.vm_id else -1 for task in one.tasks], np.intp)
+        links = links_of(one)
+        each = reached(links, at, trips.round_trips_ns, attach.sensitivity(one, curves[one.id])).performance
+        values = _means(each, links.weights)
+        known = values[np.isfinite(values)]
+        histories.append(
+            PerformanceHistory(
+                step_s=Tier.QUARTER.step_s,
+                points_at=[utc(at_s) for at_s in trips.started_at_s.tolist()],
+                performance=[None if np.isnan(value) else value for value in values.tolist()],
+                usual=float(np.median(known)) if known.size else None,
+            )
+        )
+    return histories
+
+
+def _means(performance: Floats, weights: Floats) -> Floats:
+    """Return the weighted mean over the known links of each window, NaN without any."""
+    weight = np.where(np.isfinite(performance), weights, 0.0)
+    total = weight.sum(axis=1)
+    sums: Floats = (np.nan_to_num(performance) * weight).sum(axis=1)
+    means: Floats = np.where(total > 0, sums / np.where(total > 0, total, 1.0), np.nan)
+    return means
