@@ -54,7 +54,7 @@ from sinemora.kit import errors, health, listening_socket
 from sinemora.kit.config import settings
 from sinemora.kit.db import Base
 from sinemora.kit.http.connection import LimitedConnection
-from sinemora.kit.http.contract import describe_properties, describe_responses
+from sinemora.kit.http.contract import describe_names, describe_responses
 from sinemora.kit.http.document import serve_document
 from sinemora.kit.http.downloads import serve_packages
 from sinemora.kit.http.encoding import CompressedJson
@@ -227,13 +227,13 @@ def create_app() -> FastAPI:
 
 
 def _described(contract: dict[str, Any]) -> dict[str, Any]:
-    """Add to the OpenAPI document what FastAPI does not know: media types of failures, roles, words of properties."""
+    """Add to the OpenAPI document what FastAPI does not know: media types of failures, roles, words of names."""
     routes = [route for router in ROUTERS for route in router.routes]
     describe_roles(contract, routes)
     describe_scopes(contract, routes)
     errors.describe(contract)
     describe_responses(contract)
-    describe_properties(contract)
+    describe_names(contract)
     share(contract)
     return contract
 

@@ -96,22 +96,21 @@ def describe_responses(contract: dict[str, Any]) -> None:
                 _add_examples(operation, examples().get(operation["operationId"], {}))
 
 
-@cache
-def property_words() -> tuple[dict[str, str], dict[tuple[str, str], str]]:
-    """Return the words of properties: by name, and by schema and name where a schema means something else."""
+def describe_names(contract: dict[str, Any]) -> None:
+    """Add its words to every property and parameter that the code does not describe."""
     table = tomllib.loads((DATA / "properties.toml").read_text("utf-8"))
     groups = [(schema, entries) for names, entries in table["only"].items() for schema in names.split()]
-    return table["any"], {(schema, name): words for schema, entries in groups for name, words in entries.items()}
-
-
-def describe_properties(contract: dict[str, Any]) -> None:
-    """Add its words to every property that the code does not describe."""
-    names, only = property_words()
+    only = {(schema, name): words for schema, entries in groups for name, words in entries.items()}
     for schema, model in contract["components"]["schemas"].items():
         for name, one in model.get("properties", {}).items():
-            words = only.get((schema, name)) or names.get(name)
+            words = only.get((schema, name)) or table["any"].get(name)
             if words and "description" not in one:
                 one["description"] = words if may_be_null(one) else words.partition("; null")[0]
+    operations = [operation for item in contract["paths"].values() for operation in item.values()]
+    for one in [parameter for operation in operations for parameter in operation.get("parameters", ())]:
+        words = table["parameters"].get(one["name"]) or table["any"].get(one["name"])
+        if words and "description" not in one:
+            one["description"] = words.partition("; null")[0]
 
 
 def may_be_null(schema: Any) -> bool:
