@@ -26,20 +26,28 @@ const SIGNED_OUT: Answer = { status: 401, type: 'application/problem+json', body
 const NONCE = 'nonce-of-the-replay'
 const STYLE_POLICY = `style-src 'self' 'nonce-${NONCE}'`
 
+interface Replayed {
+  url: string
+  server: Server
+  /** The open live streams. */
+  streams: Set<ServerResponse>
+}
+
 /** Serve `recording` on a free port; `missed` collects requests that were not recorded. */
-export async function startReplay(recording: Recording, missed: Set<string>): Promise<{ url: string; server: Server }> {
+export async function startReplay(recording: Recording, missed: Set<string>): Promise<Replayed> {
   if (!existsSync(join(BUILT, 'index.html'))) throw new Error('The front end is not built: make setup')
+  const streams = new Set<ServerResponse>()
   const server = createServer((request, response) => {
     // Pages correct their clock by this header: it has to agree with the mocked clock.
     response.setHeader('Date', new Date(recording.now).toUTCString())
     const path = new URL(request.url ?? '/', 'http://sinemora.example').pathname
     if (path === CONTRACT) sendContract(response)
     else if (!path.startsWith('/v1/')) sendFile(path, response)
-    else if (path.endsWith('/live')) openStream(response)
+    else if (path.endsWith('/live')) openStream(response, streams)
     else void answer(recording, request, response, missed)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, streams }
 }
 
 /** Send a built file, or the page itself for any other path. */
@@ -60,8 +68,10 @@ function sendContract(response: ServerResponse) {
   response.end(readFileSync(resolve(import.meta.dirname, '../../backend/openapi.json')))
 }
 
-/** Open a live stream without events. */
-function openStream(response: ServerResponse) {
+/** Open a live stream; events are up to the test. */
+function openStream(response: ServerResponse, streams: Set<ServerResponse>) {
+  streams.add(response)
+  response.on('close', () => streams.delete(response))
   response.writeHead(200, { 'Content-Type': 'text/event-stream' })
   response.write(':\n\n')
 }

@@ -198,8 +198,9 @@ def test_a_known_browser_is_not_locked_out_by_others(client: Caller, owner: Memb
 def test_a_made_up_device_counts_as_a_stranger(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
     body = {"email": owner.email, "password": "wrong password"}
+    device = cookie_name(DEVICE_COOKIE)
     statuses = [
-        client.post("/v1/auth/sign-in", json=body, headers={"Cookie": f"{cookie_name(DEVICE_COOKIE)}=n{n}.00"}).status_code
+        client.post("/v1/auth/sign-in", json=body, headers={"Cookie": f"{device}=n{n}.00"}).status_code
         for n in range(4)
     ]
     assert statuses == [401, 401, 429, 429]
