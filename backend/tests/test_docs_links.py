@@ -30,7 +30,7 @@ def test_every_path_in_the_guide_for_contributors_exists():
 
 _PLACES = ROOT / "frontend/src/features/shell"
 _WORDS = ROOT / "frontend/src/lib/words.ts"
-_GROUP_OR_PLACE = re.compile(r"^( +)(?:\{ )?name: strings\.(\w+)", re.MULTILINE)
+_PLACE_OR_PAGE = re.compile(r"^( +)(\{ )?name: strings\.(\w+)", re.MULTILINE)
 _WAY = re.compile(r"(?:\*\*|\()(\w+) → (\w+)")
 _BUTTONS = {"Add", "Find"}
 """Words that the names of buttons begin with: "Applications → Add application"."""
@@ -40,12 +40,14 @@ def test_ways_through_the_navigation_are_as_in_the_console():
     texts = "".join(path.read_text("utf-8") for path in (_WORDS, _PLACES / "strings.ts"))
     strings = dict(re.findall(r"^  (\w+): '([^']+)',$", texts, re.MULTILINE))
     ways: set[tuple[str, str]] = set()
-    group = ""
-    for indent, key in _GROUP_OR_PLACE.findall((_PLACES / "places.ts").read_text("utf-8")):
-        group = strings[key] if len(indent) <= 6 else group
-        ways.add((group, strings[key]))
-    # A way begins with a group, or with one that was.
-    begins = {first for first, _ in ways} | {"More", "Incidents"}
+    place = ""
+    for indent, page, key in _PLACE_OR_PAGE.findall((_PLACES / "places.ts").read_text("utf-8")):
+        if page:
+            ways.add((place, strings[key].split()[0]))
+        elif len(indent) > 6:
+            place = strings[key]
+    # A way begins with a place, or with a group that was.
+    begins = {first for first, _ in ways} | {"More", "Incidents", "Alerting"}
     found = [(page.name, way) for page in PAGES for way in _WAY.findall(page.read_text("utf-8")) if way[0] in begins]
     assert len(found) >= 5
     assert [(page, way) for page, way in found if way not in ways and way[1] not in _BUTTONS] == []
