@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants.access import Actor
 from sinemora.applications import queries, reading, service
-from sinemora.applications.curves.schemas import Origin
+from sinemora.applications.curves.schemas import CurveOrigin
 from sinemora.applications.schemas import (
     MOVE_COST,
     ApplicationCreate,
@@ -92,7 +92,7 @@ def _bring_one(session: Session, actor: Actor, body: ApplicationCreate, done: Ma
 def _declared(application: ApplicationRead) -> dict[str, Any]:
     """Return the declaration that would create this application."""
     declaration: dict[str, Any] = {"name": application.name, "mesh": application.mesh.name}
-    if application.curve.origin is Origin.OWN:
+    if application.curve.origin is CurveOrigin.OWN:
         declaration |= {"curve": application.curve.name, "curve_number": application.curve.number}
     else:
         declaration["curve"] = application.curve.id

@@ -10,7 +10,7 @@ from sinemora.applications import attach, queries
 from sinemora.applications.curves import queries as curve_queries
 from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.curves.core.curve import Floats
-from sinemora.applications.curves.schemas import Origin
+from sinemora.applications.curves.schemas import CurveOrigin
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Indices, Links, Reached, graph, reached, star
 from sinemora.applications.queries import Carrier
@@ -18,6 +18,7 @@ from sinemora.applications.schemas import (
     ApplicationPerformance,
     ApplicationRead,
     ApplicationSensitivity,
+    ApplicationShape,
     CapacityRead,
     CurveAttached,
     EdgeRead,
@@ -25,7 +26,6 @@ from sinemora.applications.schemas import (
     Named,
     PathApplication,
     PathApplications,
-    Shape,
     TaskRead,
 )
 from sinemora.fleet.inventory.schemas import VmName
@@ -109,11 +109,11 @@ def _read(application: Application, curve: CatalogueEntry, newest: dict[UUID, in
     )
     return ApplicationRead(
         **{field: getattr(application, field) for field in (*fields, *limits)},
-        shape=Shape.GRAPH if application.edges else Shape.STAR,
+        shape=ApplicationShape.GRAPH if application.edges else ApplicationShape.STAR,
         mesh=Named.model_validate(application.mesh),
         curve=CurveAttached(
             id=curve.id,
-            origin=Origin.PUBLISHED if curve.stored is None else Origin.OWN,
+            origin=CurveOrigin.PUBLISHED if curve.stored is None else CurveOrigin.OWN,
             name=curve.stored[0].name if curve.stored is not None else curve.read().name,
             number=curve.number,
             newest=1 if curve.stored is None else newest[curve.stored[0].id],

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from sinemora.applications.curves.schemas import Description, Origin
+from sinemora.applications.curves.schemas import CurveOrigin, Description
 from sinemora.fleet.inventory.schemas import VmName
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Omittable, Read, Write
@@ -23,7 +23,7 @@ Millicores = Annotated[int, Field(ge=0, le=10_000_000)]
 Mebibytes = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
-class Shape(StrEnum):
+class ApplicationShape(StrEnum):
     """Communication pattern: all tasks with the root, or along edges."""
 
     STAR = "star"
@@ -143,7 +143,7 @@ class CurveAttached(Read):
     """Curve version of an application; a larger `newest` means that a newer version exists."""
 
     id: str
-    origin: Origin
+    origin: CurveOrigin
     name: str
     number: int
     newest: int
@@ -185,7 +185,7 @@ class ApplicationRead(Read):
     id: UUID
     name: str
     description: str
-    shape: Shape
+    shape: ApplicationShape
     mesh: Named
     curve: CurveAttached
     reference_us: float | None

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from lab.benchmarks.securing.bad_requests import BadRequest, Operation, operations
 from lab.benchmarks.securing.in_process import InProcess
 from lab.benchmarks.storing.product import key_of
-from sinemora.access.api_keys.scopes import Scope
+from sinemora.access.api_keys.scopes import KeyScope
 from sinemora.access.tenants.access import CSRF_HEADER, SESSION_COOKIE, cookie_name
 from sinemora.access.tenants.models import BrowserSession, Membership, Role, User
 from sinemora.kit.db import system_session
@@ -103,7 +103,7 @@ def every_caller(tenant_id: UUID, other_tenant_id: UUID, credential: str) -> lis
     roles = [WalkCaller(f"role {role}", session_of(tenant_id, role), role) for role in Role]
     keys = [
         WalkCaller(f"key {scope}", [("authorization", f"Bearer {key_of(tenant_id, scope)}")], scopes=frozenset({scope}))
-        for scope in Scope
+        for scope in KeyScope
     ]
     agent = WalkCaller("agent", [("authorization", f"Bearer {credential}")], is_agent=True)
     other = WalkCaller("owner of another tenant", session_of(other_tenant_id, Role.owner), Role.owner)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
-from sinemora.access.api_keys.scopes import Scope
+from sinemora.access.api_keys.scopes import KeyScope
 from sinemora.access.tenants.schemas import MeshIds, VisibleMesh
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import DISTINCT, Read, Write
@@ -22,7 +22,7 @@ class ApiKeyCreate(Write):
     """
 
     name: Name
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=len(Scope)), *DISTINCT]
+    scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=len(KeyScope)), *DISTINCT]
     expires_at: AwareDatetime
     service_account: bool = False
     mesh_ids: MeshIds = None
@@ -50,7 +50,7 @@ class ApiKeyRead(Read):
     id: UUID
     name: str
     prefix: str
-    scopes: list[Scope]
+    scopes: list[KeyScope]
     owner: KeyOwner | None
     meshes: list[VisibleMesh] | None
     expires_at: datetime

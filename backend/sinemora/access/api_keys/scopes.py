@@ -26,7 +26,7 @@ class Family(StrEnum):
     tenant = "tenant"
 
 
-class Scope(StrEnum):
+class KeyScope(StrEnum):
     """Scope of an API key: what it reads or changes. `read` and `write` are for every family."""
 
     read = "read"

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.api_keys import service as api_keys
 from sinemora.access.api_keys.schemas import ApiKeyCreate
-from sinemora.access.api_keys.scopes import Scope, role_of
+from sinemora.access.api_keys.scopes import KeyScope, role_of
 from sinemora.access.device_login import codes, limits, queries
 from sinemora.access.device_login.schemas import Access
 from sinemora.access.signin import tokens
@@ -143,7 +143,7 @@ def _key_of(user_id: UUID, data: dict[str, Any], now: datetime) -> Granted:
         actor = Actor(tenant.id, tenant.key, tenant.name, "user", user_id, membership.user.email, Role(membership.role))
         body = ApiKeyCreate(
             name=f"{data['device_name']}, {now:%Y-%m-%d %H:%M} {secrets.token_hex(2)}",
-            scopes=[Scope(scope.value)],
+            scopes=[KeyScope(scope.value)],
             expires_at=now + KEY_LIFE,
         )
         key, secret = api_keys.create_api_key(session, actor, body)

@@ -7,13 +7,13 @@ from sqlalchemy import select
 
 from sinemora.access.members import own_tenants, service
 from sinemora.access.members.schemas import (
-    Confirmation,
     MemberRead,
     MeshesSet,
     OwnershipTransfer,
     OwnTenantRead,
     OwnTenants,
     RoleSet,
+    TenantConfirmation,
     TenantWrite,
 )
 from sinemora.access.tenants import mesh_limits
@@ -70,7 +70,7 @@ def remove_member(user_id: UUID, session: SessionDep, actor: Admin) -> None:
 @router.post(
     "/members/self/leave", status_code=204, tags=["members"], dependencies=[PersonOnly], responses=responses(409, 422)
 )
-def leave_tenant(body: Confirmation, session: SessionDep, actor: Viewer) -> None:
+def leave_tenant(body: TenantConfirmation, session: SessionDep, actor: Viewer) -> None:
     """Leave the tenant of this session. The last owner cannot."""
     service.leave(session, actor, body.tenant_name)
 

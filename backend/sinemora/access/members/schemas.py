@@ -52,13 +52,13 @@ class RoleSet(Write):
     role: Role
 
 
-class Confirmation(Write):
+class TenantConfirmation(Write):
     """Confirmation of a step that cannot be undone: the name of the tenant, exactly."""
 
     tenant_name: TenantName
 
 
-class OwnershipTransfer(Confirmation):
+class OwnershipTransfer(TenantConfirmation):
     """Member who becomes an owner; the caller becomes an administrator."""
 
     user_id: UUID

@@ -12,12 +12,12 @@ from sinemora.access.signin.schemas import (
     AccountRead,
     AccountUpdate,
     BrowserSessionRead,
-    Confirmation,
     PasskeyCreate,
     PasskeyCreated,
     PasskeyOptions,
     PasskeyRead,
     PasswordChange,
+    PersonConfirmation,
     RecoveryCodesRead,
     SecondFactor,
     SignInPolicyRead,
@@ -114,7 +114,7 @@ def end_session(session_id: UUID, request: Request, actor: Person) -> None:
 
 
 @router.post("/confirmations", status_code=204, responses=responses(409, 422))
-async def confirm(body: Confirmation, request: Request, actor: Person) -> None:
+async def confirm(body: PersonConfirmation, request: Request, actor: Person) -> None:
     """Prove who is at the browser; sensitive changes are then open for 10 minutes."""
     browser = cookies.browser_of(request)
     if body.credential is not None:

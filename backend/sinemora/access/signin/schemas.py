@@ -92,7 +92,7 @@ class PasswordChange(_Verbatim):
     new_password: Secret
 
 
-class Confirmation(_Verbatim):
+class PersonConfirmation(_Verbatim):
     """Proof of the person at the browser: the password, or, of those who have a second factor, a code or passkey."""
 
     password: Secret | None = None

@@ -40,7 +40,7 @@ _UNITS = {
 }
 
 
-class Origin(StrEnum):
+class QuotaOrigin(StrEnum):
     """Where a quota is set: for this tenant, in its service plan, or in the settings of the installation."""
 
     TENANT = "tenant"
@@ -60,7 +60,7 @@ class Limits:
     artifact_mib: int
     aged_after_days: int
     plan: str | None
-    origins: dict[str, Origin]
+    origins: dict[str, QuotaOrigin]
 
 
 def limits(session: Session) -> Limits:
@@ -87,12 +87,12 @@ def effective(quota: TenantQuota | None) -> Limits:
         "aged_after_days": settings().aged_after_days,
     }
     longest = {name: values[name] for name in ("raw_days", "minute_days")}
-    origins = dict.fromkeys(values, Origin.INSTALLATION)
+    origins = dict.fromkeys(values, QuotaOrigin.INSTALLATION)
     for name in values:
         if (number := getattr(own, name)) is not None:
-            values[name], origins[name] = number, Origin.TENANT
+            values[name], origins[name] = number, QuotaOrigin.TENANT
         elif name in of_plan:
-            values[name], origins[name] = of_plan[name], Origin.PLAN
+            values[name], origins[name] = of_plan[name], QuotaOrigin.PLAN
     for name, most in longest.items():
         values[name] = min(values[name], most)
     if values["aged_after_days"]:
@@ -112,11 +112,11 @@ def check(resource: Resource, requested: float, limits: Limits) -> None:
     limit: float = getattr(limits, resource)
     if requested > limit:
         allowed = {
-            Origin.TENANT: f"{limit:,.6g} allowed for this tenant",
-            Origin.PLAN: f"{limit:,.6g} allowed by the plan {limits.plan}",
-            Origin.INSTALLATION: f"{limit:,.6g} allowed",
+            QuotaOrigin.TENANT: f"{limit:,.6g} allowed for this tenant",
+            QuotaOrigin.PLAN: f"{limit:,.6g} allowed by the plan {limits.plan}",
+            QuotaOrigin.INSTALLATION: f"{limit:,.6g} allowed",
         }[limits.origins[resource]]
-        more = "a larger plan" if limits.origins[resource] is Origin.PLAN else "a larger quota of this tenant"
+        more = "a larger plan" if limits.origins[resource] is QuotaOrigin.PLAN else "a larger quota of this tenant"
         raise ProductError(
             "quota_exceeded",
             403,

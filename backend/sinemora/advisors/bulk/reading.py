@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.advisors.bulk.core import trial
 from sinemora.advisors.bulk.core.offer import offer_of
-from sinemora.advisors.bulk.core.trial import Change, Variant, Verdict
+from sinemora.advisors.bulk.core.trial import Change, TrialVerdict, Variant
 from sinemora.advisors.bulk.orders import SILENT_FOR
 from sinemora.advisors.bulk.schemas import (
     BulkRunRead,
@@ -40,9 +40,9 @@ _BEFORE = timedelta(minutes=1)
 _NEVER_BEGAN = "No report arrived: the agents did not run it."
 _OUT_OF_TIME = "The time of the run was over before all bytes were sent."
 _ADVICE = {
-    Verdict.SHORTER: "B takes {mean} ({low} to {high}): use it for such transfers.",
-    Verdict.LONGER: "B takes {mean} ({low} to {high}): keep A.",
-    Verdict.UNCERTAIN: "No difference is shown ({low} to {high}): keep A, or try more rounds or more bytes.",
+    TrialVerdict.SHORTER: "B takes {mean} ({low} to {high}): use it for such transfers.",
+    TrialVerdict.LONGER: "B takes {mean} ({low} to {high}): keep A.",
+    TrialVerdict.UNCERTAIN: "No difference is shown ({low} to {high}): keep A, or try more rounds or more bytes.",
 }
 _CHANGE_SHOWN = 10.0
 """Largest change of time that is printed as a number: intervals of a few uneven rounds reach further."""

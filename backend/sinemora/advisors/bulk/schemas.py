@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from sinemora.advisors.bulk.core.trial import Variant, Verdict
+from sinemora.advisors.bulk.core.trial import TrialVerdict, Variant
 from sinemora.advisors.transfers.schemas import TransferPlanCreate
 from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.models import BulkKind
@@ -119,7 +119,7 @@ class ChangeRead(Read):
     low: float
     high: float
     pairs: int
-    verdict: Verdict
+    verdict: TrialVerdict
 
 
 class TrialRead(Read):

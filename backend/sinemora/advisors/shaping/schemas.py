@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from sinemora.advisors.shaping.core.bucket import Mechanism, Reason, Unit
 from sinemora.advisors.shaping.core.checks import Communication
-from sinemora.advisors.shaping.core.treatment import Verdict
+from sinemora.advisors.shaping.core.treatment import TreatmentVerdict
 from sinemora.kit.schemas import Read, Write
 
 TRAINS_MAX = 10
@@ -230,7 +230,7 @@ class TreatmentCreate(Write):
 class PacketTreatmentRead(Read):
     """Verdict of a comparison with its evidence and explanation; `share`: that of the preferred class delivered."""
 
-    verdict: Verdict
+    verdict: TreatmentVerdict
     evidence: str
     explanation: str
     share: float | None

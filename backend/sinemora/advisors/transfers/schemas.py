@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from sinemora.advisors.transfers.core.plan import CONNECTIONS_MAX
-from sinemora.advisors.transfers.core.shape import Shape
+from sinemora.advisors.transfers.core.shape import ShapeKind
 from sinemora.applications.schemas import Named
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Read, Write
@@ -138,7 +138,7 @@ class TrafficShapeCreate(Write):
 class TrafficShapeRead(Read):
     """Shape of traffic: `burst` (as a sort), `steady` (as k-means) or `unclear`, with its evidence."""
 
-    shape: Shape
+    shape: ShapeKind
     idle_share: float | None
     peak_to_mean: float | None
 

@@ -54,7 +54,7 @@ class TransportCreate(Write):
         return self
 
 
-class EvidenceRead(Read):
+class TransportEvidenceRead(Read):
     """Evidence that was used; null is unknown."""
 
     min_round_trip_us: float | None
@@ -86,6 +86,6 @@ class FiredRead(Read):
 class TransportRead(Read):
     """Rules that fired, in the order of precedence; the first of each part is the advice."""
 
-    evidence: EvidenceRead
+    evidence: TransportEvidenceRead
     fired: list[FiredRead]
     source: str

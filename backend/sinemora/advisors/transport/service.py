@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.advisors.measured_path import member_named, path_delays
 from sinemora.advisors.transport.core.evidence import Evidence, ecn_of, reordering_of, routes_of
 from sinemora.advisors.transport.core.rules import SOURCE, Fired, advise, job_saving
-from sinemora.advisors.transport.schemas import EvidenceRead, FiredRead, TransportCreate, TransportRead
+from sinemora.advisors.transport.schemas import FiredRead, TransportCreate, TransportEvidenceRead, TransportRead
 from sinemora.applications.service import capacity_of
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.measurements.on_demand.probed_path import ProbedPath, newest_probes
@@ -34,8 +34,8 @@ def transport(session: Session, body: TransportCreate) -> TransportRead:
     used = {name: value for name, value in measured.items() if name not in unused}
     seen = Evidence(**(used | given))
     return TransportRead(
-        evidence=EvidenceRead(
-            **{name: getattr(seen, name) for name in EvidenceRead.model_fields.keys() & _EVIDENCE},
+        evidence=TransportEvidenceRead(
+            **{name: getattr(seen, name) for name in TransportEvidenceRead.model_fields.keys() & _EVIDENCE},
             measured=sorted(used),
             probed_at=None if probed is None else probed.started_at,
         ),

@@ -118,7 +118,7 @@ class HostEvidenceRead(Read):
     spikes_waiting: int
 
 
-class EvidenceRead(Read):
+class IncidentEvidenceRead(Read):
     """Evidence of an incident."""
 
     hypotheses: list[HypothesisRead]
@@ -132,7 +132,7 @@ class EvidenceRead(Read):
     hosts: list[HostEvidenceRead] = Field(default_factory=list)
 
 
-class ReasonRead(Read):
+class VerdictReasonRead(Read):
     """A reason of a verdict: `paths` of `compared` ones, the median `change_ns`, `loss` as a ratio."""
 
     code: ReasonCode
@@ -156,7 +156,7 @@ class VerdictRead(Read):
     """Verdict: the network, a clock, an agent or an application is at fault, with the reasons."""
 
     kind: VerdictKind
-    reasons: list[ReasonRead]
+    reasons: list[VerdictReasonRead]
     others: list[OtherIncidentRead]
 
 
@@ -327,7 +327,7 @@ class IncidentRead(IncidentSummary):
     """An incident with its evidence, affected applications, timeline and similar incidents."""
 
     figures: FiguresRead
-    evidence: EvidenceRead
+    evidence: IncidentEvidenceRead
     verdict: VerdictRead
     runbooks: list[Runbook]
     applications: list[AffectedRead]

@@ -15,8 +15,8 @@ from sinemora.alerts.incidents.schemas import (
     AffectedRead,
     CulpritRead,
     EpisodeRead,
-    EvidenceRead,
     FiguresRead,
+    IncidentEvidenceRead,
     IncidentRead,
     IncidentSummary,
     MeshName,
@@ -140,7 +140,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     return IncidentRead(
         **_summary(row),
         figures=FiguresRead.model_validate(figures_of(session, row, verdict)),
-        evidence=EvidenceRead.model_validate(row.evidence),
+        evidence=IncidentEvidenceRead.model_validate(row.evidence),
         verdict=VerdictRead.model_validate(verdict),
         runbooks=_runbooks(session, row),
         applications=[AffectedRead.model_validate(one) for one in costs(row)],

@@ -15,12 +15,12 @@ from sinemora.applications.curves.schemas import (
     BandRead,
     CandidateRead,
     CurveDetail,
+    CurveOrigin,
     CurvePoints,
     CurveRead,
     CurveVersionDetail,
     CurveVersionRead,
     CurveWarning,
-    Origin,
     SampleRead,
     StatedRead,
     ThresholdRead,
@@ -96,10 +96,10 @@ class CatalogueEntry:
         if self.stored is not None:
             curve = self.stored[0]
             names = ("name", "description", "metric", "unit", "created_at", "updated_at")
-            return common | {"origin": Origin.OWN} | {name: getattr(curve, name) for name in names}
+            return common | {"origin": CurveOrigin.OWN} | {name: getattr(curve, name) for name in names}
         assert self.published is not None
         return common | {
-            "origin": Origin.PUBLISHED,
+            "origin": CurveOrigin.PUBLISHED,
             "name": self.published.name,
             "description": self.published.role,
             "metric": "rate" if self.published.falls else "duration",

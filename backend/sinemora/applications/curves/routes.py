@@ -15,13 +15,13 @@ from sinemora.applications.curves.schemas import (
     CostRead,
     CurveCreate,
     CurveDetail,
+    CurveOrigin,
     CurveRead,
     CurveTableRead,
     CurveUpdate,
     CurveVersionCreate,
     CurveVersionRead,
     Description,
-    Origin,
     Source,
     Unit,
     Waiting,
@@ -52,7 +52,7 @@ InQuery = Query(description="With a CSV body")
 
 @router.get("", response_model=Page[CurveRead])
 def list_curves(
-    session: SessionDep, actor: Viewer, page: Paging, origin: Annotated[Origin | None, Query()] = None
+    session: SessionDep, actor: Viewer, page: Paging, origin: Annotated[CurveOrigin | None, Query()] = None
 ) -> Slice[CurveRead]:
     """List the tenant's own curves by name, then the published ones, each with an outline to draw."""
     return service.list_curves(session, page, origin)

@@ -20,7 +20,7 @@ Source = Annotated[
 ]
 
 
-class Origin(StrEnum):
+class CurveOrigin(StrEnum):
     """Origin of a curve: published by others, or measured by the tenant."""
 
     PUBLISHED = "published"
@@ -209,7 +209,7 @@ class CurveRead(Read):
     """Application in one configuration; `id` is the key of a published curve. `outline` suffices to draw it."""
 
     id: str
-    origin: Origin
+    origin: CurveOrigin
     name: str
     description: str
     metric: Metric

@@ -19,12 +19,12 @@ from sinemora.applications.curves.core.upload import UploadedTable
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
 from sinemora.applications.curves.schemas import (
     CurveCreate,
+    CurveOrigin,
     CurveRead,
     CurveTableRead,
     CurveUpdate,
     CurveVersionCreate,
     Measurements,
-    Origin,
 )
 from sinemora.kit.errors import NotFound, ProductError, existing, still_used
 from sinemora.kit.http.etag import IfMatch
@@ -33,23 +33,23 @@ from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cur
 POINTS_MAX = 20_000
 
 
-def list_curves(session: Session, page: PageQuery, origin: Origin | None) -> Slice[CurveRead]:
+def list_curves(session: Session, page: PageQuery, origin: CurveOrigin | None) -> Slice[CurveRead]:
     """Return the tenant's own curves by name, then the published ones in library order."""
-    kind, after = (Origin.OWN, "") if page.cursor is None else _position(page.cursor)
+    kind, after = (CurveOrigin.OWN, "") if page.cursor is None else _position(page.cursor)
     named_entries: list[tuple[CatalogueEntry, str]] = []
-    if origin is not Origin.PUBLISHED and kind is Origin.OWN:
+    if origin is not CurveOrigin.PUBLISHED and kind is CurveOrigin.OWN:
         curves = queries.curves_after(session, after, page.limit + 1)
         newest = queries.newest_versions(session, [curve.id for curve in curves])
         named_entries = [(catalogue.of_stored(curve, newest[curve.id]), curve.name) for curve in curves]
-    if origin is not Origin.OWN:
+    if origin is not CurveOrigin.OWN:
         keys = [entry.key for entry in library.LIBRARY]
-        first = keys.index(after) + 1 if kind is Origin.PUBLISHED and after in keys else 0
+        first = keys.index(after) + 1 if kind is CurveOrigin.PUBLISHED and after in keys else 0
         named_entries += [(catalogue.of_published(entry), entry.key) for entry in library.LIBRARY[first:]]
     shown = named_entries[: page.limit]
     cursor = None
     if len(named_entries) > page.limit:
         last, position = shown[-1]
-        cursor = encode_cursor([Origin.PUBLISHED if last.stored is None else Origin.OWN, position])
+        cursor = encode_cursor([CurveOrigin.PUBLISHED if last.stored is None else CurveOrigin.OWN, position])
     return Slice([entry.read() for entry, _ in shown], cursor)
 
 
@@ -212,11 +212,11 @@ def table_of(entry: CatalogueEntry, step_us: float) -> CurveTableRead:
     return CurveTableRead(curve_id=entry.id, number=entry.number, step_us=step_us, **points.model_dump())
 
 
-def _position(cursor: str) -> tuple[Origin, str]:
+def _position(cursor: str) -> tuple[CurveOrigin, str]:
     kind, after = decode_cursor(cursor, [str, str])
-    if kind not in list(Origin):
+    if kind not in list(CurveOrigin):
         raise ProductError("cursor_invalid", 422, "Invalid cursor: it does not belong to this list.")
-    return Origin(kind), after
+    return CurveOrigin(kind), after
 
 
 def _name_free(session: Session, name: str) -> None:

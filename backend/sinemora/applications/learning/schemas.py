@@ -151,7 +151,7 @@ class MetricPointsRead(Read):
     stored: int
 
 
-class ReasonRead(Read):
+class FindingReasonRead(Read):
     """Reason why the data is insufficient."""
 
     code: str
@@ -162,7 +162,7 @@ class FindingRead(Read):
     """Latest finding."""
 
     state: State
-    reasons: list[ReasonRead]
+    reasons: list[FindingReasonRead]
     pairs: int
     latency_us: list[float] | None
     curve_number: int | None

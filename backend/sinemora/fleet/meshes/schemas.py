@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sinemora.access.tenants.quotas import Origin, Resource
+from sinemora.access.tenants.quotas import QuotaOrigin, Resource
 from sinemora.fleet.meshes.plan import (
     LOSS_DEADLINE_MS,
     LOSS_DEADLINE_RANGE_MS,
@@ -378,7 +378,7 @@ class UsageItem(Read):
     resource: Resource
     used: float | None
     limit: float
-    set_by: Origin
+    set_by: QuotaOrigin
 
 
 class UsageRead(Read):

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.access.members import mails, own_tenants, queries
-from sinemora.access.members.schemas import Confirmation, OwnTenantRead
+from sinemora.access.members.schemas import OwnTenantRead, TenantConfirmation
 from sinemora.access.members.service import notify, require_confirmation
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 _NOTIFYING_S = 30.0
 
 
-def request(session: Session, actor: Actor, tenant_id: UUID, body: Confirmation) -> OwnTenantRead:
+def request(session: Session, actor: Actor, tenant_id: UUID, body: TenantConfirmation) -> OwnTenantRead:
     """Schedule the deletion of the caller's tenant. All owners get a notice by mail.
 
     ProductError `tenant_unknown` (404), `confirmation_wrong`, `deletion_requested` (409).

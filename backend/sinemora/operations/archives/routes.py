@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from sinemora.access.members import own_tenants
-from sinemora.access.members.schemas import Confirmation, OwnTenantRead
+from sinemora.access.members.schemas import OwnTenantRead, TenantConfirmation
 from sinemora.access.tenants.access import Confirmed, Owner, PersonOnly, SignedIn
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
@@ -40,7 +40,9 @@ def export_tenant(tenant_id: UUID, body: ExportCreate, session: SessionDep, acto
 
 
 @router.post("/deletion", status_code=201, dependencies=[Confirmed], responses=responses(409, 422))
-def request_tenant_deletion(tenant_id: UUID, body: Confirmation, session: SessionDep, actor: Owner) -> OwnTenantRead:
+def request_tenant_deletion(
+    tenant_id: UUID, body: TenantConfirmation, session: SessionDep, actor: Owner
+) -> OwnTenantRead:
     """Schedule the deletion of the tenant and all of its data. It can be cancelled until `deletion_at`."""
     return deletion.request(session, actor, tenant_id, body)
 

@@ -24,7 +24,7 @@ Url = Annotated[str, Field(pattern=r"^https?://[^\s\x00-\x1f]+$", max_length=200
 Ids = Annotated[list[UUID], Field(max_length=500)]
 
 
-class Scope(Write):
+class AnnotationScope(Write):
     """VMs, zones and applications that an annotation is about."""
 
     vm_ids: Annotated[Ids, Field(default_factory=list)]
@@ -46,7 +46,7 @@ class AnnotationCreate(Write):
     starts_at: Moment | None = None
     ends_at: Moment | None = None
     mesh_id: UUID | None = None
-    scope: Scope | None = None
+    scope: AnnotationScope | None = None
     source: Name | None = None
     url: Url | None = None
 
@@ -59,7 +59,7 @@ class AnnotationUpdate(Write):
     starts_at: Omittable[Moment] = None
     ends_at: Moment | None = None
     mesh_id: UUID | None = None
-    scope: Scope | None = None
+    scope: AnnotationScope | None = None
     source: Omittable[Name] = None
     url: Url | None = None
 

@@ -16,7 +16,13 @@ from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.overview.annotations import queries
 from sinemora.overview.annotations.models import Annotation, AnnotationTarget
-from sinemora.overview.annotations.schemas import AnnotationCreate, AnnotationRead, AnnotationUpdate, Scope, ScopeRead
+from sinemora.overview.annotations.schemas import (
+    AnnotationCreate,
+    AnnotationRead,
+    AnnotationScope,
+    AnnotationUpdate,
+    ScopeRead,
+)
 
 # A year of 27 deploys a day. Each is small; the limit stops a pipeline that annotates in a loop.
 ANNOTATIONS_MAX = 10_000
@@ -144,7 +150,7 @@ def _unknown(kind: str, id: UUID, pointer: str) -> ProductError:
     )
 
 
-def _targets(session: Session, scope: Scope | None) -> list[AnnotationTarget]:
+def _targets(session: Session, scope: AnnotationScope | None) -> list[AnnotationTarget]:
     """Return the rows of a scope.
 
     ProductError `vm_unknown`, `zone_unknown`, `application_unknown`.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sinemora.advisors.bulk.core.trial import Verdict, change, order_of
+from sinemora.advisors.bulk.core.trial import TrialVerdict, change, order_of
 
 
 def times_of(rounds: int, factor: float, noise: float = 0.0, drift: float = 0.0, seed: int = 1) -> list[float]:
@@ -26,9 +26,9 @@ def test_a_steady_drift_favours_neither():
 
 
 @pytest.mark.parametrize(
-    ("factor", "verdict"), [(0.8, Verdict.SHORTER), (1.25, Verdict.LONGER), (1.0, Verdict.UNCERTAIN)]
+    ("factor", "verdict"), [(0.8, TrialVerdict.SHORTER), (1.25, TrialVerdict.LONGER), (1.0, TrialVerdict.UNCERTAIN)]
 )
-def test_the_verdict_follows_the_interval(factor: float, verdict: Verdict):
+def test_the_verdict_follows_the_interval(factor: float, verdict: TrialVerdict):
     found = change(times_of(8, factor, noise=0.02))
     assert found.verdict is verdict
     assert found.low <= factor - 1 <= found.high

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sinemora.advisors.shaping import burst
-from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, Verdict, by_class, by_size
+from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, TreatmentVerdict, by_class, by_size
 from sinemora.advisors.shaping.schemas import PacketTreatmentRead, TreatmentCreate
 from sinemora.advisors.shaping.service import treatment_of
 from sinemora.cli import main
@@ -69,11 +69,11 @@ def test_preference_by_class(loss: tuple[float, float], wait_ms: tuple[float, fl
 
 
 def test_marks_that_arrive_changed_and_too_few_packets():
-    assert by_class(mixed((0.1, 0.1), (5, 5), arrives=False)).verdict is Verdict.STRIPPED
+    assert by_class(mixed((0.1, 0.1), (5, 5), arrives=False)).verdict is TreatmentVerdict.STRIPPED
     few = mixed((0, 0), (1, 1))
-    assert by_size(few).verdict is Verdict.TOO_FEW
+    assert by_size(few).verdict is TreatmentVerdict.TOO_FEW
     short = Mixed(few.size[:40], few.dscp[:40], few.received_dscp[:40], few.delay_s[:40])
-    assert by_class(short).verdict is Verdict.TOO_FEW
+    assert by_class(short).verdict is TreatmentVerdict.TOO_FEW
 
 
 def test_small_packets_pass_a_real_bucket_that_drops(
@@ -116,7 +116,7 @@ def test_a_class_is_preferred_by_a_real_queue_with_two_priorities(from_sender: R
     """HTB with two priorities, and with two weights: `prio` and `ets` are missing in many small kernels."""
     classes(from_sender, 1e6, 46, share)
     found = treatment(1e6, is_class=True)
-    assert found.verdict is Verdict.DIFFERENT, found
+    assert found.verdict is TreatmentVerdict.DIFFERENT, found
     assert "prefers DSCP 46" in found.explanation
     assert ("starves" in found.explanation) is starves
     # The queue of the other class still sends its ten packets at the end of the burst.
@@ -127,7 +127,7 @@ def test_a_real_queue_of_packets_prefers_no_size_and_no_class(from_sender: Row):
     one_queue(from_sender, 1e6, 50)
     for is_class in (False, True):
         found = treatment(1e6, is_class=is_class)
-        assert found.verdict is Verdict.SAME, found
+        assert found.verdict is TreatmentVerdict.SAME, found
 
 
 @pytest.mark.parametrize("packets", [2, 100])
@@ -135,4 +135,4 @@ def test_a_real_bucket_that_drops_or_queues_prefers_no_class(from_sender: Row, p
     limits = ("burst", str(10 * FULL), "limit", str(packets * FULL))
     from_sender.shape("tbf", "rate", "8mbit", *limits)
     found = treatment(1e6, is_class=True)
-    assert found.verdict is Verdict.SAME, found
+    assert found.verdict is TreatmentVerdict.SAME, found

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sinemora.advisors.transfers.core.network import tree
 from sinemora.advisors.transfers.core.plan import Transfers, bound, connection_rate, plan
 from sinemora.advisors.transfers.core.presets import preset_network, shuffle
-from sinemora.advisors.transfers.core.shape import Shape, shape_of
+from sinemora.advisors.transfers.core.shape import ShapeKind, shape_of
 from sinemora.advisors.transfers.core.simulate import fair_rates, finish_s
 from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import add_traffic, sent, traffic_of, window_starts
@@ -129,10 +129,10 @@ def test_shapes_of_traffic():
     rng = np.random.default_rng(2)
     sort = np.where(np.arange(100) % 25 < 7, 1e9, 2e6) * rng.uniform(0.7, 1.3, 100)
     kmeans = 3e8 * rng.uniform(0.5, 1.5, 100)
-    assert shape_of(sort.tolist()).shape is Shape.BURST
-    assert shape_of(kmeans.tolist()).shape is Shape.STEADY
-    assert shape_of([0.0] * 50).shape is Shape.UNCLEAR
-    assert shape_of([1e9] * 5).shape is Shape.UNCLEAR
+    assert shape_of(sort.tolist()).shape is ShapeKind.BURST
+    assert shape_of(kmeans.tolist()).shape is ShapeKind.STEADY
+    assert shape_of([0.0] * 50).shape is ShapeKind.UNCLEAR
+    assert shape_of([1e9] * 5).shape is ShapeKind.UNCLEAR
 
 
 PLANS = "/v1/advisors/transfer-plans"

@@ -22,7 +22,7 @@ class Variant(StrEnum):
     B = "b"
 
 
-class Verdict(StrEnum):
+class TrialVerdict(StrEnum):
     """`shorter` or `longer`: the whole interval of the change is below or above 0."""
 
     SHORTER = "shorter"
@@ -40,11 +40,11 @@ class Change:
     pairs: int
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> TrialVerdict:
         """Judge by the interval."""
         if self.high < 0:
-            return Verdict.SHORTER
-        return Verdict.LONGER if self.low > 0 else Verdict.UNCERTAIN
+            return TrialVerdict.SHORTER
+        return TrialVerdict.LONGER if self.low > 0 else TrialVerdict.UNCERTAIN
 
 
 def order_of(rounds: int) -> list[Variant]:

@@ -27,7 +27,7 @@ _LOADED_LOSS = 0.01
 _STRICT_SHARE = 0.05
 
 
-class Verdict(StrEnum):
+class TreatmentVerdict(StrEnum):
     """Result of a comparison: a difference, none, a mark that was removed, or a path without load."""
 
     DIFFERENT = "different"
@@ -56,7 +56,7 @@ class Mixed:
 class Treatment:
     """Verdict with its evidence and explanation in words; `share` of the preferred class among packets delivered."""
 
-    verdict: Verdict
+    verdict: TreatmentVerdict
     evidence: str
     explanation: str
     share: float | None = None
@@ -66,19 +66,19 @@ def by_size(packets: Mixed) -> Treatment:
     """Return whether loss rises with the size of packets, by the smallest and the largest size."""
     small, large = (packets.size == size for size in (packets.size.min(), packets.size.max()))
     if packets.size.min() == packets.size.max() or min(small.sum(), large.sum()) < _EACH_MIN:
-        return Treatment(Verdict.TOO_FEW, "", f"Send at least {_EACH_MIN} packets each of two sizes.")
+        return Treatment(TreatmentVerdict.TOO_FEW, "", f"Send at least {_EACH_MIN} packets each of two sizes.")
     first, second = (float(packets.lost[each].mean()) for each in (small, large))
     evidence = f"{_lost(packets, small)} of {packets.size.min():g} bytes, {_lost(packets, large)} of"
     evidence += f" {packets.size.max():g} bytes"
     if max(first, second) < _LOADED_LOSS:
-        return Treatment(Verdict.NOT_LOADED, evidence, "Hardly a packet was lost: send faster.")
+        return Treatment(TreatmentVerdict.NOT_LOADED, evidence, "Hardly a packet was lost: send faster.")
     least = max(first, 1 / int(small.sum()))
     if second >= _LOSS_RATIO * least and _apart(packets, small, large):
         words = (
             "The path drops by bytes. Small packets are lost less often than large ones: keep urgent messages small."
         )
-        return Treatment(Verdict.DIFFERENT, evidence, words)
-    return Treatment(Verdict.SAME, evidence, "Small packets are lost about as often: size gives no advantage.")
+        return Treatment(TreatmentVerdict.DIFFERENT, evidence, words)
+    return Treatment(TreatmentVerdict.SAME, evidence, "Small packets are lost about as often: size gives no advantage.")
 
 
 def by_class(packets: Mixed) -> Treatment:
@@ -86,7 +86,7 @@ def by_class(packets: Mixed) -> Treatment:
     classes = np.unique(packets.dscp)
     groups = [packets.dscp == value for value in classes]
     if classes.size != 2 or min(int(group.sum()) for group in groups) < _EACH_MIN:
-        return Treatment(Verdict.TOO_FEW, "", f"Send at least {_EACH_MIN} packets each of two classes.")
+        return Treatment(TreatmentVerdict.TOO_FEW, "", f"Send at least {_EACH_MIN} packets each of two classes.")
     waits = packets.delay_s - np.nanmin(packets.delay_s) if np.isfinite(packets.delay_s).any() else packets.delay_s
     medians = [float(np.nanmedian(waits[group])) if not packets.lost[group].all() else np.inf for group in groups]
     losses = [float(packets.lost[group].mean()) for group in groups]
@@ -96,9 +96,11 @@ def by_class(packets: Mixed) -> Treatment:
     )
     arrived = packets.received_dscp >= 0
     if arrived.any() and (packets.received_dscp[arrived] != packets.dscp[arrived]).mean() > 0.5:
-        return Treatment(Verdict.STRIPPED, evidence, "The marks arrive changed: no queue behind that place sees them.")
+        return Treatment(
+            TreatmentVerdict.STRIPPED, evidence, "The marks arrive changed: no queue behind that place sees them."
+        )
     if max(losses) < _LOADED_LOSS and max(medians) < _WAIT_MIN_S:
-        return Treatment(Verdict.NOT_LOADED, evidence, "No packet waited or was lost: send faster.")
+        return Treatment(TreatmentVerdict.NOT_LOADED, evidence, "No packet waited or was lost: send faster.")
     wait = [waits[group & ~packets.lost] for group in groups]
     differ = min(each.size for each in wait) > 0 and float(scipy.stats.mannwhitneyu(*wait).pvalue) < _P_MAX
     ratio = max(medians) / max(min(medians), _WAIT_MIN_S)
@@ -109,8 +111,8 @@ def by_class(packets: Mixed) -> Treatment:
         strict = share >= 1 - _STRICT_SHARE
         words = f"The path prefers DSCP {classes[best]}: mark urgent traffic with it."
         words += " The other class starves under load, as behind a strict priority queue." if strict else ""
-        return Treatment(Verdict.DIFFERENT, evidence, words, share)
-    return Treatment(Verdict.SAME, evidence, "The path treats both classes alike: marks give no advantage.")
+        return Treatment(TreatmentVerdict.DIFFERENT, evidence, words, share)
+    return Treatment(TreatmentVerdict.SAME, evidence, "The path treats both classes alike: marks give no advantage.")
 
 
 def _lost(packets: Mixed, group: npt.NDArray[np.bool_]) -> str:

@@ -16,7 +16,7 @@ ACTIVE_SHARE = 0.05
 _BURST_IDLE, _STEADY_IDLE = 0.4, 0.15
 
 
-class Shape(StrEnum):
+class ShapeKind(StrEnum):
     """Shape of traffic; `unclear` lies between, or has too few windows or no bytes."""
 
     BURST = "burst"
@@ -28,7 +28,7 @@ class Shape(StrEnum):
 class TrafficShape:
     """Shape, share of idle windows, and peak over mean."""
 
-    shape: Shape
+    shape: ShapeKind
     idle_share: float | None
     peak_to_mean: float | None
 
@@ -37,8 +37,8 @@ def shape_of(sent_bytes: Sequence[float]) -> TrafficShape:
     """Return the shape of bytes by window."""
     values = np.asarray(sent_bytes, np.float64)
     if values.size < WINDOWS_MIN or values.max(initial=0.0) <= 0:
-        return TrafficShape(Shape.UNCLEAR, None, None)
+        return TrafficShape(ShapeKind.UNCLEAR, None, None)
     peak = float(np.percentile(values[values > 0], 95))
     idle = float((values < ACTIVE_SHARE * peak).mean())
-    shape = Shape.BURST if idle >= _BURST_IDLE else Shape.STEADY if idle <= _STEADY_IDLE else Shape.UNCLEAR
+    shape = ShapeKind.BURST if idle >= _BURST_IDLE else ShapeKind.STEADY if idle <= _STEADY_IDLE else ShapeKind.UNCLEAR
     return TrafficShape(shape, idle, peak / float(values.mean()))
