@@ -8,7 +8,7 @@ import { heatmapDrawing, type Paint } from './drawing'
 import { type Cell, type Grid, pool, type Worst } from './grid'
 import styles from './heatmap.module.css'
 import type { ColourTable, Theme } from './palette'
-import { drawFigures, drawMarks, drawPicture, drawRules, type Marked, makePicture } from './picture'
+import { drawFigures, drawMarks, drawPicture, drawRules, drawSquares, type Marked, makePicture } from './picture'
 import { Transition } from './Transition'
 import type { Space } from './transition'
 import { useStage } from './useStage'
@@ -39,6 +39,8 @@ interface Props {
   onPooled: (factor: number) => void
   /** Rows and columns whose cells have a mark in their corner. */
   marked?: Marked | undefined
+  /** Indices of cells with a solid mark, whatever their colour. */
+  squares?: readonly number[] | undefined
   /** The height of what stands below the picture in the same window, in CSS pixels. */
   below: number
   /** A heading was pressed. */
@@ -59,7 +61,7 @@ interface Props {
 
 /** A grid of coloured square cells on a canvas, usable by pointer, keyboard and screen reader. */
 export function Heatmap(props: Props) {
-  const { grid, axes, colours, worst, theme, figure, cursor, marked, highlighted, space } = props
+  const { grid, axes, colours, worst, theme, figure, cursor, marked, squares, highlighted, space } = props
   const { rows, columns } = grid
   const shape = useMemo(() => ({ rows, columns }), [rows, columns])
   const size = longest(shape)
@@ -112,12 +114,13 @@ export function Heatmap(props: Props) {
       drawPicture(surface, scratch.current, picture)
       drawRules(surface, boundaries)
       if (marked) drawMarks(surface, grid, marked)
+      if (squares) drawSquares(surface, grid, squares)
       drawFigures(surface, grid, colours, figure)
     }
     if (!canvas.current || across === 0 || down === 0) return
     paint.current(canvas.current, density)
     markTime('heatmap drawn')
-  }, [picture, view, across, down, cell, density, theme, boundaries, grid, colours, figure, marked])
+  }, [picture, view, across, down, cell, density, theme, boundaries, grid, colours, figure, marked, squares])
 
   const latest = useRef(props)
   useEffect(() => {

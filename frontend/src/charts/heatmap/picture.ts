@@ -155,6 +155,25 @@ export function drawMarks(surface: Surface, shape: Shape, marked: Marked) {
   context.fill()
 }
 
+/** The colour of what is worst, in a place that no ramp of cells takes. */
+const BAD: Record<Theme, string> = { light: '#c92a2a', dark: '#ff8787' }
+
+/** Draw a solid square in the lower left corner of some cells, however small they are; `cells` are indices of the grid. */
+export function drawSquares(surface: Surface, { columns }: Shape, cells: readonly number[]) {
+  const { context, view, cell, density, theme } = surface
+  const side = Math.max(2 * density, Math.min(cell / 2.5, 9 * density))
+  context.beginPath()
+  for (const index of cells) {
+    const [x, y] = [((index % columns) - view.column) * cell, (Math.floor(index / columns) + 1 - view.row) * cell]
+    context.rect(Math.round(x + density), Math.round(y - density - side), side, side)
+  }
+  context.lineWidth = 2 * density
+  context.strokeStyle = `rgb(${PAGE[theme].join(' ')})`
+  if (cell / density >= MARK_FROM) context.stroke()
+  context.fillStyle = BAD[theme]
+  context.fill()
+}
+
 /** Below this width, device-independent, a figure does not fit a cell. */
 const FIGURE_FROM = 46
 

@@ -9,14 +9,14 @@ import { Swatch } from '~/charts/heatmap/Swatch'
 import { type Domain, position as placeOf, ticks } from '~/charts/heatmap/scale'
 import { ASYMMETRY_ZERO, type Coding } from '~/lib/codes'
 import { facts, tickLabels } from '~/lib/metrics'
-import { formatCount } from '~/lib/units'
+import { formatCount, formatRatio } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
 import type { Part } from './axes'
 import styles from './matrix.module.css'
 import { ramp } from './metrics'
 import { STATE_FACTS } from './states'
 import { strings } from './strings'
-import { matrixTitle } from './useMatrix'
+import { LOSSY, matrixTitle } from './useMatrix'
 import { type Position, useActive } from './usePosition'
 
 interface Props {
@@ -30,6 +30,8 @@ interface Props {
   part: Part
   value: (cell: Cell) => number | null
   pooled: number
+  /** The number of cells with the mark of loss. */
+  lossy?: number
   onScale: (scale: string) => void
 }
 
@@ -43,7 +45,7 @@ function occurs(hatch: Hatch, coding: Coding, count: number): boolean {
 
 /** The colour scale, and the looks of missing and earlier values. */
 export function Legend(props: Props) {
-  const { coding, grid, theme, part, pooled } = props
+  const { coding, grid, theme, part, pooled, lossy = 0 } = props
   const { isClocked } = facts(coding)
   const counts = useMemo(() => countLooks(grid), [grid])
   const usual = useMemo(
@@ -75,6 +77,13 @@ export function Legend(props: Props) {
             <span className={styles.faint} style={{ background: `rgb(${QUIET[theme].join(' ')})` }} />
             {strings.usual}
             <span className={styles.count}>{formatCount(usual)}</span>
+          </li>
+        )}
+        {lossy > 0 && (
+          <li>
+            <span className={styles.lossy} />
+            {strings.lossyKey(formatRatio(LOSSY))}
+            <span className={styles.count}>{formatCount(lossy)}</span>
           </li>
         )}
         {coding === 'loss' && (

@@ -5,6 +5,7 @@ import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import type { Mesh } from '~/api/types'
+import { codeOfValue } from '~/lib/codes'
 import { mockApi, reply, type Sent } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { MatrixPage } from './MatrixPage'
@@ -185,6 +186,15 @@ test('the tip of a cell names the annotations of its VMs and zones', async () =>
   expect(screen.queryByText('Deploy: of all VMs')).toBeNull()
   fireEvent.pointerMove(picture(), middle(0, 2))
   expect(screen.queryByText('Deploy: web 4.2')).toBeNull()
+})
+
+test('in the default colour, a path that loses packets says how many, and the legend has its mark', async () => {
+  const lost = () => matrixOf(6, (cell) => codeOfValue('loss', cell === 3 ? 0.12 : 0.01))
+  const answer = ({ query }: Sent) => (query.get('metric') === 'loss' ? lost() : changes())
+  await open({ cell: '0,3' }, { 'GET /v1/meshes/m/matrix': answer })
+  await waitFor(() => expect(screen.getByRole('gridcell').textContent).toMatch(/^a-1 to b-2, .*; 12.0 % lost$/))
+  const legend = within(screen.getByRole('region', { name: 'Legend' }))
+  expect(legend.getByText(/^Loses 5/).textContent).toMatch(/or more1$/)
 })
 
 test('a zone pair leads back to all zones and to all VMs', async () => {

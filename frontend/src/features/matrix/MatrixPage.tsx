@@ -9,6 +9,7 @@ import { type Cell, LOOK } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
 import { CLOSEST, clampView, isWhole, reveal, type Shape } from '~/charts/heatmap/view'
 import type { TimeSearch } from '~/lib/spans'
+import { formatRatio } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { ButtonLink } from '~/ui/links'
 import { NotUpdated } from '~/ui/QueryResult'
@@ -81,7 +82,8 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
     search,
     theme,
   )
-  const { colours, domain, isFixed, isOrdering, again } = rest
+  const { losses, colours, domain, isFixed, isOrdering, again } = rest
+  const lossy = useMemo(() => [...losses.keys()], [losses])
   const shape: Shape = grid ?? EMPTY
   const isZones = shown.by === 'zone'
   const position = usePosition({
@@ -101,6 +103,10 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
     () => part && marksOf(part, entries, marked, search.select),
     [part, entries, marked, search.select],
   )
+  const lossOf = ({ row, column }: Cell) => {
+    const loss = losses.get(row * shape.columns + column)
+    return loss === undefined ? [] : [strings.shareLost(formatRatio(loss))]
+  }
   const selected = entries.findIndex(({ id }) => id === search.select)
   const { view, onAxis } = position
   const { space, onZoomed } = useSemanticZoom({ meshId: mesh.id, shown, search, part, roster, position, onSearch })
@@ -250,7 +256,12 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
             worst={worst(coding)}
             theme={theme}
             describe={(cell) =>
-              [reading.sentence(cell), ...(moves?.wordsOf(cell) ?? []), ...annotated.labelsOf(cell)].join('; ')
+              [
+                reading.sentence(cell),
+                ...lossOf(cell),
+                ...(moves?.wordsOf(cell) ?? []),
+                ...annotated.labelsOf(cell),
+              ].join('; ')
             }
             figure={reading.figure}
             tooltip={(cell) => (
@@ -260,7 +271,7 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
                 part={part}
                 reading={reading}
                 cell={cell}
-                annotations={annotated.labelsOf(cell)}
+                annotations={[...lossOf(cell), ...annotated.labelsOf(cell)]}
                 moves={moves?.wordsOf(cell) ?? []}
               />
             )}
@@ -274,6 +285,7 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
             closest={isZones ? 1 : CLOSEST}
             onPooled={setPooled}
             marked={annotated.marked}
+            squares={lossy}
             onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}
             onLabel={onLabel}
             highlighted={highlighted}
@@ -309,6 +321,7 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
               part={part}
               value={reading.value}
               pooled={pooled}
+              lossy={lossy.length}
               onScale={(scale) => onSearch({ scale })}
             />
           }

@@ -140,6 +140,7 @@ export const strings = {
   allUsual: (paths: string) => `All as usual: ${paths}.`,
   unusualOf: (unusual: string, paths: string) => `${unusual} of ${paths} changed from usual.`,
   losing: (paths: string) => `Loss of 15 % or more: ${paths}.`,
+  lossyKey: (share: string) => `Loses ${share} or more`,
   shareLost: (share: string) => `${share} lost`,
   nothingUsualYet: `${NO_USUAL_YET} Until then the heatmap shows delays.`,
   pathHeader: 'Path',

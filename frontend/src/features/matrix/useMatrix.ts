@@ -85,6 +85,20 @@ function gridOf(
   return { ...chosen, faint: reach && withinError(metric, chosen.codes, reach) }
 }
 
+/** The default colour shows delays: paths that lose this share of a window or more have a mark. One packet is 1 % of it. */
+export const LOSSY = 0.05
+
+/** Return the loss of the cells of a grid that lose much, by their index. */
+function lossesOf(grid: PartGrid, { codes }: Matrix): Map<number, number> {
+  const losses = new Map<number, number>()
+  const least = codeOfValue('loss', LOSSY)
+  for (let cell = 0; cell < grid.codes.length; cell++) {
+    const code = codes[grid.from?.[cell] ?? cell] as number
+    if (code >= least) losses.set(cell, valueOfCode('loss', code) ?? LOSSY)
+  }
+  return losses
+}
+
 /** Return the rounded 1st to 99th percentile of the shown values, kept until the values differ strongly from it. */
 function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixed: Domain | null): Domain {
   const { scale, least } = facts(metric)
@@ -119,6 +133,10 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
   const errors = useQuery({
     ...matrixQuery(meshId, { ...shown, metric: 'clock_error', slowest: false, estimates: false }),
     enabled: isClocked && query.data !== undefined,
+  })
+  const lost = useQuery({
+    ...matrixQuery(meshId, { ...shown, metric: 'loss', slowest: false, estimates: false }),
+    enabled: coding === 'deviation' && shown.by === 'vm' && !shown.when && query.data !== undefined,
   })
   const matrix = query.data?.matrix
   const roster = query.data?.roster
@@ -155,6 +173,14 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
   const grid = useMemo(
     () => matrix && part && gridOf(shown.metric, coding, matrix, isClocked ? errorMatrix : undefined, part),
     [matrix, errorMatrix, shown.metric, coding, isClocked, part],
+  )
+  const lostMatrix = lost.data?.matrix
+  const losses = useMemo(
+    () =>
+      grid && lostMatrix && coding === 'deviation' && lostMatrix.codes.length === matrix?.codes.length && !shown.when
+        ? lossesOf(grid, lostMatrix)
+        : new Map<number, number>(),
+    [grid, lostMatrix, matrix, coding, shown.when],
   )
   const fixedText = coding === codingOf(chosen) ? search.scale : undefined
   const fixed = useMemo(() => {
@@ -199,6 +225,7 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     matches,
     isOrdering,
     again,
+    losses,
     colours,
     domain,
     isFixed: fixed !== null,
