@@ -88,11 +88,15 @@ prose: ## List sentences worth a second reading (a reading aid; some files: ARGS
 	@$(PYTHON) infra/prose/prose.py $(ARGS)
 
 ##@ Distribute
-.PHONY: packages test-packages sbom audit
+.PHONY: packages release test-packages sbom audit
 packages: ## Build the agent's packages, install script and checksums (signed: SINEMORA_SIGNING_KEY=…)
 	$(PREPARE) packages
 	@$(PYTHON) infra/supply_chain/sbom.py
 	@$(PYTHON) infra/packages/build.py
+release: ## Build everything that a release consists of into release/ (signed: SINEMORA_SIGNING_KEY=…)
+	$(PREPARE) setup
+	$(PREPARE) packages
+	@$(PYTHON) infra/packages/release.py
 sbom: ## Write bills of materials (CycloneDX) of backend, front end and agent into agent/dist, validated
 	$(PREPARE) sbom
 	@$(PYTHON) infra/supply_chain/sbom.py

@@ -1,8 +1,11 @@
 """Generate the code that is not in git: the module of the agent's reports, and models and operations of the client.
 
-Set-up and `make replace` run this file in a checkout; hatchling runs it before it builds or installs the package.
+Set-up and `make replace` run this file in a checkout; hatchling runs it before it builds or installs the package. A
+wheel also gets what lies beside the code in a checkout: migrations, and front end and native module if they were built
+(`make release` builds them; SINEMORA_NATIVE names the module, SINEMORA_WHEEL_TAG what it runs on).
 """
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -11,7 +14,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _BACKEND = Path(__file__).parent
-_PROTO = _BACKEND.parent / "agent" / "wire" / "proto"
+_ROOT = _BACKEND.parent
+_PROTO = _ROOT / "agent" / "wire" / "proto"
 
 
 class GeneratedCode(BuildHookInterface[Any]):
@@ -19,8 +23,18 @@ class GeneratedCode(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Write the files (called by hatchling)."""
-        if _PROTO.exists():
-            generate()
+        if not _PROTO.exists():
+            return
+        generate()
+        if self.target_name != "wheel" or version == "editable":
+            return
+        beside = {"migrations": _ROOT / "migrations", "frontend": _ROOT / "frontend" / "dist"}
+        inside = {str(path): f"sinemora/bundled/{name}" for name, path in beside.items() if path.is_dir()}
+        if native := os.environ.get("SINEMORA_NATIVE"):
+            inside[native] = "sinemora_native.abi3.so"
+            build_data["tag"] = os.environ["SINEMORA_WHEEL_TAG"]
+            build_data["pure_python"] = False
+        build_data["force_include"].update(inside)
 
 
 def generate() -> None:

@@ -5,7 +5,6 @@ python -m sinemora.migrate    `sinemora migrate` without loading the rest of the
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
@@ -15,10 +14,11 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from sinemora.kit.bundled import bundled
 from sinemora.kit.config import explain
 from sinemora.kit.database_refusal import refusal_of
 
-MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
+MIGRATIONS = bundled("migrations")
 
 # The first migration. It replaces 46; their names, and those of still earlier ones, sort before its name.
 BASELINE = "0054_pins_as_values"

@@ -37,19 +37,24 @@ def main() -> None:
     machine = platform.machine()
     if machine not in MACHINES:
         sys.exit(f"There is no agent for {machine}.\nWhat to do: build on {' or '.join(MACHINES)}")
-    stage(static.build(machine))
     DIST.mkdir(exist_ok=True)
     for old in (*DIST.glob(f"*{machine}"), *DIST.glob(f"*{machine}.*")):
         old.unlink()
-    name = f"sinemora-agent-{version()}-{machine}"
-    shutil.copy2(STAGE / "sinemora-agent", DIST / name)
-    deb(machine, DIST / f"{name}.deb")
-    rpm(machine, DIST / f"{name}.rpm")
-    archive(DIST / f"{name}.tar.gz")
+    packages(machine, DIST)
     offer(DIST)
     sign(DIST / "SHA256SUMS")
     for path in sorted(DIST.iterdir()):
         print(f"{path.stat().st_size:>10}  {path.relative_to(ROOT)}")
+
+
+def packages(machine: str, folder: Path) -> None:
+    """Build the programs for a processor and write binary, `.deb`, `.rpm` and archive into `folder`."""
+    stage(static.build(machine))
+    name = f"sinemora-agent-{version()}-{machine}"
+    shutil.copy2(STAGE / "sinemora-agent", folder / name)
+    deb(machine, folder / f"{name}.deb")
+    rpm(machine, folder / f"{name}.rpm")
+    archive(folder / f"{name}.tar.gz")
 
 
 def offer_archive(binary: Path, folder: Path) -> None:
@@ -117,7 +122,7 @@ def archive(output: Path) -> None:
 
 def checksums(folder: Path) -> str:
     """Return a line of every package, binary and bill of materials in `folder`, in the format of sha256sum."""
-    offered = (".deb", ".rpm", ".gz", ".json", *MACHINES)
+    offered = (".deb", ".rpm", ".gz", ".json", ".whl", ".tgz", ".md", *MACHINES)
     packages = sorted(path for path in folder.iterdir() if path.name.endswith(offered))
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages)
 

@@ -19,12 +19,27 @@ PROGRAMS = ("sinemora-agent", "sinemora-transfer", "sinemora-guard")
 
 def build(machine: str) -> Path:
     """Build the release binaries for a processor. Return the path of the agent; exit if one is not static."""
+    programs = [word for program in PROGRAMS for word in ("--bin", program)]
+    # Start files, libc and unwinder are Zig's.
+    zigbuild(["--release", *programs, "-Z", "build-std=std,panic_abort"], target(machine), "link-self-contained=no")
+    folder = AGENT / "target" / target(machine) / "release"
+    for binary in (folder / program for program in PROGRAMS):
+        content = binary.read_bytes()
+        if needs_a_loader(content) or b"GLIBC_" in content:
+            sys.exit(f"{binary} is not static.\nWhat to do: see how it was linked: readelf --program-headers {binary}")
+    return folder / PROGRAMS[0]
+
+
+def zigbuild(options: list[str], for_target: str, *codegen: str) -> None:
+    """Build for another processor or C library with options of cargo and of code generation; exit if it fails."""
     cargo = Path(remembered()["cargo-with-source"])
     known = environment()
     # Messages of panics name files: by names that are the same wherever it is built.
     names = {ROOT: "sinemora", Path(known.get("CARGO_HOME", Path.home() / ".cargo")): "cargo"}
-    # Start files, libc and unwinder are Zig's.
-    flags = ["-C", "link-self-contained=no", *(f"--remap-path-prefix={path}={name}" for path, name in names.items())]
+    flags = [
+        *(f"-C{option}" for option in codegen),
+        *(f"--remap-path-prefix={path}={as_}" for path, as_ in names.items()),
+    ]
     env = known | {
         "PATH": f"{cargo.parent}:{ZIG / 'bin'}:{known['PATH']}",
         "RUSTC": str(cargo.parent / "rustc"),
@@ -33,17 +48,10 @@ def build(machine: str) -> Path:
         "RUSTC_BOOTSTRAP": "1",
         "RUSTFLAGS": " ".join(flags),
     }
-    programs = [word for program in PROGRAMS for word in ("--bin", program)]
-    options = ["--release", "--locked", *programs, "-Z", "build-std=std,panic_abort"]
-    done = subprocess.run([cargo, "zigbuild", *options, "--target", target(machine)], cwd=AGENT, env=env, check=False)
+    command = [cargo, "zigbuild", "--locked", *options, "--target", for_target]
+    done = subprocess.run(command, cwd=AGENT, env=env, check=False)
     if done.returncode != 0:
         sys.exit(f"cargo zigbuild ended with {done.returncode}")
-    folder = AGENT / "target" / target(machine) / "release"
-    for binary in (folder / program for program in PROGRAMS):
-        content = binary.read_bytes()
-        if needs_a_loader(content) or b"GLIBC_" in content:
-            sys.exit(f"{binary} is not static.\nWhat to do: see how it was linked: readelf --program-headers {binary}")
-    return folder / PROGRAMS[0]
 
 
 def target(machine: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sinemora.kit import config, secret_files
+from sinemora.kit.bundled import bundled
 from sinemora.kit.config import Settings
 from sinemora.operations.embedded.data_folder import DataFolder, checkout
 from sinemora.operations.embedded.programs import Heartbeat, Program
@@ -102,8 +103,8 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
         env["SINEMORA_SECRET_KEY"] = _secret_key(folder)
     env["SINEMORA_ARCHIVE"] = "on" if archives(settings, engines) else "off"
     root = checkout()
-    if settings.frontend_dir is None and root and (root / "frontend" / "dist" / "index.html").is_file():
-        env["SINEMORA_FRONTEND_DIR"] = str(root / "frontend" / "dist")
+    if settings.frontend_dir is None and (bundled("frontend") / "index.html").is_file():
+        env["SINEMORA_FRONTEND_DIR"] = str(bundled("frontend"))
     if settings.packages_dir is None and root:
         env["SINEMORA_PACKAGES_DIR"] = str(root / "agent" / "dist")  # empty until `make packages`
     return env

@@ -1,5 +1,6 @@
 """Programs of the demonstration: its network with the story, and an agent with a bulk sender for each machine."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -100,11 +101,12 @@ def agents(
 def _built(program: str, needs: tuple[str, ...]) -> Path:
     """Return the path of a program of the agent's workspace, built or being built."""
     root = checkout()
-    path = root / "agent" / "target" / "debug" / program if root else Path(program)
+    path = root / "agent" / "target" / "debug" / program if root else Path(shutil.which(program) or program)
     if not path.is_file() and BUILD not in needs:
+        how = "make setup builds it" if root else "the packages of a release have it"
         raise EmbeddedError(
-            f"{program} is not built, so there is no demonstration.",
-            "make setup builds it; without a demonstration: SINEMORA_DEMO_AGENTS=0",
+            f"{program} is not {'built' if root else 'installed'}, so there is no demonstration.",
+            f"{how}; without a demonstration: SINEMORA_DEMO_AGENTS=0",
         )
     return path
 
