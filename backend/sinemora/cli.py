@@ -6,7 +6,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ValidationError
 from typer import Argument, Exit, Option, Typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
@@ -150,14 +149,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(end.code, file=sys.stderr)
             return 1
         return end.code or 0
-    except ValidationError as error:
-        from sinemora.kit.config import explain
-
-        print(explain(error), file=sys.stderr)
-        return 1
     except Exception as error:
+        # Imported here: they take longer than most commands.
+        from pydantic import ValidationError
+
+        from sinemora.kit.config import explain
         from sinemora.kit.database_refusal import refusal_of
 
+        if isinstance(error, ValidationError):
+            print(explain(error), file=sys.stderr)
+            return 1
         if (refusal := refusal_of(error)) is None:
             raise
         print(refusal, file=sys.stderr)

@@ -8,10 +8,10 @@ from typer import Argument, Option, Typer
 
 from sinemora.advisors.bulk.command import bulk
 from sinemora.advisors.compute_mix.command import price_basis, price_difference, split_cells
-from sinemora.advisors.fairness.schemas import FairnessOf
 from sinemora.advisors.shaping.command import app as shaping
 from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, utf8_of, write_text, yaml_of
 from sinemora.kit.percent import percent
+from sinemora_client.models import FairnessOf
 
 app = Typer(rich_markup_mode=None)
 advise = Typer(rich_markup_mode=None)
@@ -67,13 +67,13 @@ def provider_prices(client: Terminal, file: Question) -> None:
 def fairness(
     client: Terminal,
     mesh: Mesh = None,
-    of: Annotated[FairnessOf, Option(help="Among whom.")] = FairnessOf.VMS,
+    of: Annotated[FairnessOf, Option(help="Among whom.")] = "vms",
     minutes: Annotated[int, Option(help="Look-back, minutes.")] = 60,
     source: Annotated[str | None, Option(help="VM of a path, for flows.")] = None,
     target: Annotated[str | None, Option(help="Other VM of the path.")] = None,
 ) -> None:
     """Show Jain's fairness index over VMs, flows of a path, applications or metric sources."""
-    query = {"of": of.value, "minutes": minutes, "source": source, "target": target}
+    query = {"of": of, "minutes": minutes, "source": source, "target": target}
     result = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/fairness", **query)
     rows = [(item["name"], f"{item['share']:.4g}", f"{percent(item['relative'])}") for item in result["members"]]
     client.print_result(result, ("member", "share", "relative to the mean"), rows)

@@ -13,7 +13,6 @@ from typing import IO, Annotated, Any, Concatenate, ParamSpec
 from typer import Exit, Option, Typer
 
 from sinemora.kit import yaml_text
-from sinemora.kit.config import settings
 from sinemora.kit.percent import percent
 from sinemora_client import Client, SinemoraError
 from sinemora_client.models import JobRead
@@ -189,7 +188,7 @@ def _access(url: str | None, key: str | None, profile: str | None) -> Profile:
     """
     key = key or ("" if profile else key_of_environment())
     if key:
-        return Profile(url or settings().public_url, key)
+        return Profile(url or _public_url(), key)
     stored = load()
     if profile is None and stored.name() not in stored.by_name:
         raise ProfileError(
@@ -200,6 +199,13 @@ def _access(url: str | None, key: str | None, profile: str | None) -> Profile:
     if url is not None and url.rstrip("/") != entry.url:
         raise ProfileError(f"The key of profile {stored.name(profile)} is for {entry.url}, not for {url}: give --key.")
     return entry
+
+
+def _public_url() -> str:
+    # Imported here: settings take longer to load than most commands take.
+    from sinemora.kit.config import settings
+
+    return settings().public_url
 
 
 def print_json(result: Any) -> None:
@@ -238,6 +244,8 @@ def moment_of(text: str) -> datetime:
 
 def require_database() -> None:
     """Exit with 1 unless the settings name a database. The address of the embedded one is known only inside it."""
+    from sinemora.kit.config import settings
+
     if not settings().database_url:
         print(
             "SINEMORA_DATABASE_URL is empty. Set it, or use the embedded database: `make up` runs everything,"

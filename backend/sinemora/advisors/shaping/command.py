@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, check_writable, write_text, yaml_of
-from sinemora.measurements.token_buckets.models import Direction
+from sinemora_client.models import Direction
 
 app = Typer(rich_markup_mode=None)
 
@@ -47,7 +47,7 @@ def shaping(
         Path | None, Option(metavar="FILE", help="YAML file with facts of the application, for the checks.")
     ] = None,
     save: Annotated[str | None, Option(metavar="VM", help="Save the bucket as that of this VM.")] = None,
-    direction: Annotated[Direction, Option(help="Traffic of the VM that takes tokens, with --save.")] = Direction.SENT,
+    direction: Annotated[Direction, Option(help="Traffic of the VM that takes tokens, with --save.")] = "sent",
     port: Annotated[int, Option(help="Port of the receiver.")] = 5319,
     output: Annotated[Path | None, Option(help="Write the bursts to a file, for the page Shaping.")] = None,
 ) -> None:
@@ -71,7 +71,7 @@ def shaping(
     _print_bucket(client, result, use_mbit)
     if vm is not None:
         saved = {name: bucket[name] for name in ("rate_mbit", "burst_kb")}
-        stored = saved | {"direction": direction.value, "source": "detected"}
+        stored = saved | {"direction": direction, "source": "detected"}
         client.read(f"/v1/vms/{vm['id']}/token-bucket", stored, method="PUT")
         client.print_line(f"Saved as the token bucket of {vm['name']}. See `sinemora token-buckets list`.")
 

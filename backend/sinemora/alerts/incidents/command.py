@@ -1,13 +1,15 @@
 """`sinemora incidents`: incidents over the API."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.alerts.evaluation.rule import Severity
-from sinemora.alerts.models import IncidentState
 from sinemora.kit.commands import Terminal, api_command
 from sinemora.kit.percent import percent
+
+# Typer reads a list of an enumeration, and none of a literal type.
+Severity = StrEnum("Severity", ["info", "warning", "critical"])
 
 app = Typer(rich_markup_mode=None)
 incidents = Typer(rich_markup_mode=None)
@@ -26,7 +28,7 @@ def list_incidents(
 ) -> None:
     """List incidents that have not ended, newest first."""
     mesh_id = None if mesh is None else client.mesh_id(mesh)
-    state = None if all else [IncidentState.open.value, IncidentState.acknowledged.value]
+    state = None if all else ["open", "acknowledged"]
     items = list(client.items("/v1/incidents", mesh_id=mesh_id, state=state, severity=severity))
     rows = [
         (item["id"], item["opened_at"][:19], item["severity"], item["state"], item["mesh"]["name"], item["title"],

@@ -13,21 +13,21 @@ from typing import Annotated, Any
 import yaml
 from typer import Argument, BadParameter, Option, Typer
 
-from sinemora.alerts.models import ReceiverKind
 from sinemora.kit.commands import CommandError, Terminal, api_command, write_text, yaml_of
+from sinemora_client.models import ReceiverKind
 
 # Name of the secret by kind (docs/alerts.md); email has none.
 _SECRET = {
-    ReceiverKind.webhook: "key",
-    ReceiverKind.slack: "url",
-    ReceiverKind.teams: "url",
-    ReceiverKind.pagerduty: "routing_key",
-    ReceiverKind.heartbeat: "url",
-    ReceiverKind.alertmanager: "url",
-    ReceiverKind.opsgenie: "api_key",
+    "webhook": "key",
+    "slack": "url",
+    "teams": "url",
+    "pagerduty": "routing_key",
+    "heartbeat": "url",
+    "alertmanager": "url",
+    "opsgenie": "api_key",
 }
-_EMAIL = (ReceiverKind.email,)
-_WITH_ADDRESS = (ReceiverKind.webhook, ReceiverKind.pagerduty, ReceiverKind.opsgenie)
+_EMAIL = ("email",)
+_WITH_ADDRESS = ("webhook", "pagerduty", "opsgenie")
 _HEADER = ("receiver", "kind", "to", "secret")
 
 app = Typer(rich_markup_mode=None)
@@ -73,7 +73,7 @@ def add(
     secret_stdin: SecretStdin = False,
 ) -> None:
     """Create a receiver; it gets no notifications until a route names it."""
-    body = {"name": name, "kind": kind.value, "settings": _settings(kind, to, address)}
+    body = {"name": name, "kind": kind, "settings": _settings(kind, to, address)}
     receiver = client.read("/v1/receivers", body | {"secret": _secret(kind, secret_env, secret_stdin) or {}})
     client.print_result(receiver, _HEADER, [_row(receiver)])
 
@@ -91,7 +91,7 @@ def change(
 ) -> None:
     """Change a receiver; options left out keep their values."""
     receiver = client.named("/v1/receivers", receiver_name, "receiver")
-    kind = ReceiverKind(receiver["kind"])
+    kind = receiver["kind"]
     settings = _settings(kind, to, address)
     secret = _secret(kind, secret_env, secret_stdin, no_secret)
     body: dict[str, Any] = {"name": name} if name else {}

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from typer import Argument, Option, Typer
 
 from sinemora.kit.commands import Terminal, api_command
-from sinemora.measurements.token_buckets.models import Direction, Source
+from sinemora_client.models import Direction, Source
 
 app = Typer(rich_markup_mode=None)
 token_buckets = Typer(
@@ -50,11 +50,11 @@ def set_token_bucket(
     vm: Vm,
     rate_mbit: Annotated[float, Option(help="Refill, Mbit/s.")],
     burst_kb: Annotated[float, Option(help="Depth, 1,000 bytes.")],
-    direction: Annotated[Direction, Option(help="Traffic that takes tokens.")] = Direction.SENT,
-    source: Annotated[Source, Option(help="Origin of rate and depth.")] = Source.STATED,
+    direction: Annotated[Direction, Option(help="Traffic that takes tokens.")] = "sent",
+    source: Annotated[Source, Option(help="Origin of rate and depth.")] = "stated",
 ) -> None:
     """Set the token bucket of a VM, as its provider states it or as `sinemora advise shaping` detected it."""
-    body = {"rate_mbit": rate_mbit, "burst_kb": burst_kb, "direction": direction.value, "source": source.value}
+    body = {"rate_mbit": rate_mbit, "burst_kb": burst_kb, "direction": direction, "source": source}
     bucket = client.read(_path(client, vm), body, method="PUT")
     client.print_result(bucket, _COLUMNS, [_row(bucket)])
 

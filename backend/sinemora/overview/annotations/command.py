@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import Argument, Option, Typer
 
 from sinemora.kit.commands import Terminal, api_command
-from sinemora.overview.annotations.models import AnnotationKind
+from sinemora_client.models import AnnotationKind
 
 app = Typer(rich_markup_mode=None)
 
@@ -14,7 +14,7 @@ app = Typer(rich_markup_mode=None)
 def annotate(
     client: Terminal,
     text: Annotated[str, Argument(help="Text: one line.")],
-    kind: Annotated[AnnotationKind, Option(help="Kind of the event.")] = AnnotationKind.DEPLOY,
+    kind: Annotated[AnnotationKind, Option(help="Kind of the event.")] = "deploy",
     starts_at: Annotated[
         str | None, Option("--from", help="Start, as 2026-11-20T22:00:00Z.", show_default="now")
     ] = None,
@@ -37,7 +37,7 @@ def annotate(
         if names
     }
     body = {
-        "kind": kind.value,
+        "kind": kind,
         "text": text,
         "starts_at": starts_at,
         "ends_at": ends_at,
