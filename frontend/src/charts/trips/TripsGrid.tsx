@@ -38,7 +38,7 @@ export function TripsGrid({ label, names, values, range, theme, diverges, descri
   const colour = (value: number) =>
     css(diverges ? both(0.5 + 0.5 * Math.sign(value) * share(Math.abs(value))) : plain(share(value)))
   const words = names.map((name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name))
-  const room = names.length > MOST_NAMED ? 0 : Math.max(...words.map((word) => word.length), 0) * CHARACTER + 8
+  const room = names.length > MOST_NAMED ? 0 : Math.max(...words.map((word) => word.length), 0) * CHARACTER + 14
   const all = SIDE + room
   const picture = useDrawnSvg()
   return (
