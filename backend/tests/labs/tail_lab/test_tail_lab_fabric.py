@@ -60,7 +60,7 @@ def test_a_flow_alone_takes_its_ideal_time_while_it_needs_no_answer(policy: Pack
 
 def test_every_policy_sends_everything_and_none_beats_the_empty_network() -> None:
     for key in ("w1", "w4"):
-        flows = drawn(key, 2_000)
+        flows = drawn(key, 600)
         packets = int((-(-flows.sizes // FABRIC.packet_bytes)).sum())
         for policy in POLICIES:
             simulated = simulate_fabric(flows, policy, 1.5)

@@ -19,7 +19,9 @@ FAR_NS = 900e3
 def test_the_second_search_keeps_the_bound_and_the_confirmed_moves_of_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    instance = instance_of(large(np.random.default_rng((1, 720)), 720))
+    # So many tasks are very many already, and the searches take half the time.
+    monkeypatch.setattr(search, "PLACED_BY_JOB_MOST", 120)
+    instance = instance_of(large(np.random.default_rng((1, 240)), 240))
     solved: list[tuple[search.SearchProblem, search.SearchSolution]] = []
     bounds: list[float] = []
     solve, bound_of = search.solve, sinemora_native.placement_bound
