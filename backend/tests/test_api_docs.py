@@ -45,11 +45,12 @@ def test_examples_run_and_answer_what_is_printed(address: str, tmp_path: Path):
     compare(DOCS.read_text(), address, tmp_path)
 
 
-def test_moves_in_five_calls(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("page", ["moves", "alerts"])
+def test_five_calls(page: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     run_jobs_at_once(monkeypatch)
     # The key of the page before has this name already.
-    signing_in = SIGNING_IN.replace("nightly", "moves")
-    compare(signing_in + DOCS.with_name("moves.md").read_text(), address, tmp_path)
+    signing_in = SIGNING_IN.replace("nightly", page)
+    compare(signing_in + DOCS.with_name(f"{page}.md").read_text(), address, tmp_path)
 
 
 def compare(text: str, address: str, tmp_path: Path) -> None:

@@ -70,8 +70,13 @@ def pairs_of(session: Session, mesh: MeshState, tier_range: TierRange) -> Pairs:
 
 
 def cells_of(mesh: MeshState, pairs: Pairs) -> Cells:
-    """Return the cells of all paths of a mesh from the pairs of one window."""
-    return matrix.vm_cells(keys_of(mesh), mesh.planned, pairs, None, settings().stale_windows)
+    """Return the cells of all paths of a mesh from the pairs of one window.
+
+    No path of imported VMs is planned, so that all of them count.
+    """
+    has_agents = any(member.has_agent for member in mesh.members)
+    planned = mesh.planned if has_agents else ~np.eye(len(mesh.members), dtype=np.bool_)
+    return matrix.vm_cells(keys_of(mesh), planned, pairs, None, settings().stale_windows)
 
 
 def values_of(cells: Cells) -> Values:
