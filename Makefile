@@ -135,9 +135,9 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; some groups: ONLY=classes)
 	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
-bench-recommendations: ## Whether intervals, probabilities, verdicts and proofs are right (SEED=2; one group: ONLY=optimality; WORLDS=600; TENANTS=50)
+bench-recommendations: ## Whether intervals, probabilities, verdicts and proofs are right (SEED=2; one group: ONLY=optimality; WORLDS=600; TENANTS=50; PAIRS=200)
 	$(PREPARE) backend >&2
-	@SEED=$(SEED) ONLY=$(ONLY) WORLDS=$(WORLDS) TENANTS=$(TENANTS) $(RUN) --in backend python -m lab.benchmarks.recommendations
+	@SEED=$(SEED) ONLY=$(ONLY) WORLDS=$(WORLDS) TENANTS=$(TENANTS) PAIRS=$(PAIRS) $(RUN) --in backend python -m lab.benchmarks.recommendations
 bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)
 	$(PREPARE) backend >&2
 	@TRACE=$(TRACE) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.placement

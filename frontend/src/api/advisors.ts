@@ -69,8 +69,8 @@ const PRICED: QueryKey[] = [['applications'], ['recommendations']]
 
 export const useSetPriceBasis = () =>
   useAction(
-    ({ applicationId, service }: { applicationId: string; service: PricedService }) =>
-      put('/v1/applications/{application_id}/price-basis', { path: { application_id: applicationId }, body: service }),
+    ({ applicationId, ...asked }: { applicationId: string; body: PricedService; version?: number }) =>
+      put('/v1/applications/{application_id}/price-basis', { path: { application_id: applicationId }, ...asked }),
     PRICED,
   )
 

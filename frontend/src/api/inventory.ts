@@ -111,7 +111,8 @@ export const capacityQuery = (vmId: string) =>
 
 export const useUpdateCapacity = (vmId: string) =>
   useAction(
-    (body: CapacityInput) => patch('/v1/vms/{vm_id}/capacity', { path: { vm_id: vmId }, body }),
+    ({ version, ...body }: CapacityInput & { version: number }) =>
+      patch('/v1/vms/{vm_id}/capacity', { path: { vm_id: vmId }, body, version }),
     [['vms', vmId, 'capacity']],
   )
 
@@ -138,7 +139,11 @@ export const tokenBucketsQuery = queryOptions({
 })
 
 export const useSetTokenBucket = (vmId: string) =>
-  useAction((body: TokenBucketInput) => put('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId }, body }), [['vms']])
+  useAction(
+    ({ version, ...body }: TokenBucketInput & { version?: number | undefined }) =>
+      put('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId }, body, ...(version && { version }) }),
+    [['vms']],
+  )
 
 export const useDeleteTokenBucket = (vmId: string) =>
   useAction((_: null) => remove('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId } }), [['vms']])

@@ -195,7 +195,7 @@ def declare(api: Api, name: str, tenant: Tenant) -> None:
     vm_name = [f"{name}-{at:04}" for at in range(len(tenant.slots))]
     for at, identity in enumerate(world.vm_ids):
         capacity: dict[str, Any] = {"slots": tenant.slots[at], "cpu_millicores": tenant.millicores[at]}
-        api.read(f"/v1/vms/{identity}/capacity", capacity, method="PATCH")
+        api.read(f"/v1/vms/{identity}/capacity", capacity, method="PATCH", if_match="*")
     zone = {number: f"{name}-z{number}" for number in range(ZONES)}
     with system_session() as session:
         for number, region in enumerate(tenant.regions):

@@ -14,6 +14,7 @@ class PriceBasisRead(Read):
 
     application: Named
     service: ServiceWrite
+    version: int
     updated_at: datetime
 
 

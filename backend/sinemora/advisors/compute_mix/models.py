@@ -4,11 +4,12 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKeyConstraint, UniqueConstraint, func
+from sqlalchemy import ForeignKeyConstraint, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.http.etag import Versioned
 
 
 class PriceList(Identified, TenantOwned, Base):
@@ -26,7 +27,7 @@ class PriceList(Identified, TenantOwned, Base):
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
-class PriceBasis(TenantOwned, Base):
+class PriceBasis(Versioned, TenantOwned, Base):
     """Load, response target and offers of an application (`ServiceWrite`): moves of its tasks are priced by it."""
 
     __tablename__ = "price_bases"
@@ -37,5 +38,6 @@ class PriceBasis(TenantOwned, Base):
     )
 
     application_id: Mapped[UUID] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(server_default=text("1"))
     service: Mapped[dict[str, Any]] = mapped_column(JSONB)
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())

@@ -12,19 +12,24 @@ from sinemora.advisors.compute_mix import offers
 from sinemora.advisors.compute_mix.basis_schemas import PriceBasisRead
 from sinemora.advisors.compute_mix.models import PriceBasis
 from sinemora.advisors.compute_mix.schemas import ServiceWrite
+from sinemora.applications.queries import lock_mesh
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
 from sinemora.kit.errors import existing
+from sinemora.kit.http.etag import IfMatch
 
 
-def put(session: Session, actor: Actor, application_id: UUID, body: ServiceWrite) -> PriceBasis:
+def put(session: Session, actor: Actor, application_id: UUID, body: ServiceWrite, precondition: IfMatch) -> PriceBasis:
     """Set the price basis of an application.
 
-    ProductError `application_unknown`, `price_missing`, `price_unknown`, `price_ambiguous`, `price_list_unknown`.
+    ProductError `application_unknown`, `price_missing`, `price_unknown`, `price_ambiguous`, `price_list_unknown`,
+    `version_changed`.
     """
     application = get_application(session, application_id)
     offers.priced(session, body)
+    lock_mesh(session, application.mesh_id)  # of two first ones at once, the second replaces the first
     row = of_application(session, application_id)
+    precondition.check(row)
     if row is None:
         row = PriceBasis(application_id=application_id)
         session.add(row)
@@ -40,9 +45,13 @@ def get(session: Session, application_id: UUID) -> PriceBasis:
     return existing(of_application(session, application_id), "price basis")
 
 
-def delete(session: Session, actor: Actor, application_id: UUID) -> None:
-    """Delete the price basis of an application. ProductError `application_unknown`, `price_basis_unknown`."""
+def delete(session: Session, actor: Actor, application_id: UUID, precondition: IfMatch) -> None:
+    """Delete the price basis of an application.
+
+    ProductError `application_unknown`, `price_basis_unknown`, `version_changed`.
+    """
     row = get(session, application_id)
+    precondition.check(row)
     session.delete(row)
     name = get_application(session, application_id).name
     audit.record(session, actor, "price_basis.deleted", application_id, name)
@@ -62,5 +71,8 @@ def read(session: Session, row: PriceBasis) -> PriceBasisRead:
     """Convert to JSON."""
     application = get_application(session, row.application_id)
     return PriceBasisRead(
-        application=Named.model_validate(application), service=service_of(row), updated_at=row.updated_at
+        application=Named.model_validate(application),
+        service=service_of(row),
+        version=row.version,
+        updated_at=row.updated_at,
     )

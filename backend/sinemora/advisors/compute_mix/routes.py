@@ -19,6 +19,7 @@ from sinemora.advisors.compute_mix.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute, only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
@@ -83,16 +84,18 @@ def read_price_basis(application_id: UUID, session: SessionDep, actor: Viewer) -
     return price_basis.read(session, price_basis.get(session, application_id))
 
 
-@router.put("/applications/{application_id}/price-basis", responses=responses(404, 422))
-def set_price_basis(application_id: UUID, body: ServiceWrite, session: SessionDep, actor: Editor) -> PriceBasisRead:
+@router.put("/applications/{application_id}/price-basis", responses=responses(404, 412, 422))
+def set_price_basis(
+    application_id: UUID, body: ServiceWrite, session: SessionDep, actor: Editor, precondition: Precondition
+) -> PriceBasisRead:
     """Set the price basis of an application: recommended moves of its tasks then show their price difference."""
-    return price_basis.read(session, price_basis.put(session, actor, application_id, body))
+    return price_basis.read(session, price_basis.put(session, actor, application_id, body, precondition))
 
 
-@router.delete("/applications/{application_id}/price-basis", status_code=204, responses=responses(404))
-def delete_price_basis(application_id: UUID, session: SessionDep, actor: Editor) -> None:
+@router.delete("/applications/{application_id}/price-basis", status_code=204, responses=responses(404, 412))
+def delete_price_basis(application_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
     """Delete the price basis of an application."""
-    price_basis.delete(session, actor, application_id)
+    price_basis.delete(session, actor, application_id, precondition)
 
 
 @router.get("/recommendations/{recommendation_id}/price-difference", responses=responses(404))

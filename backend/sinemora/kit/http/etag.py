@@ -3,8 +3,8 @@
 A route whose response shows the version sends the ETag without further ado (`BoundedRoute`).
 
 A PATCH without If-Match is refused (428, RFC 6585), and so is one with an old ETag (412, RFC 9110 §13.1.1).
-`If-Match: *` accepts any version. For a DELETE, If-Match is optional. What is neither `*` nor a list of entity tags is
-malformed (422): without quotation marks a version would be compared with none, and read as a conflict.
+`If-Match: *` accepts any version. For a DELETE and a PUT, If-Match is optional. What is neither `*` nor a list of
+entity tags is malformed (422): without quotation marks a version would be compared with none, and read as a conflict.
 """
 
 import json
@@ -43,12 +43,16 @@ class IfMatch:
         self._tags = None if header is None else _parsed(header)
         self._required = required
 
-    def check(self, row: Versioned) -> None:
-        """Check that the client read this version of `row`.
+    def check(self, row: Versioned | None) -> None:
+        """Check that the client read this version of `row`; None is what a PUT creates, of which no version was read.
 
         Where any version will do, wait for changes under way and continue with theirs.
         ProductError `if_match_required`, `if_match_weak`, `version_changed`.
         """
+        if row is None:
+            if self._tags is not None and "*" not in self._tags:
+                raise _changed()
+            return
         if self._tags is None:
             if self._required:
                 raise ProductError(
@@ -71,11 +75,15 @@ class IfMatch:
                 f"Weak entity tag: If-Match compares strongly (RFC 9110, 13.1.1), so {weak} matches no version. Send"
                 f" {weak.removeprefix(_WEAK)}, the version in the body. A proxy that compresses makes tags weak.",
             )
-        raise ProductError(
-            "version_changed",
-            412,
-            "Version changed: someone else changed this. Read it again, then repeat the change.",
-        )
+        raise _changed()
+
+
+def _changed() -> ProductError:
+    return ProductError(
+        "version_changed",
+        412,
+        "Version changed: someone else changed this. Read it again, then repeat the change.",
+    )
 
 
 def _follow(row: Versioned) -> None:

@@ -4,11 +4,12 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, UniqueConstraint, func
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.http.etag import Versioned
 
 
 class Direction(StrEnum):
@@ -25,7 +26,7 @@ class Source(StrEnum):
     DETECTED = "detected"
 
 
-class TokenBucket(Identified, TenantOwned, Base):
+class TokenBucket(Identified, Versioned, TenantOwned, Base):
     """Token bucket that shapes the traffic of a VM, in one direction."""
 
     __tablename__ = "token_buckets"
@@ -41,6 +42,7 @@ class TokenBucket(Identified, TenantOwned, Base):
     )
 
     vm_id: Mapped[UUID]
+    version: Mapped[int] = mapped_column(server_default=text("1"))
     direction: Mapped[str]
     rate_bytes_per_s: Mapped[float]
     depth_bytes: Mapped[float]

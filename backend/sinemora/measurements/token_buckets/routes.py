@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.measurements.token_buckets import service
@@ -36,13 +37,15 @@ def read_token_bucket(vm_id: UUID, session: SessionDep, actor: Viewer) -> TokenB
     return service.read(session, service.get(session, vm_id))
 
 
-@router.put("/vms/{vm_id}/token-bucket", responses=responses(404, 409, 422))
-def set_token_bucket(vm_id: UUID, body: TokenBucketWrite, session: SessionDep, actor: Editor) -> TokenBucketRead:
+@router.put("/vms/{vm_id}/token-bucket", responses=responses(404, 409, 412, 422))
+def set_token_bucket(
+    vm_id: UUID, body: TokenBucketWrite, session: SessionDep, actor: Editor, precondition: Precondition
+) -> TokenBucketRead:
     """Set the token bucket that shapes a VM: from its provider's documents, or as detected from bursts."""
-    return service.read(session, service.put(session, actor, vm_id, body))
+    return service.read(session, service.put(session, actor, vm_id, body, precondition))
 
 
-@router.delete("/vms/{vm_id}/token-bucket", status_code=204, responses=responses(404))
-def delete_token_bucket(vm_id: UUID, session: SessionDep, actor: Editor) -> None:
+@router.delete("/vms/{vm_id}/token-bucket", status_code=204, responses=responses(404, 412))
+def delete_token_bucket(vm_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
     """Delete the token bucket of a VM. Its traffic is still counted."""
-    service.delete(session, actor, vm_id)
+    service.delete(session, actor, vm_id, precondition)

@@ -44,5 +44,6 @@ class TokenBucketRead(Read):
     rate_mbit: float
     burst_kb: float
     source: Source
+    version: int
     updated_at: datetime
     forecast: TokenForecastRead | None

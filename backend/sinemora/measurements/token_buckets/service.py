@@ -11,6 +11,7 @@ from sinemora.access.tenants.access import Actor
 from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.models import MeshVm
 from sinemora.kit.errors import existing
+from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.query.vms.traffic import WINDOW_S
 from sinemora.measurements.store import traffic
@@ -28,12 +29,13 @@ _SHORTEST, _LONGEST = timedelta(hours=1), timedelta(days=1)
 FRESH = timedelta(minutes=2)
 
 
-def put(session: Session, actor: Actor, vm_id: UUID, body: TokenBucketWrite) -> TokenBucket:
-    """Set the token bucket of a VM. ProductError `vm_unknown`, `too_many_objects`."""
+def put(session: Session, actor: Actor, vm_id: UUID, body: TokenBucketWrite, precondition: IfMatch) -> TokenBucket:
+    """Set the token bucket of a VM. ProductError `vm_unknown`, `too_many_objects`, `version_changed`."""
     vm = get_vm(session, vm_id)
     # Two first buckets of a VM at once: the second replaces the first, as later ones do.
     quotas.lock(session)
     row = _of_vm(session, vm_id)
+    precondition.check(row)
     values = {
         "direction": body.direction.value,
         "rate_bytes_per_s": body.rate_mbit * _MBIT,
@@ -58,9 +60,10 @@ def get(session: Session, vm_id: UUID) -> TokenBucket:
     return existing(_of_vm(session, vm_id), "token_bucket")
 
 
-def delete(session: Session, actor: Actor, vm_id: UUID) -> None:
-    """Delete the token bucket of a VM. ProductError `vm_unknown`, `token_bucket_unknown`."""
+def delete(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch) -> None:
+    """Delete the token bucket of a VM. ProductError `vm_unknown`, `token_bucket_unknown`, `version_changed`."""
     row = get(session, vm_id)
+    precondition.check(row)
     audit.record(session, actor, "token_bucket.deleted", row.id, row.vm.name)
     session.delete(row)
 
@@ -75,6 +78,7 @@ def read(session: Session, row: TokenBucket, now: datetime | None = None) -> Tok
         rate_mbit=row.rate_bytes_per_s / _MBIT,
         burst_kb=row.depth_bytes / _KB,
         source=Source(row.source),
+        version=row.version,
         updated_at=row.updated_at,
         forecast=None if found is None else _forecast(found),
     )

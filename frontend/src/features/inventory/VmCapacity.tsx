@@ -90,9 +90,11 @@ function CapacityForm({ vmId, capacity, readAgain }: FormProps) {
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (!edited.isSeen(limitsOf(await readAgain()))) return // the notice lists the changes
+    const now = await readAgain()
+    if (!edited.isSeen(limitsOf(now))) return // the notice lists the changes
     const changed = typed()
-    save.mutate(changedFields(edited.before, changed), { onSuccess: () => edited.saved(changed) })
+    const { version } = now
+    save.mutate({ ...changedFields(edited.before, changed), version }, { onSuccess: () => edited.saved(changed) })
   }
 
   const field = (name: keyof Limits) => ({

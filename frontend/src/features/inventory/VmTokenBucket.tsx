@@ -117,9 +117,10 @@ function BucketForm({ vmId, bucket, readAgain }: FormProps) {
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (!edited.isSeen(shapeOf(await readAgain()))) return // the notice lists the changes
+    const now = await readAgain()
+    if (!edited.isSeen(shapeOf(now))) return // the notice lists the changes
     const changed = typed()
-    save.mutate(changed, { onSuccess: () => edited.saved(changed) })
+    save.mutate({ ...changed, version: now?.version }, { onSuccess: () => edited.saved(changed) })
   }
 
   // What was removed here is no change by another person; its values stay in the fields, to be set again.

@@ -1,0 +1,52 @@
+"""Two owners at once: no deadlock, no server error, no lost change."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from lab.benchmarks.recommending.collisions import collide, pair_of
+from sinemora.access.tenants.models import Tenant
+from sinemora.kit.db import system_session
+from sinemora.operations.archives import deletion
+from tests.api_clients import Caller, Member
+
+
+def calling(owner: Member):
+    """Return a function that sends a request of the owner."""
+    caller = Caller(owner.http, owner.headers, owner.cookies)
+
+    def call(method: str, path: str, body: Any = None, etag: str | None = None) -> tuple[int, Any]:
+        answer = caller.request(method, path, json=body, headers={} if etag is None else {"If-Match": etag})
+        return answer.status_code, answer.json() if answer.content else None
+
+    return call
+
+
+@pytest.mark.whole_store
+def test_pairs_of_changes_at_once_lose_nothing(owner: Member):
+    found = collide(calling(owner), owner.tenant_id, pairs=40, seed=3)
+    assert (found.deadlocks, found.failed, found.lost) == (0, [], [])
+
+
+@pytest.mark.whole_store
+def test_a_tenant_is_deleted_while_its_moves_are_decided(owner: Member):
+    call = calling(owner)
+    zone = call("POST", "/v1/zones", {"provider": "p", "region": "r", "name": "z"})[1]["id"]
+    meshes = [call("POST", "/v1/meshes", {"name": f"m{number}"})[1]["id"] for number in range(2)]
+    pairs = [pair_of(call, owner.tenant_id, meshes, zone, number) for number in range(4)]
+    with system_session() as session:
+        session.execute(update(Tenant).where(Tenant.id == owner.tenant_id).values(deletion_at=datetime.now(UTC)))
+
+    def change(pair) -> list[int]:
+        actions = pair.actions()
+        return [call(*actions[name])[0] for name in ("apply", "objective", "capacity", "apart", "delete VM")]
+
+    with ThreadPoolExecutor(5) as at_once:
+        changes = [at_once.submit(change, pair) for pair in pairs]
+        at_once.submit(deletion.delete_due).result()
+        statuses = [status for one in changes for status in one.result()]
+    assert max(statuses) < 500
+    assert call("GET", "/v1/meshes")[0] == 401
