@@ -37,7 +37,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0056_bad_days"
+NEWEST = "0057_contracts"
 
 
 @dataclass
@@ -247,7 +247,7 @@ def test_stored_requests_and_results_are_read_by_their_present_names(schema: Sch
     migrate.upgrade()
     with schema.owner.connect() as connection, Session(connection) as session:
         _act_for(connection, tenant)
-        read = recommendations.read(session.get_one(Recommendation, row))
+        read = recommendations.read(session, session.get_one(Recommendation, row))
         assert (read.request.minutes, read.request.moves_max) == (20, 3)
         assert read.result == RecommendationResult.model_validate(result)
         schedule = schedules.schedule_read(session.get_one(RecommendationSchedule, mesh))

@@ -83,6 +83,8 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     mesh: mesh.name,
     curve: 'memcached-server',
     objective: 0.9,
+    kept_share: 0.99,
+    moves_per_day: 3,
     tasks: [
       { name: 'server', vm: server.name, root: true },
       { name: 'client-1', vm: client.name },

@@ -236,8 +236,16 @@ def _links(row: Incident, of_zones: bool) -> Links:
     return Links(
         incident=f"{public}/incidents/{row.id}",
         heatmap=f"{public}/meshes/{row.mesh_id}?{urlencode(search)}",
-        moves=tuple(f"{public}/applications/{one['id']}" for one in losing[:_MOVES_MAX]),
+        moves=tuple(f"{public}{_moves_page(row, one['id'])}" for one in losing[:_MOVES_MAX]),
     )
+
+
+def _moves_page(row: Incident, application_id: str) -> str:
+    """Return the page that requests moves for an incident; once it ended, that of the application."""
+    if row.ended_at is not None:
+        return f"/applications/{application_id}"
+    scope = {"mesh": row.mesh_id, "incident": row.id, "application": application_id}
+    return f"/recommendations?{urlencode(scope)}"
 
 
 def _marked(row: Incident, of_zones: bool) -> dict[str, str]:

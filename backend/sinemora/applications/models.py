@@ -30,7 +30,8 @@ class Application(Identified, Versioned, TenantOwned, Base):
     """Tasks that cooperate on the VMs of one mesh, with the curve of their latency sensitivity.
 
     A star has a root task that all others talk to; a graph has edges instead. The curve is pinned: a published one by
-    its key, or one version of the tenant's own. `per_vm_max`, `per_host_max`, `per_zone_max` spread its tasks.
+    its key, or one version of the tenant's own. `per_vm_max`, `per_host_max`, `per_zone_max` spread its tasks. Its
+    contract: `kept_share` of thirty days at or above the objective, with at most `moves_per_day` moves in 24 hours.
     """
 
     __tablename__ = "applications"
@@ -44,7 +45,11 @@ class Application(Identified, Versioned, TenantOwned, Base):
         Index(None, "tenant_id", "curve_version_id"),
         CheckConstraint("num_nonnulls(curve_key, curve_version_id) = 1", name="curve"),
         CheckConstraint("objective > 0 AND objective <= 1", name="objective"),
+        CheckConstraint(
+            "kept_share IS NULL OR (kept_share > 0 AND kept_share < 1 AND objective IS NOT NULL)", name="kept_share"
+        ),
         CheckConstraint("moves_max >= 0", name="moves_max"),
+        CheckConstraint("moves_per_day >= 0", name="moves_per_day"),
         CheckConstraint("move_cost >= 0", name="move_cost"),
         CheckConstraint("reference_us >= 0", name="reference_us"),
         CheckConstraint("least(per_vm_max, per_host_max, per_zone_max) >= 1", name="spread"),
@@ -57,7 +62,9 @@ class Application(Identified, Versioned, TenantOwned, Base):
     curve_version_id: Mapped[UUID | None]
     reference_us: Mapped[float | None] = mapped_column(Double)
     objective: Mapped[float | None] = mapped_column(Double)
+    kept_share: Mapped[float | None] = mapped_column(Double)
     moves_max: Mapped[int | None]
+    moves_per_day: Mapped[int | None]
     move_cost: Mapped[float] = mapped_column(Double)
     leaves_region: Mapped[bool] = mapped_column(server_default=text("false"))
     moves_for_others: Mapped[bool] = mapped_column(server_default=text("false"))
@@ -178,8 +185,23 @@ class Separation(TenantOwned, Base):
     )
 
 
-class VmCapacity(TenantOwned, Base):
-    """Capacity and price of a VM; a VM without a row has one slot. `host` groups VMs on shared hardware."""
+class ApplicationQuarter(TenantOwned, Base):
+    """Quarter of an hour of an application with a contract: seconds measured, and seconds at or above its objective."""
+
+    __tablename__ = "application_quarters"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
+        CheckConstraint("kept_s BETWEEN 0 AND measured_s", name="kept_s"),
+    )
+
+    application_id: Mapped[UUID] = mapped_column(primary_key=True)
+    started_at: Mapped[datetime] = mapped_column(primary_key=True)
+    measured_s: Mapped[int]
+    kept_s: Mapped[int]
+
+
+class VmCapacity(Versioned, TenantOwned, Base):
+    """Capacity and price of a VM; without a row it has one slot, at version 0. `host` groups VMs on shared hardware."""
 
     __tablename__ = "vm_capacities"
     __table_args__ = (
@@ -190,6 +212,7 @@ class VmCapacity(TenantOwned, Base):
     )
 
     vm_id: Mapped[UUID] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(server_default=text("1"))
     slots: Mapped[int]
     cpu_millicores: Mapped[int | None]
     memory_mib: Mapped[int | None]

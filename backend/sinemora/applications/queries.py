@@ -28,6 +28,7 @@ class Carrier:
     memory_mib: int | None
     price_per_hour: Decimal | None
     host: str | None
+    version: int
     rack: str | None
 
 
@@ -80,12 +81,13 @@ def vms_named(session: Session, names: Collection[str], ids: Collection[UUID]) -
     return list(session.scalars(select(Vm).where(Vm.name.in_(names) | Vm.id.in_(ids))))
 
 
-def lock_mesh(session: Session, mesh_id: UUID) -> None:
-    """Lock a mesh until the end of the transaction: it serialises what is placed on it, and comes before all of that.
+def lock_mesh(session: Session, *mesh_ids: UUID) -> None:
+    """Lock meshes until the end of the transaction: it serialises what is placed on them, and comes before all of that.
 
-    Changes of its members take the lock too. Rows that only refer to the mesh do not wait.
+    Changes of their members take the lock too. Rows that only refer to a mesh do not wait.
     """
-    session.execute(select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True, of=Mesh))
+    statement = select(Mesh.id).where(Mesh.id.in_(mesh_ids)).order_by(Mesh.id)
+    session.execute(statement.with_for_update(key_share=True, of=Mesh))
 
 
 def members(session: Session, mesh_id: UUID) -> set[UUID]:
@@ -157,6 +159,7 @@ def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
             VmCapacity.memory_mib,
             VmCapacity.price_per_hour,
             VmCapacity.host,
+            func.coalesce(VmCapacity.version, 0),
             Vm.labels["rack"].astext,
         )
         .outerjoin(VmCapacity, and_(VmCapacity.tenant_id == Vm.tenant_id, VmCapacity.vm_id == Vm.id))
@@ -167,8 +170,8 @@ def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
 
 
 def ensure_capacity(session: Session, vm_id: UUID) -> VmCapacity:
-    """Return the capacity row of a VM, locked; create it with defaults if missing."""
-    session.execute(
-        insert(VmCapacity).values(tenant_id=session.info["tenant_id"], vm_id=vm_id, slots=1).on_conflict_do_nothing()
-    )
+    """Return the capacity row of a VM, locked after its VM as moves to it are; create it with defaults if missing."""
+    session.execute(select(Vm.id).where(Vm.id == vm_id).with_for_update(key_share=True, of=Vm))
+    first = {"tenant_id": session.info["tenant_id"], "vm_id": vm_id, "slots": 1, "version": 0}
+    session.execute(insert(VmCapacity).values(first).on_conflict_do_nothing())
     return session.scalars(select(VmCapacity).where(VmCapacity.vm_id == vm_id).with_for_update()).one()

@@ -99,6 +99,8 @@ def _read(application: Application, curve: CatalogueEntry, newest: dict[UUID, in
     names = {task.id: task.name for task in application.tasks}
     fields = ("id", "name", "description", "reference_us", "objective", "moves_max", "move_cost")
     limits = (
+        "kept_share",
+        "moves_per_day",
         "leaves_region",
         "moves_for_others",
         "per_vm_max",
@@ -249,4 +251,5 @@ def capacity_read(carrier: Carrier) -> CapacityRead:
         memory_mib=carrier.memory_mib,
         price_per_hour=carrier.price_per_hour,
         host=carrier.host,
+        version=carrier.version,
     )

@@ -143,10 +143,12 @@ def read_vm_capacity(vm_id: UUID, session: SessionDep, actor: Viewer) -> Capacit
     return reading.capacity_read(service.capacity_of(session, vm_id))
 
 
-@router.patch("/vms/{vm_id}/capacity", responses=responses(404, 422))
-def update_vm_capacity(vm_id: UUID, body: CapacityUpdate, session: SessionDep, actor: Editor) -> CapacityRead:
+@router.patch("/vms/{vm_id}/capacity", responses=responses(404, 412, 422, 428))
+def update_vm_capacity(
+    vm_id: UUID, body: CapacityUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+) -> CapacityRead:
     """Update the capacity, price and host of a VM."""
-    return reading.capacity_read(service.update_capacity(session, actor, vm_id, body))
+    return reading.capacity_read(service.update_capacity(session, actor, vm_id, body, precondition))
 
 
 def _shown(session: SessionDep, application: Application) -> ApplicationRead:

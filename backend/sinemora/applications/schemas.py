@@ -73,7 +73,9 @@ class _Declared(Write):
     tasks: Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)]
     edges: Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)] = Field(default_factory=list)
     objective: Share | None = None
+    kept_share: Annotated[float | None, Field(gt=0, lt=1)] = None
     moves_max: Annotated[int | None, Field(ge=0)] = None
+    moves_per_day: Annotated[int | None, Field(ge=0)] = None
     move_cost: Annotated[float, Field(ge=0, le=1)] = MOVE_COST
     leaves_region: bool = False
     moves_for_others: bool = False
@@ -128,7 +130,9 @@ class ApplicationUpdate(Write):
     tasks: Omittable[Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)]] = None
     edges: Omittable[Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)]] = None
     objective: Share | None = None
+    kept_share: Annotated[float, Field(gt=0, lt=1)] | None = None
     moves_max: Annotated[int, Field(ge=0)] | None = None
+    moves_per_day: Annotated[int, Field(ge=0)] | None = None
     move_cost: Omittable[Annotated[float, Field(ge=0, le=1)]] = None
     leaves_region: Omittable[bool] = None
     moves_for_others: Omittable[bool] = None
@@ -190,7 +194,9 @@ class ApplicationRead(Read):
     curve: CurveAttached
     reference_us: float | None
     objective: float | None
+    kept_share: float | None
     moves_max: int | None
+    moves_per_day: int | None
     move_cost: float
     leaves_region: bool = False
     moves_for_others: bool = False
@@ -301,7 +307,7 @@ class CapacityUpdate(Write):
 
 
 class CapacityRead(Read):
-    """Capacity of a VM, slots in use, hourly price, and the host of its hardware."""
+    """Capacity of a VM, slots in use, hourly price, and the host of its hardware. `version` is 0 until it is set."""
 
     vm: VmName
     slots: int
@@ -310,6 +316,7 @@ class CapacityRead(Read):
     memory_mib: int | None
     price_per_hour: Decimal | None
     host: str | None
+    version: int
 
 
 class ManifestResult(Read):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.applications import attach, contradictions, queries
+from sinemora.applications import attach, contracts, contradictions, queries
 from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.models import Application, ApplicationZone, Edge, Separation, Task
 from sinemora.applications.schemas import ApplicationCreate, ApplicationUpdate, CapacityUpdate, EdgeWrite, TaskWrite
@@ -35,7 +35,9 @@ Thing = TypeVar("Thing", bound=_Named)
 _PLAIN = (
     "description",
     "objective",
+    "kept_share",
     "moves_max",
+    "moves_per_day",
     "move_cost",
     "leaves_region",
     "moves_for_others",
@@ -54,10 +56,11 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     """Declare an application.
 
     ProductError `application_name_taken`, `mesh_unknown`, `curve_unknown`, `curve_version_unknown`, `vm_unknown`,
-    `vm_not_in_mesh`, `zone_unknown`, `application_unknown`, `constraints_contradict`.
+    `vm_not_in_mesh`, `zone_unknown`, `application_unknown`, `constraints_contradict`, `contract_incomplete`,
+    `contract_impossible`.
     """
     mesh_id = _mesh(session, body.mesh).id
-    queries.lock_mesh(session, mesh_id)
+    queries.lock_mesh(session, mesh_id, *_meshes_of(session, body.apart_from))
     _name_free(session, body.name)
     application = Application(
         name=body.name,
@@ -66,6 +69,7 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
         **{field: getattr(body, field) for field in _PLAIN},
     )
     _attach(application, attach.by_reference(session, body.curve, body.curve_number))
+    contracts.check(session, application)
     _set_tasks(session, application, body.tasks, body.edges)
     _set_zones(session, application, body.zones)
     _set_apart(session, application, body.apart_from)
@@ -79,19 +83,21 @@ def update_application(
     session: Session, actor: Actor, application_id: UUID, body: ApplicationUpdate, precondition: IfMatch
 ) -> Application:
     """Update an application; omitted fields stay. ProductErrors of `create_application`, `version_changed`."""
-    application = _locked(session, application_id)
+    application = _locked(session, application_id, _meshes_of(session, body.apart_from or ()))
     precondition.check(application)
     changes = body.model_dump(exclude_unset=True)
     before = application.name
     if changes.get("name") and changes["name"] != before:
         _name_free(session, changes["name"])
         application.name = changes["name"]
-    for field in (*_PLAIN, "reference_us"):
-        if field in changes:
-            setattr(application, field, changes[field])
     if body.curve is not None or "curve_number" in changes:
         reference = body.curve or attach.entries(session, [application])[application.id].id
         _attach(application, attach.by_reference(session, reference, body.curve_number))
+    for field in (*_PLAIN, "reference_us"):
+        if field in changes:
+            setattr(application, field, changes[field])
+    if contracts.FIELDS & set(changes):
+        contracts.check(session, application)
     if body.tasks is not None or body.edges is not None:
         _replace_tasks(session, application, body)
     if body.zones is not None:
@@ -121,16 +127,19 @@ def delete_application(session: Session, actor: Actor, application_id: UUID, pre
     audit.record(session, actor, "application.deleted", application.id, application.name)
 
 
-def _locked(session: Session, application_id: UUID) -> Application:
-    """Return an application as it is now, locked after its mesh. ProductError `application_unknown`."""
-    queries.lock_mesh(session, get_application(session, application_id).mesh_id)
+def _locked(session: Session, application_id: UUID, others: Collection[UUID] = ()) -> Application:
+    """Return an application as it is now, locked after its mesh and `others`. ProductError `application_unknown`."""
+    queries.lock_mesh(session, get_application(session, application_id).mesh_id, *others)
     return existing(locked(session, Application, application_id), "application")
 
 
-def update_capacity(session: Session, actor: Actor, vm_id: UUID, body: CapacityUpdate) -> queries.Carrier:
-    """Update the capacity of a VM. ProductError `vm_unknown`."""
+def update_capacity(
+    session: Session, actor: Actor, vm_id: UUID, body: CapacityUpdate, precondition: IfMatch
+) -> queries.Carrier:
+    """Update the capacity of a VM. ProductError `vm_unknown`, `version_changed`."""
     vm = get_vm(session, vm_id)
     capacity = queries.ensure_capacity(session, vm.id)
+    precondition.check(capacity)
     changes = body.model_dump(exclude_unset=True)
     for field, value in changes.items():
         setattr(capacity, field, 1 if field == "slots" and value is None else value)
@@ -253,6 +262,12 @@ def _in_mesh(session: Session, mesh_id: UUID, vms: Sequence[Vm | None]) -> None:
 def _set_zones(session: Session, application: Application, references: Sequence[str]) -> None:
     zones = _found(references, lambda names, ids: queries.zones_named(session, names, ids), "zone", "#/zones/{}")
     application.zones = [ApplicationZone(zone_id=zone_id) for zone_id in {zone.id: None for zone in zones if zone}]
+
+
+def _meshes_of(session: Session, references: Sequence[str]) -> list[UUID]:
+    """Return the meshes of applications to be apart from: their rows are referred to, from both sides at once."""
+    ids = [identifier for text in references if (identifier := _uuid(text))]
+    return [one.mesh_id for one in queries.applications_named(session, references, ids)] if references else []
 
 
 def _set_apart(session: Session, application: Application, references: Sequence[str]) -> None:

@@ -1,6 +1,8 @@
 """Checks of a request before it becomes a job: what can only fail is refused at once."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from math import ceil
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -8,7 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError, invalid
 from sinemora.kit.field_errors import pointer_of
-from sinemora.recommendations import bringing, load_instance
+from sinemora.recommendations import bringing, load_instance, queries
 from sinemora.recommendations.core.formulate import solvable_stars
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.schemas import Policy, RecommendationRequest
@@ -18,8 +20,9 @@ def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> No
     """Refuse unknown applications and artifacts, options without effect, and a policy that cannot keep limits.
 
     ProductError `mesh_unknown`, `application_unknown` (404), `artifact_unknown` (404), `request_invalid` (422),
-    `policy_unsupported` (422).
+    `policy_unsupported` (422), `incident_unknown` (404), `incident_ended` (409).
     """
+    _look_back_to_onset(session, mesh_id, request)
     instance = load_instance.load_placement(session, mesh_state(session, mesh_id), request.applications)
     bringing.artifacts_of(session, mesh_id, instance, request)
     if without_effect := list(_without_effect(instance, request)):
@@ -43,6 +46,30 @@ def check(session: Session, mesh_id: UUID, request: RecommendationRequest) -> No
             " the limits.",
             errors=[{"pointer": "#/policy", "message": message}],
         )
+
+
+def _look_back_to_onset(session: Session, mesh_id: UUID, request: RecommendationRequest) -> None:
+    """Let a request for an incident look back to its onset, unless it names its minutes itself."""
+    if request.incident_id is None:
+        return
+    incident = queries.cause(session, request.incident_id)
+    if incident is None or incident.mesh_id != mesh_id:
+        raise ProductError(
+            "incident_unknown",
+            404,
+            "Unknown incident: this mesh has none with this id.",
+            errors=[{"pointer": "#/incident_id", "message": "id of an incident of the mesh"}],
+        )
+    if incident.ended_at is not None:
+        raise ProductError(
+            "incident_ended",
+            409,
+            f"Incident ended: “{incident.title}” ended at {incident.ended_at:%Y-%m-%d %H:%M} UTC, so no moves cure it."
+            " Request moves without it.",
+        )
+    if "minutes" not in request.model_fields_set:
+        since_s = (datetime.now(UTC) - incident.onset_at).total_seconds()
+        request.minutes = min(max(ceil(since_s / 60), 2), 1440)
 
 
 def _without_effect(instance: Instance, request: RecommendationRequest) -> Iterator[dict[str, str]]:

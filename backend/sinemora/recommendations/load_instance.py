@@ -1,5 +1,6 @@
 """Loads an `Instance` from the database."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -19,6 +20,7 @@ from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.matrix import history
 from sinemora.measurements.query.matrix.history import MatrixHistory
 from sinemora.measurements.store.tiers import Tier
+from sinemora.recommendations import queries as recommendation_queries
 from sinemora.recommendations.core import split
 from sinemora.recommendations.core.instance import ELSEWHERE, WAITING, Deployment, Instance, Machine, TaskDemand, Trips
 from sinemora.recommendations.core.recency import Recency
@@ -42,13 +44,18 @@ def load(session: Session, mesh_id: UUID, request: RecommendationRequest) -> tup
     ProductError `mesh_unknown`, `application_unknown`, `matrix_missing`.
     """
     mesh = mesh_state(session, mesh_id)
-    recent = load_history(session, mesh, request, datetime.now(UTC) - timedelta(minutes=request.minutes))
+    start = datetime.now(UTC) - timedelta(minutes=request.minutes)
+    incident = None if request.incident_id is None else recommendation_queries.cause(session, request.incident_id)
+    if incident is not None:
+        # Times are read by whole minutes: from the first that lies after the onset.
+        start = max(start, incident.onset_at.replace(second=0, microsecond=0) + timedelta(minutes=1))
+    recent = load_history(session, mesh, request, start)
     if not recent.started_at_s.size:
+        since = f"in the last {request.minutes} minutes" if incident is None else "since the onset of the incident"
         raise ProductError(
             "matrix_missing",
             409,
-            f"No measurements: the mesh {mesh.name} has no window in the last {request.minutes} minutes. Check its"
-            " agents or extend the look-back.",
+            f"No measurements: the mesh {mesh.name} has no window {since}. Check its agents or extend the look-back.",
         )
     applications = queries.applications_of(session, mesh_id)
     chosen = _select_applications(applications, request.applications)
@@ -190,17 +197,23 @@ def _load_deployments(
     place = {application.id: at for at, application in enumerate(applications)}
     deployments = []
     now = datetime.now(UTC)
+    mesh_ids = {application.mesh_id for application in applications}
+    made = recommendation_queries.moves_since(session, *mesh_ids, now - timedelta(days=1)) if mesh_ids else Counter()
     for application in applications:
         apart = {place[other.other_id] for other in application.apart_from if other.other_id in place}
         apart |= {
             place[other.id] for other in applications if any(s.other_id == application.id for s in other.apart_from)
         }
-        fields = ("id", "name", "objective", "moves_max", "move_cost", "leaves_region", "moves_for_others")
+        fields = ("id", "name", "objective", "move_cost", "leaves_region", "moves_for_others")
+        # What is left of the moves of a day limits a recommendation as its own maximum does.
+        left = None if application.moves_per_day is None else max(application.moves_per_day - made[application.id], 0)
+        moves_max = min((one for one in (application.moves_max, left) if one is not None), default=None)
         limits = ("per_vm_max", "per_host_max", "per_zone_max")
         roots = root_positions(application)
         deployments.append(
             Deployment(
                 **{field: getattr(application, field) for field in (*fields, *limits)},
+                moves_max=moves_max,
                 tasks=tuple(_demand(task, now) for task in application.tasks),
                 root=roots[0] if roots else None,
                 links=links_of(application),

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 from sqlalchemy.types import TEXT
@@ -18,7 +18,8 @@ from sinemora.kit.http.etag import Versioned
 class RecommendationState(StrEnum):
     """Life cycle of a recommendation: an applied one is measured, then verified whatever the outcome.
 
-    It is undone instead when a task leaves its new VM before that.
+    It is undone instead when a task leaves its new VM before that. One that nobody applied ends by itself: withdrawn
+    with its incident, superseded by a newer one, or expired.
     """
 
     proposed = "proposed"
@@ -27,6 +28,9 @@ class RecommendationState(StrEnum):
     verified = "verified"
     undone = "undone"
     dismissed = "dismissed"
+    withdrawn = "withdrawn"
+    superseded = "superseded"
+    expired = "expired"
 
 
 class Trigger(StrEnum):
@@ -38,12 +42,16 @@ class Trigger(StrEnum):
 
 
 OPEN = (RecommendationState.proposed, RecommendationState.accepted)
+OVER = (RecommendationState.withdrawn, RecommendationState.superseded, RecommendationState.expired)
+"""States in which a recommendation ended by itself."""
+_STATES = ", ".join(f"'{state}'" for state in RecommendationState)
 
 
 class Recommendation(Identified, Versioned, TenantOwned, Base):
     """Moves worth making and their evidence. The content never changes, only the state.
 
-    `outcome` holds the measurement after the moves.
+    `outcome` holds the measurement after the moves. `incident_id`: the incident that they are for, if any; its row may
+    be deleted. `expires_at`: until when they can be applied; null in rows of versions that had no end.
     """
 
     __tablename__ = "recommendations"
@@ -53,9 +61,7 @@ class Recommendation(Identified, Versioned, TenantOwned, Base):
         UniqueConstraint("tenant_id", "id"),
         Index(None, "tenant_id", "created_at", "id"),
         Index(None, "tenant_id", "mesh_id"),
-        CheckConstraint(
-            "state IN ('proposed', 'accepted', 'applied', 'verified', 'undone', 'dismissed')", name="state"
-        ),
+        CheckConstraint(f"state IN ({_STATES})", name="state"),
         CheckConstraint("trigger IN ('asked', 'scheduled', 'objective')", name="trigger"),
         CheckConstraint("state NOT IN ('applied', 'verified', 'undone') OR applied_at IS NOT NULL", name="applied"),
         CheckConstraint("(state = 'verified') = (outcome IS NOT NULL)", name="outcome"),
@@ -65,6 +71,8 @@ class Recommendation(Identified, Versioned, TenantOwned, Base):
     state: Mapped[RecommendationState] = mapped_column(TEXT)
     trigger: Mapped[Trigger] = mapped_column(TEXT)
     requested_by: Mapped[str]
+    incident_id: Mapped[UUID | None]
+    expires_at: Mapped[datetime | None]
     request: Mapped[dict[str, Any]]
     result: Mapped[dict[str, Any]]
     moves: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
@@ -77,7 +85,7 @@ class Recommendation(Identified, Versioned, TenantOwned, Base):
     mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)
 
 
-class RecommendationSchedule(TenantOwned, Base):
+class RecommendationSchedule(Versioned, TenantOwned, Base):
     """Repeats a request on a mesh every `every_h` hours."""
 
     __tablename__ = "recommendation_schedules"
@@ -87,6 +95,7 @@ class RecommendationSchedule(TenantOwned, Base):
     )
 
     mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(server_default=text("1"))
     every_h: Mapped[int]
     request: Mapped[dict[str, Any]]
     asked_at: Mapped[datetime | None]

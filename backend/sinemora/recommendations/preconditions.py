@@ -1,10 +1,12 @@
 """Checks before moves are applied: the tasks, VMs and limits are as they were when the moves were recommended."""
 
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from sinemora.applications.models import Task
+from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.recommendations import load_instance, queries
@@ -21,7 +23,11 @@ def lock_and_check(session: Session, mesh_id: UUID, steps: list[MoveRead]) -> li
     applications = sorted({step.application.id for step in steps})
     queries.lock_placement(session, mesh_id, applications, [step.target.id for step in steps])
     tasks = {task.id: task for task in queries.tasks(session, [step.task.id for step in steps])}
-    changes = _moved_or_gone(session, mesh_id, steps, tasks) or _no_longer_allowed(session, mesh_id, steps, tasks)
+    changes = (
+        _moved_or_gone(session, mesh_id, steps, tasks)
+        or _no_longer_allowed(session, mesh_id, steps, tasks)
+        or _beyond_the_day(session, mesh_id, steps)
+    )
     if changes:
         first = min(changes)
         raise ProductError(
@@ -84,6 +90,18 @@ def _no_longer_allowed(
         refusal = occupancy.refusal(place_of[step.task.id], source)
         if refusal is not None:
             changes[index] = refusal[0].lower() + refusal[1:]
+    return changes
+
+
+def _beyond_the_day(session: Session, mesh_id: UUID, steps: list[MoveRead]) -> dict[int, str]:
+    """Return the moves beyond the maximum of their application in 24 hours, by index."""
+    made = queries.moves_since(session, mesh_id, datetime.now(UTC) - timedelta(days=1))
+    changes = {}
+    for index, step in enumerate(steps):
+        made[step.application.id] += (step.source is not None) + (step.via is not None)
+        most = get_application(session, step.application.id).moves_per_day
+        if most is not None and made[step.application.id] > most:
+            changes[index] = f"{step.application.name} may make at most {most} moves in 24 hours"
     return changes
 
 

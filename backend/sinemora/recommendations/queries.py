@@ -1,15 +1,18 @@
 """Queries of recommendations."""
 
+from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.models import Incident
 from sinemora.applications.models import Application, Task
 from sinemora.applications.queries import lock_mesh
 from sinemora.fleet.inventory.models import Vm
+from sinemora.jobs.models import Job
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationSchedule, RecommendationState
 
 
@@ -50,6 +53,25 @@ def open_ones(session: Session) -> list[tuple[UUID, UUID]]:
     return [(tenant_id, identity) for tenant_id, identity in rows]
 
 
+def cause(session: Session, incident_id: UUID) -> Incident | None:
+    """Return an incident as it is now, or the one that it was found to be part of; None where it was deleted."""
+    row = session.get(Incident, incident_id, populate_existing=True)
+    while row is not None and row.merged_into is not None:
+        row = session.get(Incident, row.merged_into, populate_existing=True)
+    return row
+
+
+def proposed_of(session: Session, mesh_id: UUID) -> list[Recommendation]:
+    """Return the proposals of a mesh that nobody accepted, locked."""
+    statement = (
+        select(Recommendation)
+        .where(Recommendation.mesh_id == mesh_id, Recommendation.state == RecommendationState.proposed)
+        .order_by(Recommendation.id)
+        .with_for_update(of=Recommendation)
+    )
+    return list(session.scalars(statement, execution_options={"populate_existing": True}))
+
+
 def applied_ones(session: Session) -> list[tuple[UUID, UUID]]:
     """Return (tenant, recommendation) of all applied and not verified. Needs a system session."""
     rows = session.execute(
@@ -67,6 +89,38 @@ def applied_times(session: Session, mesh_id: UUID, excluded: UUID) -> list[datet
             )
         )
     )
+
+
+def moves_since(session: Session, mesh_id: UUID, since: datetime) -> Counter[UUID]:
+    """Return the number of moves of each application that were applied since a time; through a third VM is two."""
+    rows = session.scalars(
+        select(Recommendation.moves).where(Recommendation.mesh_id == mesh_id, Recommendation.applied_at >= since)
+    )
+    made: Counter[UUID] = Counter()
+    for move in (one for moves in rows for one in moves if one["source"] is not None):
+        made[UUID(move["application"]["id"])] += 1 if move["via"] is None else 2
+    return made
+
+
+def breaching(session: Session) -> list[Incident]:
+    """Return the open incidents that keep an application below its objective. Needs a system session."""
+    rows = session.scalars(select(Incident).where(Incident.ended_at.is_(None), Incident.merged_into.is_(None)))
+    return [row for row in rows if below_objective(row)]
+
+
+def below_objective(incident: Incident) -> list[str]:
+    """Return the ids of the applications that an incident keeps below their objective."""
+    return [
+        one["id"]
+        for one in incident.applications
+        if None not in (one.get("objective"), one.get("performance")) and one["performance"] < one["objective"]
+    ]
+
+
+def is_searched(session: Session, incident: Incident) -> bool:
+    """Return whether moves were searched for an incident since its newest onset."""
+    of_incident = Job.params["request"]["incident_id"].astext == str(incident.id)
+    return bool(session.scalar(select(exists().where(Job.created_at > incident.onset_at, of_incident))))
 
 
 def undone_since(session: Session, since: datetime | None) -> int:

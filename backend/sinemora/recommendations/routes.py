@@ -6,7 +6,6 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from sqlalchemy import select
 
-from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Editor, SignedIn, Viewer
 from sinemora.jobs import service as jobs
 from sinemora.jobs.schemas import JobRead
@@ -15,11 +14,12 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.recommendations import checks, schedules, service
+from sinemora.recommendations import checks, contracts, schedules, service
 from sinemora.recommendations import job as recommendation_job
 from sinemora.recommendations.models import Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.schemas import (
     Accuracy,
+    ContractRead,
     Decision,
     RecommendationCreate,
     RecommendationRead,
@@ -36,6 +36,8 @@ router = APIRouter(
     tags=["recommendations"],
     responses=responses(401, 403, 429),
 )
+
+Month = Annotated[str | None, Query(description="Month such as 2026-11 (UTC); default: the last 30 days")]
 
 
 @router.get("/recommendations", response_model=Page[RecommendationSummary])
@@ -56,13 +58,13 @@ def list_recommendations(
     return Slice([service.summary(item) for item in rows.items], rows.next_cursor)
 
 
-@router.post("/recommendations", status_code=202, responses=responses(409, 422))
+@router.post("/recommendations", status_code=202, responses=responses(404, 409, 422))
 def create_recommendation(
     response: Response, body: RecommendationCreate, session: SessionDep, actor: Editor
 ) -> JobRead:
     """Search for moves worth making, as a job whose result names the recommendation."""
     mesh = service.resolve_mesh(session, body.mesh or str(body.mesh_id), "mesh" if body.mesh else "mesh_id")
-    request = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh", "mesh_id"}))
+    request = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh", "mesh_id"}, exclude_unset=True))
     checks.check(session, mesh.id, request)
     job = recommendation_job.submit(session, actor, mesh.id, request, Trigger.asked)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
@@ -80,7 +82,7 @@ def read_recommendation_accuracy(
 @router.get("/recommendations/{recommendation_id}", responses=responses(404))
 def read_recommendation(recommendation_id: UUID, session: SessionDep, actor: Viewer) -> RecommendationRead:
     """Return a recommendation with its moves, gains, proof and outcome."""
-    return _respond(service.get_recommendation(session, recommendation_id))
+    return service.read(session, service.get_recommendation(session, recommendation_id))
 
 
 @router.post("/recommendations/{recommendation_id}/accept", responses=responses(404, 409, 412))
@@ -88,7 +90,7 @@ def accept_recommendation(
     recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RecommendationRead:
     """Mark as accepted. Sinemora itself never moves tasks."""
-    return _respond(service.accept(session, actor, recommendation_id, precondition))
+    return service.read(session, service.accept(session, actor, recommendation_id, precondition))
 
 
 @router.post("/recommendations/{recommendation_id}/dismiss", responses=responses(404, 409, 412, 422))
@@ -100,7 +102,7 @@ def dismiss_recommendation(
     precondition: Precondition,
 ) -> RecommendationRead:
     """Dismiss, with a reason."""
-    return _respond(service.dismiss(session, actor, recommendation_id, body.reason, precondition))
+    return service.read(session, service.dismiss(session, actor, recommendation_id, body.reason, precondition))
 
 
 @router.post("/recommendations/{recommendation_id}/apply", responses=responses(404, 409, 412))
@@ -108,7 +110,19 @@ def apply_recommendation(
     recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RecommendationRead:
     """Mark as applied: the tasks are recorded on their new VMs, and the outcome will be measured."""
-    return _respond(service.apply(session, actor, recommendation_id, precondition))
+    return service.read(session, service.apply(session, actor, recommendation_id, precondition))
+
+
+@router.get("/contracts", responses=responses(422))
+def list_contracts(session: SessionDep, actor: Viewer, month: Month = None) -> list[ContractRead]:
+    """Report on every contract by name of its application: kept time, budget, what broke it."""
+    return contracts.report(session, month)
+
+
+@router.get("/applications/{application_id}/contract", responses=responses(404, 422))
+def read_contract(application_id: UUID, session: SessionDep, actor: Viewer, month: Month = None) -> ContractRead:
+    """Return the account of an application's contract."""
+    return contracts.read(session, application_id, month)
 
 
 @router.get("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404))
@@ -117,19 +131,17 @@ def read_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: View
     return schedules.schedule_read(schedules.get_schedule(session, mesh_id))
 
 
-@router.put("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404, 422))
-def set_recommendation_schedule(mesh_id: UUID, body: ScheduleWrite, session: SessionDep, actor: Editor) -> ScheduleRead:
+@router.put("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404, 409, 412, 422))
+def set_recommendation_schedule(
+    mesh_id: UUID, body: ScheduleWrite, session: SessionDep, actor: Editor, precondition: Precondition
+) -> ScheduleRead:
     """Create or replace the schedule of a mesh."""
-    return schedules.put_schedule(session, actor, mesh_id, body)
+    return schedules.put_schedule(session, actor, mesh_id, body, precondition)
 
 
-@router.delete("/meshes/{mesh_id}/recommendation-schedules", status_code=204, responses=responses(404))
-def delete_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: Editor) -> None:
+@router.delete("/meshes/{mesh_id}/recommendation-schedules", status_code=204, responses=responses(404, 412))
+def delete_recommendation_schedule(
+    mesh_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
+) -> None:
     """Delete the schedule of a mesh."""
-    row = schedules.get_schedule(session, mesh_id)
-    session.delete(row)
-    audit.record(session, actor, "recommendation.unscheduled", mesh_id, str(mesh_id))
-
-
-def _respond(recommendation: Recommendation) -> RecommendationRead:
-    return service.read(recommendation)
+    schedules.delete_schedule(session, actor, mesh_id, precondition)

@@ -1,23 +1,31 @@
 """Use cases of scheduled requests."""
 
+from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
+from sinemora.applications import queries as applications
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import existing
+from sinemora.kit.http.etag import IfMatch
 from sinemora.recommendations import checks
 from sinemora.recommendations.models import RecommendationSchedule
 from sinemora.recommendations.schemas import RecommendationRequest, ScheduleRead, ScheduleWrite
 
 
-def put_schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite) -> ScheduleRead:
-    """Create or replace the schedule of a mesh. ProductErrors of `checks.check`."""
+def put_schedule(
+    session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite, precondition: IfMatch
+) -> ScheduleRead:
+    """Create or replace the schedule of a mesh. ProductErrors of `checks.check`, `version_changed`."""
     mesh = mesh_state(session, mesh_id)
     checks.check(session, mesh_id, body)
+    applications.lock_mesh(session, mesh_id)  # of two first ones at once, the second replaces the first
     row = session.get(RecommendationSchedule, mesh_id)
+    precondition.check(row)
     if row is None:
         row = RecommendationSchedule(mesh_id=mesh_id)
         session.add(row)
@@ -28,13 +36,29 @@ def put_schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWr
     return schedule_read(row)
 
 
+def delete_schedule(session: Session, actor: Actor, mesh_id: UUID, precondition: IfMatch) -> None:
+    """Delete the schedule of a mesh. ProductError `schedule_unknown`, `version_changed`."""
+    row = get_schedule(session, mesh_id)
+    precondition.check(row)
+    session.delete(row)
+    audit.record(session, actor, "recommendation.unscheduled", mesh_id, str(mesh_id))
+
+
 def get_schedule(session: Session, mesh_id: UUID) -> RecommendationSchedule:
     """Return the schedule of a mesh. ProductError `schedule_unknown`."""
     return existing(session.get(RecommendationSchedule, mesh_id), "schedule")
 
 
+def asked(session: Session, mesh_id: UUID, at: datetime) -> None:
+    """Record when a schedule last ran. Its version stays: people hold it while it runs."""
+    session.execute(update(RecommendationSchedule).where(RecommendationSchedule.mesh_id == mesh_id).values(asked_at=at))
+
+
 def schedule_read(row: RecommendationSchedule) -> ScheduleRead:
     """Convert to the API schema."""
     return ScheduleRead(
-        every_h=row.every_h, request=RecommendationRequest.model_validate(row.request), asked_at=row.asked_at
+        every_h=row.every_h,
+        request=RecommendationRequest.model_validate(row.request),
+        asked_at=row.asked_at,
+        version=row.version,
     )

@@ -51,6 +51,7 @@ class RecommendationRequest(Write):
     risk: Risk | None = None
     statistic: Percentile = Percentile.P50
     minutes: Annotated[int, Field(ge=2, le=1440)] = MINUTES
+    incident_id: UUID | None = None
     moves_max: Annotated[int, Field(ge=0, le=10_000, description="Maximum number of moves")] = MOVES_MAX
     move_cost: Annotated[float | None, Field(ge=0, le=1)] = None
     artifacts: Annotated[dict[str, str], Field(max_length=1_000)] = Field(default_factory=dict)
@@ -91,6 +92,12 @@ class ScheduleWrite(RecommendationRequest):
 
     every_h: Annotated[int, Field(ge=1, le=720)] = 24
 
+    @model_validator(mode="after")
+    def _for_no_incident(self) -> Self:
+        if self.incident_id is not None:
+            raise ValueError("a schedule outlives an incident; omit `incident_id`")
+        return self
+
 
 class ScheduleRead(Read):
     """Scheduled request of a mesh and the time of its last run."""
@@ -98,6 +105,7 @@ class ScheduleRead(Read):
     every_h: int
     request: RecommendationRequest
     asked_at: datetime | None
+    version: int
 
 
 class ExpectedRead(Read):
@@ -310,8 +318,20 @@ class VerifiedOutcome(Read):
     applications: list[ApplicationOutcome]
 
 
+class CauseRead(Read):
+    """Incident that moves are for."""
+
+    id: UUID
+    title: str
+    onset_at: datetime
+    ended_at: datetime | None
+
+
 class RecommendationSummary(Read):
-    """Recommendation as a list item."""
+    """Recommendation as a list item.
+
+    `incident_id`: the incident that the moves are for. `expires_at`: until when they can be applied.
+    """
 
     id: UUID
     mesh: Named
@@ -321,16 +341,19 @@ class RecommendationSummary(Read):
     moves: int
     total: GainRead | None
     requested_by: str
+    incident_id: UUID | None
     version: int
     created_at: datetime
+    expires_at: datetime | None
     decided_at: datetime | None
     applied_at: datetime | None
     verified_at: datetime | None
 
 
 class RecommendationRead(RecommendationSummary):
-    """Recommendation with its moves and evidence."""
+    """Recommendation with its moves and evidence. `incident` is null without one, and once it was deleted."""
 
+    incident: CauseRead | None
     request: RecommendationRequest
     result: RecommendationResult
     steps: list[MoveRead]
@@ -342,6 +365,40 @@ class Decision(Write):
     """Reason of a decision."""
 
     reason: Annotated[str, Field(max_length=2_000)] = ""
+
+
+class BreachRead(Read):
+    """Incident in whose time an application was below its objective, for `broken_s` of measured time."""
+
+    incident_id: UUID
+    title: str
+    onset_at: datetime
+    ended_at: datetime | None
+    broken_s: int
+
+
+class ContractRead(Read):
+    """Account of a contract between two times: `kept` is the share of measured time at or above the objective.
+
+    `budget_s`: time below the objective that `kept_share` allows; `budget_left_s` is negative once more was used.
+    `moves_today`: moves of the last 24 hours. `breaches`: incidents that broke it, longest first. `recommendation_id`:
+    moves that are proposed for it now. Time that was not measured counts as neither kept nor broken.
+    """
+
+    application: Named
+    started_at: datetime
+    ended_at: datetime
+    objective: float
+    kept_share: float
+    moves_per_day: int | None
+    kept: float | None
+    measured_s: int
+    broken_s: int
+    budget_s: int
+    budget_left_s: int
+    moves_today: int
+    breaches: list[BreachRead]
+    recommendation_id: UUID | None
 
 
 class Accuracy(Read):

@@ -1,6 +1,7 @@
 """Use cases: request, decide and verify recommendations."""
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -23,7 +24,7 @@ from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.core.verdict import MoveVerdict
-from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
+from sinemora.recommendations.models import OPEN, OVER, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.placement import progress
 from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.infeasibility import InfeasibleError
@@ -32,6 +33,7 @@ from sinemora.recommendations.placement.problem import ProblemError
 from sinemora.recommendations.schemas import (
     Accuracy,
     AccuracyEntry,
+    CauseRead,
     MoveRead,
     RecommendationRead,
     RecommendationRequest,
@@ -42,6 +44,8 @@ from sinemora.recommendations.schemas import (
 
 _UNSUPPORTED = ("not_supported", "not_together")
 """Codes of `ProblemError` for a policy that cannot keep the limits."""
+VALID_FOR = timedelta(days=1)
+"""Time in which a recommendation can be applied: its gain was predicted for the hour after it."""
 GIVEN_UP = timedelta(days=1)
 """Longest wait for missing data after the observation; then the verdict is `cannot_tell`."""
 
@@ -52,7 +56,8 @@ def recommend(
     """Search for moves worth making, and store the result even without moves.
 
     ProductError `mesh_unknown`, `application_unknown`, `applications_missing`, `artifact_unknown`, `matrix_missing`,
-    `measurements_stale`, `placement_impossible`.
+    `measurements_stale`, `placement_impossible`. Proposals for the same applications are superseded. Where the incident
+    of the request ended meanwhile, the recommendation is withdrawn at once.
     """
     instance, history = load_instance.load(session, mesh_id, request)
     load_instance.require_fresh(history)
@@ -77,19 +82,37 @@ def recommend(
     except InfeasibleError as error:
         raise ProductError("placement_impossible", 409, str(error), relax=list(error.relax)) from None
     progress.report(0.9, "comparing alternatives of each move")
+    result = explanation.build_result(instance, history, request, solution)
+    # Of two searches that end at once the second one sees the proposal of the first.
+    applications.lock_mesh(session, mesh_id)
     recommendation = Recommendation(
         mesh_id=mesh_id,
         state=RecommendationState.proposed,
         trigger=trigger,
         requested_by=requested_by,
         request=request.model_dump(mode="json"),
-        result=explanation.build_result(instance, history, request, solution).model_dump(mode="json", by_alias=True),
+        incident_id=request.incident_id,
+        expires_at=datetime.now(UTC) + VALID_FOR,
+        result=result.model_dump(mode="json", by_alias=True),
         moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution, costs)],
     )
+    earlier = queries.proposed_of(session, mesh_id)
     session.add(recommendation)
     session.flush()
     session.refresh(recommendation)
+    names = {key: one.id for one in instance.applications for key in (one.name, str(one.id))}
+    for other in earlier:
+        if result.evidence.shortage is None and _scope(other, names) == _scope(recommendation, names):
+            other.reason = f"A newer recommendation has its place: {recommendation.id}."
+            _decide(session, None, other, RecommendationState.superseded)
+    _end(session, recommendation, datetime.now(UTC))
     return recommendation
+
+
+def _scope(recommendation: Recommendation, names: Mapping[str, UUID]) -> tuple[object, ...]:
+    """Return what a newer recommendation must share to supersede this one: policy and applications."""
+    named = recommendation.request.get("applications") or list(names)
+    return recommendation.request["policy"], {names.get(name) for name in named}
 
 
 def options_of(request: RecommendationRequest) -> Options:
@@ -108,7 +131,10 @@ def get_recommendation(session: Session, recommendation_id: UUID) -> Recommendat
 
 
 def accept(session: Session, actor: Actor, recommendation_id: UUID, precondition: IfMatch) -> Recommendation:
-    """Mark as accepted. ProductError `recommendation_unknown`, `recommendation_decided`, `version_changed`."""
+    """Mark as accepted.
+
+    ProductError `recommendation_unknown`, `recommendation_over`, `recommendation_decided`, `version_changed`.
+    """
     recommendation = _deciding(session, recommendation_id, precondition, (RecommendationState.proposed,))
     _decide(session, actor, recommendation, RecommendationState.accepted)
     return recommendation
@@ -156,6 +182,30 @@ def detect_applied(session: Session, recommendation_id: UUID) -> bool:
     recommendation.applied_at = datetime.now(UTC)
     _decide(session, None, recommendation, RecommendationState.applied)
     return True
+
+
+def end(session: Session, recommendation_id: UUID, now: datetime) -> bool:
+    """End a recommendation that nobody applied once its incident or its time has ended; return True if it ended."""
+    recommendation = locked(session, Recommendation, recommendation_id)
+    return recommendation is not None and recommendation.state in OPEN and _end(session, recommendation, now)
+
+
+def _end(session: Session, recommendation: Recommendation, now: datetime) -> bool:
+    if recommendation.incident_id is not None:
+        incident = queries.cause(session, recommendation.incident_id)
+        if incident is None or incident.ended_at is not None:
+            recommendation.reason = (
+                "The incident that the moves were for was deleted."
+                if incident is None
+                else f"The incident “{incident.title}” ended at {incident.ended_at:%Y-%m-%d %H:%M:%S} UTC."
+            )
+            _decide(session, None, recommendation, RecommendationState.withdrawn)
+            return True
+    if recommendation.expires_at is not None and recommendation.expires_at <= now:
+        recommendation.reason = f"The moves could be applied until {recommendation.expires_at:%Y-%m-%d %H:%M} UTC."
+        _decide(session, None, recommendation, RecommendationState.expired)
+        return True
+    return False
 
 
 def detect_undone(session: Session, recommendation_id: UUID) -> bool:
@@ -240,10 +290,13 @@ def summary(recommendation: Recommendation) -> RecommendationSummary:
     return RecommendationSummary(**_summary(recommendation))
 
 
-def read(recommendation: Recommendation) -> RecommendationRead:
+def read(session: Session, recommendation: Recommendation) -> RecommendationRead:
     """Convert with moves and evidence."""
+    incident_id = recommendation.incident_id
+    incident = None if incident_id is None else queries.cause(session, incident_id)
     return RecommendationRead(
         **_summary(recommendation),
+        incident=None if incident is None else CauseRead.model_validate(incident),
         request=RecommendationRequest.model_validate(recommendation.request),
         result=RecommendationResult.model_validate(recommendation.result),
         steps=steps_of(recommendation),
@@ -277,6 +330,14 @@ def _deciding(
     session: Session, recommendation_id: UUID, precondition: IfMatch, states: tuple[RecommendationState, ...]
 ) -> Recommendation:
     recommendation = existing(locked(session, Recommendation, recommendation_id), "recommendation")
+    if recommendation.state in OPEN:
+        _end(session, recommendation, datetime.now(UTC))
+    if recommendation.state in OVER:  # before the version, which changed with it: this says why
+        raise ProductError(
+            "recommendation_over",
+            409,
+            f"{recommendation.state.capitalize()}: {recommendation.reason} Request a new recommendation.",
+        )
     precondition.check(recommendation)
     if recommendation.state not in states:
         raise ProductError(
@@ -296,7 +357,7 @@ def _decide(session: Session, actor: Actor | None, recommendation: Recommendatio
 
 
 def _summary(recommendation: Recommendation) -> dict[str, Any]:
-    fields = ("id", "state", "trigger", "requested_by", "version", "created_at")
+    fields = ("id", "state", "trigger", "requested_by", "incident_id", "version", "created_at", "expires_at")
     times = ("decided_at", "applied_at", "verified_at")
     return {field: getattr(recommendation, field) for field in (*fields, *times)} | {
         "mesh": Named.model_validate(recommendation.mesh),

@@ -6,11 +6,12 @@ import structlog
 
 from sinemora.applications import reading
 from sinemora.applications.service import get_application
+from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.celery import celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
-from sinemora.recommendations import job, queries, schedules, service
+from sinemora.recommendations import checks, job, queries, schedules, service
 from sinemora.recommendations.models import Trigger
 from sinemora.recommendations.schemas import RecommendationRequest
 
@@ -18,21 +19,48 @@ log = structlog.get_logger(__name__)
 
 QUIET = timedelta(hours=1)
 """Minimum time between recommendations that a missed objective triggers."""
+_SEARCHED_AFTER, _WINDOWS = timedelta(seconds=210), 9
+"""Least time since the onset, and least number of windows, after which moves for an incident are searched."""
 
 
 @celery.task(name="recommendations.follow")
 def follow() -> None:
-    """Detect applied and undone recommendations, and verify those applied long enough ago."""
+    """Search for open incidents; detect applied and undone recommendations, end those that are over, verify others."""
     now = datetime.now(UTC)
+    _search_for_incidents(now)
     with system_session() as session:
         waiting, applied = queries.open_ones(session), queries.applied_ones(session)
     for tenant_id, identity in waiting:
         with tenant_session(tenant_id) as session:
-            service.detect_applied(session, identity)
+            if not service.detect_applied(session, identity):
+                service.end(session, identity, now)
     for tenant_id, identity in applied:
         with tenant_session(tenant_id) as session:
             if not service.detect_undone(session, identity):
                 service.verify(session, identity, now)
+
+
+def _search_for_incidents(now: datetime) -> None:
+    """Submit a search, once, for each open incident with an application below its objective.
+
+    It begins when there are enough windows since the onset to find moves in some and judge them in others.
+    """
+    with system_session() as session:
+        breaching = [(row.tenant_id, row.id) for row in queries.breaching(session)]
+    for tenant_id, incident_id in breaching:
+        try:
+            with tenant_session(tenant_id) as session:
+                incident = queries.cause(session, incident_id)
+                if incident is None or incident.ended_at is not None or queries.is_searched(session, incident):
+                    continue
+                mesh = mesh_state(session, incident.mesh_id)
+                if now - incident.onset_at < max(_SEARCHED_AFTER, _WINDOWS * timedelta(seconds=mesh.window_s)):
+                    continue
+                request = RecommendationRequest(applications=queries.below_objective(incident), incident_id=incident_id)
+                checks.check(session, mesh.id, request)
+                job.submit(session, None, mesh.id, request, Trigger.objective)
+        except ProductError as error:
+            log.info("no moves searched for an incident", incident=str(incident_id), code=error.code)
 
 
 @celery.task(name="recommendations.ask")
@@ -49,7 +77,7 @@ def ask() -> None:
     for tenant_id, mesh_id in due:
         with tenant_session(tenant_id) as session:
             row = schedules.get_schedule(session, mesh_id)
-            row.asked_at = now
+            schedules.asked(session, mesh_id, now)
             job.submit(session, None, mesh_id, RecommendationRequest.model_validate(row.request), Trigger.scheduled)
     for tenant_id, mesh_id, application_id in watched:
         try:

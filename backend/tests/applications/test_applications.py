@@ -243,6 +243,7 @@ def test_capacity_is_one_task_until_said_otherwise(mesh: MeshWorld):
         "memory_mib": None,
         "price_per_hour": None,
         "host": None,
+        "version": 0,
     }
     capacity = {"slots": 4, "cpu_millicores": 8000, "price_per_hour": "0.4210", "host": "rack-7"}
     changed = mesh.owner.patch(path, json=capacity).json()

@@ -2,9 +2,9 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, everyItem, get, post, remove } from './client'
+import { client, everyItem, get, patch, post, remove } from './client'
 import { responseOrOutput } from './jobs'
-import type { Options } from './types'
+import type { Application, ApplicationUpdate, Options } from './types'
 
 export const applicationsQuery = queryOptions({
   queryKey: ['applications'],
@@ -15,6 +15,22 @@ export const applicationQuery = (applicationId: string) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'application'],
     queryFn: () => get('/v1/applications/{application_id}', { path: { application_id: applicationId } }),
+  })
+
+/** The account of an application's contract; it changes with its terms. */
+export const contractQuery = ({ id, kept_share, version }: Application) =>
+  queryOptions({
+    queryKey: ['applications', id, 'contract', version],
+    queryFn: () => get('/v1/applications/{application_id}/contract', { path: { application_id: id } }),
+    enabled: kept_share != null,
+    refetchInterval: 60_000,
+  })
+
+/** The accounts of all contracts over a month, or the last thirty days. */
+export const contractsQuery = (month?: string) =>
+  queryOptions({
+    queryKey: ['applications', 'contracts', month],
+    queryFn: () => get('/v1/contracts', { query: month ? { month } : {} }),
   })
 
 /** The performance of an application under the newest round trips, refetched as they change. */
@@ -97,6 +113,13 @@ export const useCreateApplication = () =>
         },
         key,
       }),
+    [['applications']],
+  )
+
+export const useUpdateApplication = (applicationId: string) =>
+  useAction(
+    (asked: { body: ApplicationUpdate; version: number }) =>
+      patch('/v1/applications/{application_id}', { path: { application_id: applicationId }, ...asked }),
     [['applications']],
   )
 

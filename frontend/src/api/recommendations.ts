@@ -57,6 +57,9 @@ const STATES: Record<RecommendationState, string> = {
   verified: 'verified',
   undone: words.undoneState,
   dismissed: 'dismissed',
+  withdrawn: words.withdrawnState,
+  superseded: words.supersededState,
+  expired: 'expired',
 }
 
 /** Return the state of a recommendation; one without moves proposes nothing. */
@@ -78,23 +81,13 @@ export const accuracyQuery = queryOptions({
   queryFn: () => get('/v1/recommendations/accuracy'),
 })
 
-export type QuestionInput = Pick<
-  RecommendationInput,
-  | 'mesh'
-  | 'policy'
-  | 'objective'
-  | 'risk'
-  | 'moves_max'
-  | 'minutes'
-  | 'explain'
-  | 'nomora'
-  | 'artifacts'
-  | 'bringing_cost'
->
+/** A request without a look-back has that of its incident. */
+export type QuestionInput = Omit<Partial<RecommendationInput>, 'mesh_id' | 'statistic'>
 
 export const useAskForMoves = () =>
   useAction(
-    (input: QuestionInput, key) => post('/v1/recommendations', { body: { ...input, statistic: 'p50' }, key }),
+    (input: QuestionInput, key) =>
+      post('/v1/recommendations', { body: { ...input, statistic: 'p50' } as RecommendationInput, key }),
     [['jobs']],
   )
 

@@ -92,6 +92,8 @@ export const words = {
   thirtyDays: '30 days',
   time: 'Time',
   to: 'To',
+  withdrawnState: 'withdrawn: its incident is over',
+  supersededState: 'superseded by a newer one',
   undoneState: 'undone before the result was measured',
   unknown: 'unknown',
   usage: 'Usage',

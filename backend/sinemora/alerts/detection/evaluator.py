@@ -28,6 +28,7 @@ from sinemora.alerts.evaluation.tracking import REMEMBERED_S, Transition, advanc
 from sinemora.alerts.evaluation.window import BucketForecast, EvaluationState, EvaluationWindow
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
+from sinemora.applications import contracts
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import get_mesh, set_focus
 from sinemora.fleet.meshes.strategies.strategy import StrategyKind
@@ -228,8 +229,13 @@ def _with_present(
     """Return a window with what is known only about the present: silent agents, applications, token buckets, hosts."""
     performances: dict[str, float] = {}
     below: dict[str, float] = {}
-    if given.facts.applications and any(rule.condition.of_applications for rule in given.rules):
+    stated = contracts.stated(session, given.mesh.id) if given.facts.applications else {}
+    if stated or (given.facts.applications and any(rule.condition.of_applications for rule in given.rules)):
         performances, below = evaluation_input.performances(session, given.mesh)
+    contracts.count(session, stated, performances, window.ended_at_s, window.window_s)
+    burn_rates = partial(contracts.burn_rates, session, given.mesh.id, utc(window.ended_at_s)) if stated else None
+    if burn_rates is not None:
+        window = replace(window, burn_rates=burn_rates)
     buckets: dict[int, BucketForecast] = {}
     if given.facts.buckets and any(rule.condition.kind is Kind.TOKENS for rule in given.rules):
         buckets = evaluation_input.bucket_forecasts(session, given.mesh, at)

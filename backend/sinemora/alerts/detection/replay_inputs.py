@@ -169,6 +169,7 @@ class Completion:
         self._reports = ReportHistory(session, mesh, span) if Kind.SILENT in kinds else None
         self._fairness = [rule.condition.among for rule in rules if rule.condition.kind is Kind.FAIRNESS]
         self._performance = Kind.PERFORMANCE in kinds
+        self._burns = any(rule.condition.kind is Kind.PERFORMANCE and rule.condition.over_s for rule in rules)
         of_applications = any(rule.condition.of_applications for rule in rules)
         self._predictions = Predictions(session, mesh) if of_applications else None
         self._buckets = BucketHistory(session, mesh, span) if Kind.TOKENS in kinds else None
@@ -212,6 +213,8 @@ class Completion:
     def _notes_on_applications(self, predictions: Predictions) -> list[str]:
         if self._performance and not predictions.objectives:
             return ["No application of this mesh has an objective: performance rules cannot fire."]
+        if self._burns:
+            return ["Rules about the budget of a contract are evaluated live alone."]
         if Among.APPLICATIONS in self._fairness and predictions.count < _SEVERAL:
             return ["This mesh has fewer than two applications: a rule among applications cannot fire."]
         return ["Performance is predicted with today's placement, curves and objectives."]

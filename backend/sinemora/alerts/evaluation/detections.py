@@ -309,9 +309,10 @@ def _seen_for(rule_state: RuleState, cells: Ints, apart: int) -> int:
 
 def _applications(state: EvaluationState, rules: Sequence[Rule], window: EvaluationWindow, gap: int) -> list[Detection]:
     detections = []
-    names = sorted(window.below)
-    below = np.array([window.below[name] for name in names], np.float64)
     for rule in rules:
+        values = window.burn_rates(rule.condition.over_s) if rule.condition.over_s else window.below
+        names = sorted(values)
+        below = np.array([values[name] for name in names], np.float64)
         for at, name in enumerate(names):
             rule_state = state.rule_state(f"{rule.id}/{name}", (1,))
             known = np.isfinite(below[at : at + 1])

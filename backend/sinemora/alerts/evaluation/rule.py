@@ -97,13 +97,14 @@ _BY_CHANCE = 5e-5
 class Condition:
     """When a window of a path is a breach.
 
-    `above`: threshold in ns or as a ratio; for performance the distance below the objective; for asymmetry it applies
-    to the magnitude. `deviations`: deviations above the baseline of `timescale`; of a spike, above the usual largest
-    rise of the path and of its pair of zones. `rise_ns`: least rise above the baseline (of loss: a ratio); of a spike,
-    least rise above the median. `over_s`: of loss the time over which packets are counted, of a baseline the time in
-    which six breaches are too many (`recurring.py`); 0: M of N windows. `within_s`: time within
-    which a token bucket will be empty at its present use, only of tokens. `among`, `below`: members, and Jain's index
-    of their shares below which a window is a breach, only of fairness.
+    `above`: threshold in ns or as a ratio; for performance the distance below the objective, or with `over_s` the rate
+    at which it uses the budget of its contract; for asymmetry it applies to the magnitude. `deviations`: deviations
+    above the baseline of `timescale`; of a spike, above the usual largest rise of the path and of its pair of zones.
+    `rise_ns`: least rise above the baseline (of loss: a ratio); of a spike, least rise above the median. `over_s`: of
+    loss the time over which packets are counted, of a baseline the time in which six breaches are too many
+    (`recurring.py`); 0: M of N windows. `within_s`: time within which a token bucket will be empty at its present use,
+    only of tokens. `among`, `below`: members, and Jain's index of their shares below which a window is a breach, only
+    of fairness.
     """
 
     kind: Kind

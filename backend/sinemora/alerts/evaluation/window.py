@@ -34,11 +34,12 @@ def _no_season(*_: object) -> None:
 class EvaluationWindow:
     """One window of a mesh.
 
-    `keys`: the VMs of its axis. `silent`: VMs whose agent should have reported and has not. `below`: distance of
-    each application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week. `packets`:
-    packets sent and lost; None if unknown. `active`: paths whose turn this window is, in a mesh that rotates with
-    `period` windows; None: all. A path counts only the windows that are its turn. `settling`: windows with data that
-    a path needs before rules count it. `buckets`: token buckets by VM key, with the tokens left by recent traffic.
+    `keys`: the VMs of its axis. `silent`: VMs whose agent should have reported and has not. `below`: distance of each
+    application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week. `packets`: packets
+    sent and lost; None if unknown. `active`: paths whose turn this window is, in a mesh that rotates with `period`
+    windows; None: all. A path counts only the windows that are its turn. `settling`: windows with data that a path
+    needs before rules count it. `buckets`: token buckets by VM key, with the tokens left by recent traffic.
+    `burn_rates`: use of the budget of each contract over some seconds, as a multiple of even use (NaN: unknown).
     `performances`: predicted performance of each application (NaN: unknown). `flows`: shares of the flows of paths with
     several; None if unknown. `hosts`: waits on each member in the last minute; None if unknown.
     """
@@ -58,6 +59,7 @@ class EvaluationWindow:
     settling: int = 0
     buckets: Mapping[int, BucketForecast] = field(default_factory=dict)
     performances: Mapping[str, float] = field(default_factory=dict)
+    burn_rates: Callable[[int], Mapping[str, float]] = lambda _: {}
     flows: Callable[[], FlowShares] | None = None
     hosts: Callable[[], Sequence[HostEvidence | None]] | None = None
 

@@ -76,7 +76,7 @@ def title_of(culprit: Mapping[str, Any], detection: Detection, rules: Mapping[st
 def _symptom(condition: Condition, suspect: Suspect) -> str:
     """Return what a condition noticed, in words."""
     if condition.kind is Kind.PERFORMANCE:
-        return "below its objective"
+        return "uses up the budget of its contract" if condition.over_s else "below its objective"
     if condition.kind is Kind.TOKENS:
         return "nearly empty"
     if condition.kind is Kind.HOST:

@@ -18,13 +18,14 @@ from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 _COUNTED_S_MIN = 300
+_BURNT_S_MIN = 3600
 _OF_KIND = {
     Kind.THRESHOLD: {"metric", "statistic", "above"},
     Kind.BASELINE: {"metric", "statistic", "deviations", "rise_ns", "timescale", "over_s"},
     Kind.LOSS: {"metric", "statistic", "above", "over_s"},
     Kind.SPIKE: {"metric", "statistic", "deviations", "rise_ns"},
     Kind.SILENT: set[str](),
-    Kind.PERFORMANCE: {"above"},
+    Kind.PERFORMANCE: {"above", "over_s"},
     Kind.TOKENS: {"within_s"},
     Kind.HOST: {"above"},
     Kind.FAIRNESS: {"among", "below"},
@@ -61,6 +62,8 @@ class ConditionModel(Write):
             raise ValueError(f"a loss condition needs `over_s` of at least {_COUNTED_S_MIN}, such as 3600")
         if self.kind is Kind.BASELINE and 0 < self.over_s < _COUNTED_S_MIN:
             raise ValueError(f"`over_s` of a baseline condition is 0 or at least {_COUNTED_S_MIN}, such as 3600")
+        if self.kind is Kind.PERFORMANCE and self.over_s and not (self.over_s >= _BURNT_S_MIN and self.above > 0):
+            raise ValueError(f"a rate of use needs `over_s` of at least {_BURNT_S_MIN} and `above`, such as 14.4")
         if self.kind is Kind.LOSS and not 0 < self.above < 1:
             raise ValueError("a loss condition needs `above` as a ratio between 0 and 1, such as 0.002")
         if self.kind is Kind.LOSS and self.metric is not Metric.LOSS:

@@ -9,6 +9,7 @@ from email import message_from_bytes, policy
 from html import unescape
 from itertools import product
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
@@ -175,8 +176,11 @@ def test_lost_performance_is_in_points_and_never_called_loss(session: Session):
     assert lost == "checkout: 36.1 points of performance lost on these paths (predicted)"
     assert reached == "60.0 % of its best, objective 90.0 %."
     assert not any("loss" in line for line in figures.sentences)
-    assert [url.rpartition("/")[2] for url in figures.links.moves] == [applications[0]["id"]]
+    scope = {"mesh": incident.mesh_id, "incident": incident.id, "application": applications[0]["id"]}
+    assert [url.rpartition("/recommendations?")[2] for url in figures.links.moves] == [urlencode(scope)]
     incident.ended_at = AT
+    (ended,) = figures_of(session, incident).links.moves
+    assert ended.endswith(f"/applications/{applications[0]['id']}")
     (worst, _) = figures_of(session, incident).costs
     assert (worst.points, worst.performance) == (40.0, 55.0)
 

@@ -286,6 +286,11 @@ export const strings = {
   amongFlows: 'flows of a path',
   conditionHost: (share: string) => `Waits for a processor more than ${share} of the time`,
   conditionTokens: (seconds: number) => `Token bucket empty within ${seconds} s at the present use`,
+  burnsAbove: 'Uses the budget faster than (×)',
+  burnsMinutes: 'Budget used over (min)',
+  burnsHint: 'Of a contract, compared with even use; empty: distance below the objective',
+  conditionBurns: (times: number, minutes: number) =>
+    `Budget of a contract used ${times} times as fast as evenly, over ${minutes} min`,
   conditionPerformance: (amount: string) => `Performance ${amount}below the objective`,
   scopeZones: (text: string) => `zones ${text}`,
   scopeBetween: (zones: string) => `between ${zones}`,

@@ -18,6 +18,7 @@ import { Loading, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
+import { Contract } from './Contract'
 import { Options } from './Options'
 import { strings } from './strings'
 
@@ -75,6 +76,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
         </p>
       )}
       <Figures application={application} now={now.data} />
+      <Contract application={application} />
       {now.data && <p className={pageStyles.lead}>{performanceBasis(now.data, clock)}</p>}
       {now.data ? <Links now={now.data} /> : <Loading what={strings.performanceLower} />}
       <Tasks application={application} />

@@ -7,6 +7,7 @@ import { meshesQuery } from '~/api/meshes'
 import { useAskForMoves } from '~/api/recommendations'
 import type { Job, RecommendationInput } from '~/api/types'
 import { POLICIES, policyOf } from '~/lib/policies'
+import { TextLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
@@ -17,14 +18,16 @@ import { artifactsOf, BringingFields } from './BringingFields'
 import { OBJECTIVES, options, RISKS } from './names'
 import { PublishedParameters, parametersOf } from './PublishedParameters'
 import styles from './recommendations.module.css'
+import type { FindMovesSearch } from './search'
 import { strings } from './strings'
 
 const POLICY_OPTIONS = Object.entries(POLICIES).map(([value, { name }]) => ({ value, label: name }))
 const RISK_OPTIONS = [{ value: '', label: strings.riskNone }, ...options(RISKS)]
 const OBJECTIVE_OPTIONS = [{ value: '', label: strings.policyDefault }, ...options(OBJECTIVES)]
 
-/** Request moves on a mesh, follow the job, and open the recommendation. */
-export function FindMoves() {
+/** Request moves on a mesh, for an incident or for what is usual, follow the job, and open the recommendation. */
+export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
+  const { mesh, incident, application } = search
   const meshes = useQuery(meshesQuery)
   const ask = useAskForMoves()
   const [jobId, setJobId] = useState<string | null>(null)
@@ -44,7 +47,8 @@ export function FindMoves() {
       {
         mesh: String(form.get('mesh')),
         moves_max: Number(form.get('moves_max')),
-        minutes: Number(form.get('minutes')),
+        ...(incident ? { incident_id: incident } : { minutes: Number(form.get('minutes')) }),
+        applications: application ? [application] : [],
         policy: form.get('policy') as RecommendationInput['policy'],
         risk: (form.get('risk') || null) as NonNullable<RecommendationInput['risk']> | null,
         explain: form.get('explain') !== null,
@@ -68,11 +72,21 @@ export function FindMoves() {
   }
   return (
     <Panel title={strings.findPlacements}>
+      {incident && (
+        <p className={pageStyles.lead}>
+          {strings.forIncidentLead}{' '}
+          <TextLink inherit underline="always" to="/incidents/$incidentId" params={{ incidentId: incident }}>
+            {strings.incident}
+          </TextLink>
+        </p>
+      )}
       <form onSubmit={submit} className={pageStyles.form}>
         <NativeSelect
           name="mesh"
           label={strings.mesh}
           data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          key={`${mesh} ${meshes.data?.length}`}
+          {...(mesh && { defaultValue: mesh })}
           error={missing.at('mesh')}
         />
         <NativeSelect
@@ -93,15 +107,17 @@ export function FindMoves() {
           required
           w={160}
         />
-        <NumberField
-          name="minutes"
-          label={<Term of="look-back">{strings.lookBackMinutes}</Term>}
-          min={2}
-          max={1_440}
-          defaultValue={30}
-          required
-          w={150}
-        />
+        {!incident && (
+          <NumberField
+            name="minutes"
+            label={<Term of="look-back">{strings.lookBackMinutes}</Term>}
+            min={2}
+            max={1_440}
+            defaultValue={30}
+            required
+            w={150}
+          />
+        )}
         <Button type="submit" loading={ask.isPending} onClick={missing.onAttempt}>
           {strings.findMoves}
         </Button>

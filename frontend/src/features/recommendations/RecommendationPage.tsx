@@ -5,8 +5,10 @@ import { recommendationQuery, stateOf } from '~/api/recommendations'
 import type { Gain, Recommendation } from '~/api/types'
 import { formatChange, formatChanges, formatProbability, formatShare } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
+import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
-import { ButtonLink } from '~/ui/links'
+import { useClock } from '~/ui/clock'
+import { ButtonLink, TextLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
@@ -69,6 +71,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
         </>
       }
     >
+      <Standing recommendation={recommendation} />
       <MeasuredResult recommendation={recommendation} />
       {recommendation.steps.length === 0 && recommendation.result.evidence.shortage ? (
         <Notice tone="warn" title={strings.tooFewWindows}>
@@ -103,6 +106,33 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
         <Network arcs={recommendation.result.network} />
       )}
     </Page>
+  )
+}
+
+/** What the moves are for, and until when they can be applied; or why they no longer can. */
+function Standing({ recommendation: { incident, state, reason, expires_at } }: { recommendation: Recommendation }) {
+  const clock = useClock()
+  const isOpen = state === 'proposed' || state === 'accepted'
+  if (state === 'withdrawn' || state === 'superseded' || state === 'expired') {
+    return (
+      <Notice tone="warn" title={strings.overTitle}>
+        {reason}
+      </Notice>
+    )
+  }
+  return (
+    <p className={pageStyles.lead}>
+      {incident && (
+        <>
+          {strings.forIncident}{' '}
+          <TextLink inherit underline="always" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
+            {incident.title}
+          </TextLink>
+          .{' '}
+        </>
+      )}
+      {isOpen && expires_at && strings.usableUntil(formatMoment(new Date(expires_at), clock))}
+    </p>
   )
 }
 

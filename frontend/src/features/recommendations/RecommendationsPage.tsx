@@ -17,10 +17,11 @@ import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Unloaded } from '~/ui/Unloaded'
 import { FindMoves } from './FindMoves'
+import type { FindMovesSearch } from './search'
 import { strings } from './strings'
 
 /** Recommendations, their measured accuracy, and the form that requests one. */
-export function RecommendationsPage() {
+export function RecommendationsPage({ search = {} }: { search?: FindMovesSearch }) {
   const recommendations = useQuery(recommendationsQuery)
   const { data: accuracy } = useQuery(accuracyQuery)
   if (!recommendations.data) {
@@ -30,7 +31,7 @@ export function RecommendationsPage() {
   return (
     <Page title={strings.recommendations} lead={strings.recommendationsLead}>
       <EditorsOnly>
-        <FindMoves />
+        <FindMoves search={search} />
       </EditorsOnly>
       {accuracy && <AccuracySummary accuracy={accuracy} />}
       {recommendations.data.length === 0 ? (

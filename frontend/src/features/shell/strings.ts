@@ -4,6 +4,7 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
+  contracts: 'Contracts of applications',
   embeddedView: 'Embedded view',
   embed: 'Embed this view',
   embedHint: 'Show it in a wiki page or a dashboard, without an account.',

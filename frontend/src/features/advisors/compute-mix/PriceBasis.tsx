@@ -59,7 +59,9 @@ function OfApplication({ applicationId, asked }: { applicationId: string; asked:
       {edits && (
         <Button
           loading={save.isPending}
-          onClick={() => save.mutate({ applicationId, body: serviceOf(asked), ...(basis.data && { version: basis.data.version }) })}
+          onClick={() =>
+            save.mutate({ applicationId, body: serviceOf(asked), ...(basis.data && { version: basis.data.version }) })
+          }
           variant="default"
         >
           {strings.useAsBasis}

@@ -51,7 +51,7 @@ test('the headline says what, where, how much over usual, since when, and who su
   expect(within(screen.getByRole('region', { name: 'Applications' })).getByText('18.0 points')).toBeTruthy()
   const href = (name: string) => screen.getByRole('link', { name }).getAttribute('href')
   expect(href('Heatmap at the onset')).toBe('/meshes/m?from=2026-11-23T10%3A32%3A00Z&select=v1')
-  expect(href('Moves for checkout')).toBe('/applications/a')
+  expect(href('Moves for checkout')).toBe('/recommendations?mesh=m&incident=i&application=a')
   const runbook = screen.getByRole('link', { name: 'Runbook: Delay above its baseline' })
   expect(runbook.getAttribute('href')).toBe('https://runbooks.example/slow')
 })

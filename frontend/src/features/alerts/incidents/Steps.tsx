@@ -9,7 +9,7 @@ import { strings } from '../strings'
 import styles from './incidents.module.css'
 
 /** Where to go on: moves of the applications that lose performance, the paths at the onset, evidence, runbooks. */
-export function Steps({ incident: { id, figures, mesh, runbooks, evidence } }: { incident: Incident }) {
+export function Steps({ incident: { id, ended_at, figures, mesh, runbooks, evidence } }: { incident: Incident }) {
   const { heatmap, moves } = figures.links
   const { data: proposal } = useQuery(
     movesOfQuery(
@@ -32,9 +32,15 @@ export function Steps({ incident: { id, figures, mesh, runbooks, evidence } }: {
           </TextLink>
         </li>
       )}
-      {figures.costs.slice(0, moves.length).map(({ id, name }) => (
-        <li key={id}>
-          <TextLink size="sm" underline="always" to="/applications/$applicationId" params={{ applicationId: id }}>
+      {figures.costs.slice(0, moves.length).map(({ id: applicationId, name }) => (
+        <li key={applicationId}>
+          <TextLink
+            size="sm"
+            underline="always"
+            {...(ended_at
+              ? { to: '/applications/$applicationId', params: { applicationId } }
+              : { to: '/recommendations', search: { mesh: mesh.id, incident: id, application: applicationId } })}
+          >
             {strings.movesFor(name)}
           </TextLink>
         </li>

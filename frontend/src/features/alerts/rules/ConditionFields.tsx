@@ -41,7 +41,13 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         )}
         {(kind === 'threshold' || kind === 'loss' || kind === 'performance' || kind === 'host') && (
           <NumberField
-            label={kind === 'performance' ? strings.belowObjectiveBy(unit) : strings.aboveUnit(unit)}
+            label={
+              kind !== 'performance'
+                ? strings.aboveUnit(unit)
+                : draft.recursMin
+                  ? strings.burnsAbove
+                  : strings.belowObjectiveBy(unit)
+            }
             min={0}
             step="any"
             required={kind !== 'performance'}
@@ -64,11 +70,11 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             w={140}
           />
         )}
-        {kind === 'baseline' && (
+        {(kind === 'baseline' || kind === 'performance') && (
           <NumberField
-            label={strings.recursMinutes}
-            description={strings.recursHint}
-            min={5}
+            label={kind === 'baseline' ? strings.recursMinutes : strings.burnsMinutes}
+            description={kind === 'baseline' ? strings.recursHint : strings.burnsHint}
+            min={kind === 'baseline' ? 5 : 60}
             max={1440}
             step="any"
             value={draft.recursMin}

@@ -58,6 +58,8 @@ test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance', 't
       runbookUrl: 'https://example.com/r',
     })
     expect(inputOf(draftOf(asRead(input)))).toEqual(input)
+    const burns = inputOf({ ...NEW_RULE, kind, above: '14.4', recursMin: '60' })
+    expect(inputOf(draftOf(asRead(burns)))).toEqual(burns)
     expect(input.scope?.labels).toEqual({ role: 'db', tier: 'x=1' })
   },
 )

@@ -18,7 +18,10 @@ export interface Draft {
   rise: string
   timescale: Condition['timescale']
   overMin: string
-  /** Of a baseline: minutes in which six breaches are too many; empty for M of N windows. */
+  /**
+   * Of a baseline: minutes in which six breaches are too many; empty for M of N windows. Of performance: minutes over
+   * which the use of a contract's budget counts; empty for the distance below the objective.
+   */
   recursMin: string
   withinS: string
   among: Condition['among']
@@ -75,13 +78,14 @@ export const NEW_RULE: Draft = {
 }
 
 /** Return the factor from the typed unit to the API's: delays are typed in µs, ratios in percent. */
-function unitOf(kind: Condition['kind'], metric: Condition['metric']): { unit: string; factor: number } {
+function unitOf(kind: Condition['kind'], metric: Condition['metric'], burns = false): { unit: string; factor: number } {
+  if (kind === 'performance' && burns) return { unit: '×', factor: 1 }
   const isRatio =
     kind === 'performance' || kind === 'host' || kind === 'loss' || (kind !== 'spike' && metric === 'loss')
   return isRatio ? { unit: '%', factor: 0.01 } : { unit: 'µs', factor: 1_000 }
 }
 
-export const unitName = ({ kind, metric }: Draft) => unitOf(kind, metric).unit
+export const unitName = ({ kind, metric, recursMin }: Draft) => unitOf(kind, metric, recursMin !== '').unit
 
 // Twelve digits: 15 % is 0.15 on the wire, not 0.15000000000000002.
 const precise = (value: number) => Number(value.toPrecision(12))
@@ -102,13 +106,13 @@ const pairOf = (names: string[]) => (names.length === 0 ? null : names)
 
 function overS({ kind, overMin, recursMin }: Draft): number {
   if (kind === 'loss') return Math.round(numberOf(overMin) * 60)
-  return kind === 'baseline' && recursMin !== '' ? Math.round(numberOf(recursMin) * 60) : 0
+  return (kind === 'baseline' || kind === 'performance') && recursMin !== '' ? Math.round(numberOf(recursMin) * 60) : 0
 }
 
 /** Return the draft in the form of the API. Fields of other kinds keep the API's defaults. */
 export function inputOf(draft: Draft): RuleInput {
   const { kind, metric, statistic } = draft
-  const { factor } = unitOf(kind, metric)
+  const { factor } = unitOf(kind, metric, draft.recursMin !== '')
   const amount = (text: string) => precise(numberOf(text) * factor)
   const onPath = kind === 'threshold' || kind === 'baseline'
   return {
@@ -163,7 +167,7 @@ export function draftOfShares(among: Draft['among'], path: string[]): Draft {
 /** Return the draft of an existing rule. */
 export function draftOf(rule: Rule): Draft {
   const { condition, scope } = rule
-  const { factor } = unitOf(condition.kind, condition.metric)
+  const { factor } = unitOf(condition.kind, condition.metric, Boolean(condition.over_s))
   const typed = (value: number) => String(precise(value / factor))
   return {
     name: rule.name,
@@ -177,7 +181,7 @@ export function draftOf(rule: Rule): Draft {
     rise: typed(condition.rise_ns),
     timescale: condition.timescale,
     overMin: condition.kind === 'loss' && condition.over_s ? String(condition.over_s / 60) : NEW_RULE.overMin,
-    recursMin: condition.kind === 'baseline' && condition.over_s ? String(condition.over_s / 60) : '',
+    recursMin: condition.kind !== 'loss' && condition.over_s ? String(condition.over_s / 60) : '',
     withinS: condition.within_s ? String(condition.within_s) : NEW_RULE.withinS,
     among: condition.among,
     below: condition.below ? String(condition.below) : NEW_RULE.below,

@@ -64,6 +64,7 @@ export function conditionWords(condition: Condition): string {
     case 'silent':
       return strings.kindSilent
     case 'performance':
+      if (over_s) return strings.conditionBurns(above, Math.round(over_s / 60))
       return strings.conditionPerformance(above > 0 ? `${formatRatio(above)} ` : '')
     case 'tokens':
       return strings.conditionTokens(within_s ?? 0)
