@@ -232,7 +232,8 @@ class _Launch:
             print(f"\nDemonstration failed: {self.demo_error.what}\nWhat to do: {self.demo_error.advice}")
         if self.agent_is_being_built:
             print("\nThe agent is still being built; the demonstration starts afterwards.")
-        print("\nCtrl-C stops it. In another terminal: make status, make logs, make down.\n", flush=True)
+        by = "make" if checkout() else "sinemora"
+        print(f"\nCtrl-C stops it. In another terminal: {by} status, {by} logs, {by} down.\n", flush=True)
 
     def print_password(self) -> None:
         """Print a generated password once, also when a later step failed: it is not stored."""
