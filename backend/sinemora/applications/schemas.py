@@ -79,15 +79,11 @@ class _Declared(Write):
     move_cost: Annotated[float, Field(ge=0, le=1)] = MOVE_COST
     leaves_region: bool = False
     moves_for_others: bool = False
-    zones: Annotated[list[str], Field(max_length=1_000, description="Names or ids of zones; empty: all zones")] = Field(
-        default_factory=list
-    )
+    zones: Annotated[list[str], Field(max_length=1_000)] = Field(default_factory=list)
     per_vm_max: Count | None = None
     per_host_max: Count | None = None
     per_zone_max: Count | None = None
-    apart_from: Annotated[
-        list[str], Field(max_length=100, description="Applications, by name or id, that must not share a VM with it")
-    ] = Field(default_factory=list)
+    apart_from: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -19,9 +19,7 @@ class ArtifactSettingsWrite(Write):
     """Distribution of artifacts in a mesh: whether its agents bring each other artifacts, and their limits."""
 
     enabled: bool = True
-    rate_mbit: Annotated[
-        int, Field(ge=1, le=100_000, description="Most that an agent sends, and most that it receives, Mbit/s")
-    ] = RATE_MBIT
+    rate_mbit: Annotated[int, Field(ge=1, le=100_000)] = RATE_MBIT
     budget_mib: Annotated[int, Field(ge=16, le=1_048_576, description="Disk space of each VM, MiB")] = BUDGET_MIB
 
 

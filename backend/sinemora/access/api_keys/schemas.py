@@ -32,9 +32,7 @@ class ApiKeyRotate(Write):
     """Rotation of an API key: the old secret stays valid for `overlap_s`, in which programs take the new one."""
 
     overlap_s: Annotated[int, Field(ge=0, le=_OVERLAP_MAX_S, description="Seconds, at most 30 days")] = 86_400
-    expires_at: Annotated[
-        AwareDatetime | None, Field(description="New expiry, within a year; null keeps the present one")
-    ] = None
+    expires_at: AwareDatetime | None = None
 
 
 class KeyOwner(Read):

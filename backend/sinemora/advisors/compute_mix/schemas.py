@@ -95,9 +95,7 @@ class ComputeMixCreate(ServiceWrite):
     paths: Annotated[list[PathWrite], Field(max_length=PATHS_MAX)] = []  # noqa: RUF012
     statistic: Annotated[DelayStatistic | None, Field(description="Of the delays; null: that of the target")] = None
     minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back of measured delays")] = 60
-    hourly_load_per_s: Annotated[
-        list[Load], Field(max_length=HOURS_MAX, description="Loads of a profile that repeats, one an hour")
-    ] = []  # noqa: RUF012
+    hourly_load_per_s: Annotated[list[Load], Field(max_length=HOURS_MAX)] = []  # noqa: RUF012
     term_h: Annotated[int, Field(ge=1, le=8760, description="Minimum term of a rented VM, hours")] = 1
 
     @model_validator(mode="after")

@@ -51,9 +51,7 @@ class SortWrite(Write):
 
     workers: Annotated[int, Field(ge=2, le=PRESET_WORKERS_MAX)] = 20
     size_gb: Annotated[float, Field(gt=0, le=1e6)] = 10.0
-    skew: Annotated[
-        float, Field(ge=0, le=3, description="Standard deviation of the logarithm of a reducer's volume")
-    ] = 0.0
+    skew: Annotated[float, Field(ge=0, le=3)] = 0.0
 
 
 class TransferPlanCreate(Write):
@@ -65,16 +63,12 @@ class TransferPlanCreate(Write):
     capacity_gbit: Annotated[float, Field(gt=0, le=1e5, description="Of each host, both ways")] = 10.0
     capacities_gbit: Annotated[
         dict[Name, Annotated[float, Field(gt=0, le=1e5)]],
-        Field(max_length=1_000, description="Of single hosts, where it differs"),
+        Field(max_length=1_000),
     ] = {}  # noqa: RUF012
-    oversubscription: Annotated[
-        float, Field(ge=1, le=1_000, description="Capacity of the hosts of a rack or zone over that of its uplink")
-    ] = 4.0
+    oversubscription: Annotated[float, Field(ge=1, le=1_000)] = 4.0
     connections_max: Annotated[int, Field(ge=1, le=256, description="Of a pair")] = CONNECTIONS_MAX
     mesh: Annotated[str | None, Field(max_length=100)] = None
-    measured_capacities: Annotated[
-        bool, Field(description="Limit hosts to the rates of their token buckets, else of trials of the bulk sender")
-    ] = False
+    measured_capacities: bool = False
     minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back of round trips and loss")] = 60
     window_mib: Annotated[float, Field(gt=0, le=1024, description="Largest TCP window of a connection")] = 4.0
 

@@ -14,9 +14,7 @@ class BackTestCreate(RuleFields):
     """A rule to evaluate on stored windows; nothing is saved, no one is notified."""
 
     mesh_id: UUID
-    hours: Annotated[
-        int, Field(ge=1, le=720, description="Look-back in hours; in steps of a minute beyond the retention of windows")
-    ] = 24
+    hours: Annotated[int, Field(ge=1, le=720)] = 24
 
 
 class RulePreviewCreate(RuleFields):

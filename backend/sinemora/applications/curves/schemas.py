@@ -46,9 +46,7 @@ class SampleRow(Write):
 class Measurements(Write):
     """Measurements to fit: `rows`, or a CSV file as `csv` or as the whole body."""
 
-    metric: Metric = Field(
-        "rate", description="`rate` falls with latency, `duration` grows; in CSV the header states it"
-    )
+    metric: Metric = "rate"
     latency: LatencyKind = Field("added", description="`measured` latencies count from the smallest of them")
     baseline: float | None = None
     source: Source = ""

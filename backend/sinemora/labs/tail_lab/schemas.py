@@ -61,9 +61,7 @@ class TailStudyCreate(Write):
     topology: TailTopology = TailTopology.SINGLE_LINK
     workload: WorkloadKey = WorkloadKey.W5
     sizes_csv: Annotated[str | None, Field(max_length=2_000_000)] = None
-    load: Annotated[
-        float, Field(ge=0.05, le=0.95, description="Share of the capacity of the link, or of hosts' links")
-    ] = 0.8
+    load: Annotated[float, Field(ge=0.05, le=0.95)] = 0.8
     link_mbit: Annotated[float, Field(ge=1, le=400_000)] = 10_000.0
     packet_bytes: Annotated[int, Field(ge=64, le=65_535, description="Data of a full packet")] = 1_460
     flows: Annotated[
@@ -71,16 +69,10 @@ class TailStudyCreate(Write):
         Field(
             ge=1_000,
             le=1_000_000,
-            description="Null: about 10 million packets, 20,000 flows or more; in `leaf_spine` a fifth",
         ),
     ] = None
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
-    policies: Annotated[
-        Annotated[list[PacketPolicy], Field(min_length=1, max_length=len(PacketPolicy)), *DISTINCT] | None,
-        Field(
-            description="Null: all of `single_link` but `pbs`; in `leaf_spine` DCTCP, pFabric, Homa and aware D-TAIL"
-        ),
-    ] = None
+    policies: Annotated[list[PacketPolicy], Field(min_length=1, max_length=len(PacketPolicy)), *DISTINCT] | None = None
     objective: TailFigure = TailFigure.TAIL_MEAN
     against: TailBaseline | None = None
     mean_loss_max: Annotated[float | None, Field(ge=0, le=1_000, description="Null: any rise of the mean")] = 3.0
