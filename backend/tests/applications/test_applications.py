@@ -8,10 +8,11 @@ import pytest
 
 from sinemora.applications.curves.core.library import published
 from tests.api_clients import Member, MeshWorld
+from tests.applications.predicted import predicted
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 
-CURVE = published("memcached-server").curve
+CURVE = predicted()
 PATH = "/v1/applications"
 
 
@@ -208,7 +209,7 @@ def test_the_sensitivity_gives_the_performance_of_every_code_of_a_matrix(mesh: M
     assert (np.diff(performance) <= 0).all()
     assert (performance[trips <= 50_000] == 1).all()
     near = int(np.abs(trips - 250_000).argmin())
-    assert performance[near] == pytest.approx(float(CURVE(200)), abs=0.01)
+    assert performance[near] == pytest.approx(float(published("memcached-server").curve(200)), abs=0.01)
 
 
 def test_a_path_lists_the_applications_with_links_over_it_costliest_first(mesh: MeshWorld):

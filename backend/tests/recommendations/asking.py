@@ -21,7 +21,8 @@ def declared(
         for at, vm in enumerate(vms)
     ]
     return mesh.owner.created(
-        "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **more}
+        "/v1/applications",
+        {"name": name, "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of, **more},
     )
 
 

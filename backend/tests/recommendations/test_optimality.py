@@ -13,6 +13,7 @@ def graph(mesh: MeshWorld, name: str, vms: tuple[str, str], **limits: Any) -> No
         "name": name,
         "mesh": mesh.name,
         "curve": "memcached-server",
+        "reference_us": 0,
         "tasks": [{"name": "one", "vm": vms[0]}, {"name": "two", "vm": vms[1]}],
         "edges": [{"source": "one", "target": "two"}],
         **limits,
@@ -79,10 +80,10 @@ def test_a_swap_that_finds_no_order_does_not_keep_a_task_from_its_start(mesh: Me
     sized(mesh, "a-2", slots=2)
     for name, root, vm in (("east", "a-1", "c-1"), ("west", "b-1", "a-2")):
         wide = [{"name": "root", "vm": root, "root": True, "pinned": True}, {"name": "wide", "vm": vm, "slots": 2}]
-        body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": wide}
+        body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": wide}
         mesh.owner.created("/v1/applications", body)
     tasks_of = [{"name": "root", "vm": "b-2", "root": True, "pinned": True}, {"name": "new"}]
-    body = {"name": "late", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    body = {"name": "late", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of}
     mesh.owner.created("/v1/applications", body)
     near = {("a-1", "a-2"): 30.0, ("b-1", "c-1"): 30.0, ("b-2", "c-1"): 30.0}
     measured(mesh, near | {("a-1", "c-1"): 400.0, ("b-1", "a-2"): 400.0})

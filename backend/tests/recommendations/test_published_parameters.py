@@ -58,6 +58,7 @@ def test_waiting_costs_gamma_and_omega(mesh: MeshWorld, worker):
         "name": "waits",
         "mesh": mesh.name,
         "curve": "memcached-server",
+        "reference_us": 0,
         "tasks": [{"name": "server", "vm": "a-1", "root": True}, {"name": "new"}],
     }
     mesh.owner.created("/v1/applications", body)

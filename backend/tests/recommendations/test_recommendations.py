@@ -154,7 +154,8 @@ def waiting_for_a_vm(mesh: MeshWorld) -> dict:
     """Declare a cache with one waiting task."""
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "c-2"}, {"name": "new"}]
     return mesh.owner.created(
-        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+        "/v1/applications",
+        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of},
     )
 
 
@@ -202,7 +203,14 @@ def refused(mesh: MeshWorld, worker, **more) -> dict:
 def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, risk, near, limit, taken, relax):
     server = {"name": "server", "vm": "a-1", "root": True, "pinned": True}
     tasks_of = [server, {"name": "near", "vm": near}, {"name": "new"}]
-    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **limit}
+    body = {
+        "name": "cache",
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "reference_us": 0,
+        "tasks": tasks_of,
+        **limit,
+    }
     mesh.owner.created("/v1/applications", body)
     declared(mesh, "other", taken)
     measured(mesh, NEAR)
@@ -241,14 +249,21 @@ def test_the_reason_of_a_missed_objective_names_the_budget_of_moves(mesh: MeshWo
 
 def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:
     tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0, "pinned": at == 0} for at, vm in enumerate(vms)]
-    body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": [*tasks_of, {"name": "new"}]}
+    body = {
+        "name": name,
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "reference_us": 0,
+        "tasks": [*tasks_of, {"name": "new"}],
+    }
     mesh.owner.created("/v1/applications", body | limits)
 
 
 def test_a_pin_that_keeps_others_out_is_named(mesh: MeshWorld, worker):
     pinned = [{"name": "server", "vm": "a-1", "root": True}, {"name": "client", "vm": "c-2", "pinned": True}]
     mesh.owner.created(
-        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": pinned}
+        "/v1/applications",
+        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": pinned},
     )
     declared(mesh, "other", ("c-1", "b-2"))
     star_with_a_task_to_start(mesh, "late", ("b-1",), zones=["b", "c"])
@@ -270,7 +285,14 @@ def test_an_application_that_must_be_apart_is_named(mesh: MeshWorld, worker):
 
 def test_so_are_zones_of_a_root_that_may_move(mesh: MeshWorld, worker):
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "a-2"}, {"name": "new"}]
-    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, "zones": ["a", "c"]}
+    body = {
+        "name": "cache",
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "reference_us": 0,
+        "tasks": tasks_of,
+        "zones": ["a", "c"],
+    }
     mesh.owner.created("/v1/applications", body)
     declared(mesh, "other", ("c-1", "c-2"))
     measured(mesh, NEAR)
@@ -283,7 +305,8 @@ def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
     mesh = make_mesh(owner, 2)
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "one", "vm": "b-1"}, {"name": "two"}]
     mesh.owner.created(
-        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+        "/v1/applications",
+        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of},
     )
     measured(mesh, {})
     assert refused(mesh, worker, policy=policy)["relax"] == ["add 1 slot to a-1"]
@@ -327,6 +350,7 @@ def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, 
         "name": "shop",
         "mesh": mesh.name,
         "curve": "memcached-server",
+        "reference_us": 0,
         "tasks": [{"name": name, "vm": vm} for name, vm in (("web", "a-1"), ("db", "b-1"), ("queue", "c-1"))],
         "edges": [{"source": "web", "target": "db", "weight": 3}, {"source": "db", "target": "queue"}],
     }
@@ -350,6 +374,7 @@ def test_a_star_gets_the_slot_that_a_graph_leaves(mesh: MeshWorld, worker):
         "name": "shop",
         "mesh": mesh.name,
         "curve": "memcached-server",
+        "reference_us": 0,
         "tasks": [{"name": "web", "vm": "c-2"}, {"name": "db", "vm": "b-2", "pinned": True}],
         "edges": [{"source": "web", "target": "db"}],
     }
@@ -376,7 +401,8 @@ def client_of_a_server(mesh: MeshWorld, server_pinned: bool = True, **client) ->
     server = {"name": "server", "vm": "a-1", "root": True, "pinned": server_pinned}
     tasks_of = [server, {"name": "client", "vm": "b-1", **client}]
     mesh.owner.created(
-        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+        "/v1/applications",
+        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of},
     )
 
 

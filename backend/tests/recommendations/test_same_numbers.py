@@ -8,6 +8,7 @@ import pytest
 
 from sinemora.applications.curves.core.library import published
 from tests.api_clients import MeshWorld
+from tests.applications.predicted import predicted
 from tests.recommendations.asking import asked, declared
 from tests.recommendations.measured_mesh import measured
 from tests.seeds import seeds
@@ -68,14 +69,14 @@ def test_any_state_has_one_set_of_numbers(mesh: MeshWorld, worker, seed: int):
     query = {"metric": "round_trip", "statistic": statistic}
     matrix = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=query).json()
     place = {axis["name"]: at for at, axis in enumerate(matrix["axis"])}
-    curve = published(curve_key)
+    curve = predicted(curve_key)
 
     def performance(at: list[str]) -> float:
         """Return the performance that the matrix gives by the curve, link by link."""
         total = 0.0
         for a, b, weight in links:
             ns = matrix["values"][place[at[a]]][place[at[b]]] if at[a] != at[b] else 0
-            total += weight * float(curve.curve(ns / 1000))
+            total += weight * float(curve(ns / 1000))
         return total / sum(weight for *_, weight in links)
 
     page = mesh.owner.get(f"/v1/applications/{application['id']}/performance", params={"statistic": statistic}).json()

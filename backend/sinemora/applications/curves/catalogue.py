@@ -8,7 +8,7 @@ import numpy as np
 from sinemora.applications.curves.core.band import TRANSFER_FACTOR, Band, FittedBand, transfer_band
 from sinemora.applications.curves.core.curve import Curve, Floats, through
 from sinemora.applications.curves.core.fit import Fit
-from sinemora.applications.curves.core.library import Basis, Published
+from sinemora.applications.curves.core.library import TEST_BED_SOURCE, Basis, Published
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
 from sinemora.applications.curves.schemas import (
     BandOrigin,
@@ -53,8 +53,15 @@ class CatalogueEntry:
 
     @property
     def reference_us(self) -> float:
-        """Return the reference round trip of the curve, if known."""
-        return 0.0 if self.stored is None else self.stored[1].latency_offset_us
+        """Return the round trip of the curve's test bed in µs; 0 if unknown, so that every round trip counts whole."""
+        if self.stored is not None:
+            return self.stored[1].latency_offset_us
+        return 0.0 if self.published is None else self.published.reference_us
+
+    @property
+    def reference_source(self) -> str | None:
+        """Return where the reference round trip of a published curve is stated; None if none is, or of an own curve."""
+        return TEST_BED_SOURCE if self.published is not None and self.published.reference_us else None
 
     def points(self, at_us: Floats) -> CurvePoints:
         """Return the curve and its band at these latencies."""
@@ -114,6 +121,7 @@ class CatalogueEntry:
             "domain_us": self.curve.end_us,
             "smallest": self.curve.smallest,
             "band": _band(self.band),
+            "reference_source": self.reference_source,
         }
         if self.stored is not None:
             return common | _own_version(self.stored[1])
@@ -127,7 +135,7 @@ class CatalogueEntry:
             "formula": self.published.formula,
             "reason": _BASIS[self.published.basis],
             "baseline": self.published.baseline,
-            "latency_offset_us": 0.0,
+            "latency_offset_us": self.reference_us,
             "threshold": ThresholdRead(at_us=flat, low_us=None, high_us=None) if flat else None,
             "noise": None,
             "rows": None,

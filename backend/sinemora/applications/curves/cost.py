@@ -63,6 +63,7 @@ def cost(
     at: Where | None,
 ) -> CostRead:
     """Return performance with `added_us` more. ProductError `mesh_unknown`, `path_unknown`, `range_too_large`."""
+    reference_source = entry.reference_source if reference_us is None else None
     reference_us = entry.reference_us if reference_us is None else reference_us
     waiting = waiting or entry.waiting
     measured = None
@@ -74,6 +75,7 @@ def cost(
         number=entry.number,
         added_us=added_us,
         reference_us=reference_us,
+        reference_source=reference_source,
         waiting=waiting,
         alone=_alone(entry, added_us),
         measured=measured,

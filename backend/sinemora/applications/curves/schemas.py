@@ -169,6 +169,7 @@ class CurveVersionRead(Read):
     reason: str
     baseline: float | None
     latency_offset_us: float
+    reference_source: str | None = None
     threshold: ThresholdRead | None
     domain_us: float
     smallest: float
@@ -258,6 +259,7 @@ class CostRead(Read):
     number: int
     added_us: float
     reference_us: float
+    reference_source: str | None = None
     waiting: Waiting
     alone: PerformanceRead
     measured: MeasuredCost | None

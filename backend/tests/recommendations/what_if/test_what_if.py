@@ -5,11 +5,11 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from sinemora.applications.curves.core.library import published
 from tests.api_clients import Member, MeshWorld
+from tests.applications.predicted import predicted
 from tests.recommendations.measured_mesh import measured
 
-CURVE = published("memcached-server").curve
+CURVE = predicted()
 FAR = {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0, ("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0}
 
 
@@ -114,7 +114,7 @@ def test_each_change_does_what_it_says(mesh: MeshWorld, change: dict, after: flo
 
 
 def test_another_curve_counts_from_there_on(mesh: MeshWorld, minutes: int | None):
-    other = published("dns").curve
+    other = predicted("dns")
     (fate,) = evaluate(mesh, {"kind": "curve", "application": "cache", "curve": "dns"}, minutes=minutes)["applications"]
     expected = float(np.mean([float(other(us)) for us in (400, 250)]))
     assert fate["after"]["mean"] == pytest.approx(expected, abs=0.02)

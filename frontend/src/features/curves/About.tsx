@@ -36,7 +36,11 @@ export function About({ curve }: { curve: CurveDetail }) {
       {version.band && <Fact term={<Term of="band">{strings.bandOrigin}</Term>}>{version.band.words}</Fact>}
       {version.noise !== null && <Fact term={strings.noise}>{strings.noiseValue(formatShare(version.noise))}</Fact>}
       {version.latency_offset_us > 0 && (
-        <Fact term={strings.zeroPoint}>{strings.zeroPointValue(formatMicroseconds(version.latency_offset_us))}</Fact>
+        <Fact term={<Term of="test bed round trip">{strings.zeroPoint}</Term>}>
+          {version.reference_source
+            ? strings.referenceStated(formatMicroseconds(version.latency_offset_us), version.reference_source)
+            : strings.zeroPointValue(formatMicroseconds(version.latency_offset_us))}
+        </Fact>
       )}
       <Fact term={strings.source}>{version.source || strings.notStated}</Fact>
       {version.rows !== null && <Fact term={strings.rows}>{formatCount(version.rows)}</Fact>}

@@ -46,7 +46,7 @@ export function CostPanel({ cost, error, waiting, domain, added, search, onMove,
       <Place search={search} onSearch={onSearch} />
       {search.mesh && cost && <Counting cost={cost} search={search} onSearch={onSearch} />}
       <ActionError error={error} />
-      {cost?.measured && <Measured measured={cost.measured} reference={cost.reference_us} />}
+      {cost?.measured && <Measured measured={cost.measured} cost={cost} />}
     </section>
   )
 }
@@ -156,7 +156,7 @@ const MISSING = {
   lost: strings.lostNoPrediction,
 }
 
-function Measured({ measured, reference }: { measured: NonNullable<Cost['measured']>; reference: number }) {
+function Measured({ measured, cost }: { measured: NonNullable<Cost['measured']>; cost: Cost }) {
   const { now, then, change, percentiles_ns: percentiles } = measured
   if (!now || !then || !percentiles) return <Notice tone="warn">{MISSING[measured.state]}</Notice>
   return (
@@ -178,7 +178,9 @@ function Measured({ measured, reference }: { measured: NonNullable<Cost['measure
           formatMicroseconds((percentiles[50] as number) / 1_000),
           formatMicroseconds((percentiles[99] as number) / 1_000),
           formatMicroseconds(measured.excess_us),
-          reference > 0 ? strings.referenceSubtracted(formatMicroseconds(reference)) : strings.referenceZero,
+          cost.reference_us > 0
+            ? strings.referenceSubtracted(formatMicroseconds(cost.reference_us), cost.reference_source)
+            : strings.referenceZero,
         )}
         {(now.extrapolated || then.extrapolated) && strings.partlyExtrapolated}
       </p>

@@ -20,6 +20,7 @@ export const strings = {
   noise: 'Noise',
   noiseValue: (noise: string) => `${noise} of one sample, relative to the curve`,
   zeroPoint: 'Zero point',
+  referenceStated: (reference: string, source: string) => `round trip of ${reference} (${source})`,
   zeroPointValue: (offset: string) => `round trip of ${offset}, the smallest measured`,
   rows: 'Rows',
   versionNumber: (number: number) => `Version ${number}`,
@@ -55,7 +56,8 @@ export const strings = {
   lostNoPrediction: 'No prediction: every packet of the newest window was lost.',
   staleValues: 'The agents are silent: these round trips are old.',
   after: 'After',
-  referenceSubtracted: (reference: string) => `The test bed round trip of ${reference} is subtracted.`,
+  referenceSubtracted: (reference: string, source: string | null | undefined) =>
+    `The test bed round trip of ${reference} is subtracted${source ? ` (${source})` : ''}.`,
   referenceZero: 'The whole round trip counts as added latency, so the prediction is conservative.',
   measuredSummary: (
     count: string,

@@ -14,6 +14,10 @@ from sinemora.applications.curves.core.curve import Curve, polynomial, through
 
 THESIS, PAIR, REPORT = "UCAM-CL-TR-937, ch. 5", "UCAM-CL-TR-937, sec. 2.5", "UCAM-CL-TR-914"
 
+TEST_BED_US = 37.5
+"""Round trip of the test bed of chapter 5 without added latency: one way 18.5 to 19 µs (UCAM-CL-TR-937, 4.3.2)."""
+TEST_BED_SOURCE = "UCAM-CL-TR-937, sec. 4.3.2: one-way delay of 18.5 to 19 µs on the test bed of ch. 5"
+
 Basis = Literal["formula", "points", "bound"]
 """Basis of a curve: the authors' formula, lines between points they state, or the only bound they state."""
 
@@ -48,6 +52,11 @@ class Published:
     source: str
     curve: Curve
     stated: tuple[Stated, ...]
+
+    @property
+    def reference_us(self) -> float:
+        """Return the round trip of the test bed in µs; 0 for single pairs of section 2.5, for which none is stated."""
+        return TEST_BED_US if self.source.startswith(THESIS) else 0.0
 
     @property
     def residuals(self) -> tuple[float, ...]:
