@@ -131,11 +131,14 @@ def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchan
             if pair == before or not all(pair):
                 continue
             before = pair
-            round_trip = round(sum(float(part) for part in pair) * 1e9)
-            if not 0 < round_trip <= DELAY_MAX_NS:
-                raise ValueError(f"impossible round trip: {round_trip} ns")
-            half = round_trip // 2
-            yield Exchange(_time_ns(cells[0], dialect), client, server, half, half, round_trip, half)
+            outbound, inbound = (round(float(part) * 1e9) for part in pair)
+            round_trip = outbound + inbound
+            if not 0 < round_trip <= DELAY_MAX_NS or max(outbound, inbound) > DELAY_MAX_NS:
+                raise ValueError(f"impossible round trip: {round_trip} ns of {outbound} and {inbound} ns")
+            # The offset of the clocks is in both directions, with opposite signs. True delays lie between 0 and the
+            # round trip, so neither direction is further from the truth than the larger of them is from 0.
+            error = max(outbound, inbound)
+            yield Exchange(_time_ns(cells[0], dialect), client, server, outbound, inbound, round_trip, error)
         except ValueError as error:
             yield LineError(number, str(error))
 

@@ -134,14 +134,22 @@ class SeriesRequest(QueryRequest):
     ] = 1_000
 
 
-class DistributionRequest(QueryRequest):
-    """Query of the distributions of selections."""
+class DelaysRequest(QueryRequest):
+    """Query of all delays of selections."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     metric: Literal[Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP] = Metric.ONE_WAY_DELAY
 
 
-class LatencyBudgetsRequest(DistributionRequest):
+class DistributionRequest(DelaysRequest):
+    """Query of the distributions of selections."""
+
+    over_ns: Annotated[
+        int, Field(ge=1, le=60_000_000_000, description="Limit over which delays and spikes are counted, ns")
+    ] = 500_000
+
+
+class LatencyBudgetsRequest(DelaysRequest):
     """Query of latency budgets: for several paths, of the median over them."""
 
     distance_km: Annotated[
@@ -155,7 +163,7 @@ class LatencyBudgetsRequest(DistributionRequest):
     ] = None
 
 
-class VariabilityRequest(DistributionRequest):
+class VariabilityRequest(DelaysRequest):
     """Query of the distribution of the standard deviations of paths within intervals."""
 
     intervals: Annotated[

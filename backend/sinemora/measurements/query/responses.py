@@ -258,6 +258,14 @@ class BinsRead(Read):
     cumulative: list[float]
 
 
+class OverRead(Read):
+    """Delays over a limit, wherever the median of their window is."""
+
+    limit_ns: int
+    count: int
+    spikes: int
+
+
 class DistributionItem(Read):
     """Distribution of the delays of a selection; without delays all fields but `count` are null."""
 
@@ -270,6 +278,7 @@ class DistributionItem(Read):
     sd_ns: int | None
     quantiles_ns: dict[str, int | None]
     clock_error_ns: int | None
+    over: OverRead
     bins: BinsRead
 
 

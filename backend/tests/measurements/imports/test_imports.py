@@ -30,12 +30,12 @@ PTPD = """# Timestamp, State, Clock ID, One Way Delay, Offset From Master, Slave
 """  # noqa: E501
 
 
-def test_a_statistics_log_of_ptpd_gives_round_trips():
+def test_a_statistics_log_of_ptpd_gives_its_two_raw_directions():
     entry = list(readers.read_ptpd(io.StringIO(PTPD), "a", "b"))
     at = 1_478_531_202_250_000_000
     assert entry[:2] == [
-        Exchange(at, "a", "b", 45_000, 45_000, 90_000, 45_000),
-        Exchange(at + 10**9, "a", "b", 47_000, 47_000, 94_000, 47_000),
+        Exchange(at, "a", "b", 50_000, 40_000, 90_000, 50_000),
+        Exchange(at + 10**9, "a", "b", 54_000, 40_000, 94_000, 54_000),
     ]
     assert isinstance(entry[2], LineError)
     assert (entry[2].line, len(entry)) == (6, 3)

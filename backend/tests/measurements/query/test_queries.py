@@ -92,6 +92,12 @@ def near(values: list[int], q: float) -> Any:
     return pytest.approx(sorted(values)[max(0, int(np.ceil(q * len(values))) - 1)], rel=1 / 128)
 
 
+def over_in_series(windows: list[tuple[int, Raw, int]], limit_ns: int) -> int:
+    """Return how often a path has a window with a delay over a limit after one without."""
+    over = [max(raw.delays_ns[direction]) > limit_ns for _, raw, direction in windows]
+    return sum(now and not before for before, now in zip([False, *over], over, strict=False))
+
+
 def zones_of(mesh: MeshWorld) -> dict[str, str]:
     roster = mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()
     return {zone["name"]: zone["id"] for zone in roster["zones"]}
@@ -161,6 +167,7 @@ def test_distribution_is_that_of_all_values(truth, mesh):
     for item, values in zip(result["items"], (truth.delays("b", "b"), truth.delays("abc", "abc")), strict=True):
         assert (item["count"], item["min_ns"], item["max_ns"]) == (len(values), min(values), max(values))
         assert item["sd_ns"] == pytest.approx(np.std(values), rel=1e-3)
+        assert item["over"]["count"] == sum(value >= 503_808 for value in values)  # the first bin from the limit on
         assert (item["quantiles_ns"]["p25"], item["quantiles_ns"]["p99"]) == (near(values, 0.25), near(values, 0.99))
         bins = item["bins"]
         naive = [
@@ -169,6 +176,8 @@ def test_distribution_is_that_of_all_values(truth, mesh):
         assert bins["count"] == naive
         assert sum(naive) == len(values)
         assert bins["cumulative"][-1] == 1
+    runs = sum(over_in_series(windows, 500_000) for windows in truth.values.values())
+    assert truth.ask("distribution", selections=["mesh"])["items"][0]["over"]["spikes"] == runs
     both = truth.ask("distribution", selections=["mesh"], metric="round_trip")["items"][0]
     assert both["count"] == len(truth.delays("abc", "abc")) // 2
     assert both["clock_error_ns"] is None

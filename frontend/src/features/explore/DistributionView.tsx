@@ -4,7 +4,7 @@ import type { Distribution } from '~/api/types'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { bars, cumulative, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
-import { formatCount, formatDelay, formatRatio } from '~/lib/units'
+import { formatCount, formatDelay, formatRatio, NO_VALUE } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { type Column, Records } from '~/ui/Records'
@@ -87,6 +87,13 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 { title: statisticName('sd'), cell: (item) => formatDelay(item.sd_ns), as: 'number' },
                 ...QUANTILES,
                 { title: statisticName('max'), cell: (item) => formatDelay(item.max_ns), as: 'number' },
+                {
+                  title: strings.overLimit,
+                  // Recorded answers of earlier versions do not count them.
+                  cell: ({ over }) =>
+                    over ? strings.overInSpikes(formatCount(over.count), formatCount(over.spikes)) : NO_VALUE,
+                  as: 'number',
+                },
               ]}
             />
           </div>

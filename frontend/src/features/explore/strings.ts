@@ -13,6 +13,8 @@ export const strings = {
   cumulativeSummary: (names: string) => `Cumulative distribution of ${names}`,
   histogram: 'Histogram',
   histogramSummary: (names: string) => `Histogram of ${names}`,
+  overLimit: 'Over 500 µs',
+  overInSpikes: (count: string, spikes: string) => `${count} in ${spikes === '1' ? '1 spike' : `${spikes} spikes`}`,
   quantiles: 'Quantiles',
   selection: 'Selection',
   values: 'Values',

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.measurements.aggregate import group_by, matrix
-from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
+from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions, PathDistributions
 from sinemora.measurements.aggregate.matrix import DistributionTable, Metric, Statistic
 from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, M2, MAX, MIN, Columns
@@ -19,13 +19,13 @@ from sinemora.measurements.query.responses import (
     BinsRead,
     DistributionItem,
     DistributionRead,
+    OverRead,
     VariabilityInterval,
     VariabilityItem,
     VariabilityRead,
 )
 from sinemora.measurements.query.scan import QueryResponse, Range, check_budget, decode_windows, range_of
 from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
-from sinemora.measurements.query.series.time_series import by_step
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
 
 QUANTILES = {
@@ -53,15 +53,55 @@ def distribution(session: Session, mesh: MeshState, request: DistributionRequest
         session, mesh, time_range, sketches=True, vm_keys=vm_keys_of(mesh, selected), budget=budget
     )
     rows = [(paths.rows, paths.columns) for paths in selected]
-    parts = by_step(windows, rows, 1 << 40, 0, 1, round_trip=request.metric is Metric.ROUND_TRIP)
-    merged = group_by.merge_by_key(parts)
-    items = [_distribution(paths, merged, number, request.metric) for number, paths in enumerate(selected)]
+    over = _Over(request.over_ns, len(mesh.members))
+
+    def keyed() -> Iterator[GroupedDistributions]:
+        for window in windows:
+            for number, (sources, targets) in enumerate(rows):
+                found = group_by.select_paths(window, sources, targets, round_trip=request.metric is Metric.ROUND_TRIP)
+                if found.at.size:
+                    part = group_by.with_keys(window, found, np.full(found.at.size, number))
+                    over.add(number, found, part.columns[MAX])
+                    yield part
+
+    merged = group_by.merge_by_key(keyed())
+    items = [_distribution(paths, merged, number, request.metric, over) for number, paths in enumerate(selected)]
     read = DistributionRead.model_construct(mesh_id=mesh.id, metric=request.metric, window=time_range.span, items=items)
     table = _table("distribution", [((item.selection, item.title), item.bins) for item in items], "ns")
     return QueryResponse(lambda: read, lambda: table)
 
 
-def _distribution(paths: SelectedPaths, merged: GroupedDistributions, key: int, metric: Metric) -> DistributionItem:
+class _Over:
+    """Windows of the paths of selections that have a delay over a limit."""
+
+    def __init__(self, limit_ns: int, members: int) -> None:
+        self.limit_ns, self.members = limit_ns, members
+        self._starts: dict[int, list[Ints]] = {}
+        self._found: dict[int, list[Ints]] = {}
+
+    def add(self, selection: int, paths: PathDistributions, largest_ns: Ints) -> None:
+        """Add windows of some paths by their largest delays."""
+        self._starts.setdefault(selection, []).append(np.unique(paths.started_at_s))
+        over = largest_ns > self.limit_ns
+        path = paths.sources[over].astype(np.int64) * self.members + paths.targets[over]
+        self._found.setdefault(selection, []).append(np.stack((path, paths.started_at_s[over])))
+
+    def read(self, selection: int, bins: BinsRead) -> OverRead:
+        """Return what a selection has over the limit; `bins` are those of all its delays."""
+        count = sum(n for low, n in zip(bins.low, bins.count, strict=True) if low >= self.limit_ns)
+        spikes = 0
+        if selection in self._found:
+            path, start = np.concatenate(self._found[selection], axis=1)
+            place = np.searchsorted(np.unique(np.concatenate(self._starts[selection])), start)
+            order = np.lexsort((place, path))
+            path, place = path[order], place[order]
+            spikes = int(path.size) - int(((np.diff(path) == 0) & (np.diff(place) <= 1)).sum())
+        return OverRead(limit_ns=self.limit_ns, count=count, spikes=spikes)
+
+
+def _distribution(
+    paths: SelectedPaths, merged: GroupedDistributions, key: int, metric: Metric, over: _Over
+) -> DistributionItem:
     at = int(np.searchsorted(merged.keys, key))
     present = at < merged.keys.size and merged.keys[at] == key
     column = merged.columns[:, at] if present else np.zeros(8, np.int32)
@@ -69,6 +109,7 @@ def _distribution(paths: SelectedPaths, merged: GroupedDistributions, key: int, 
     ends = np.cumsum(merged.lengths)
     words = merged.words[ends[at] - merged.lengths[at] : ends[at]] if present else np.empty(0, np.uint16)
     numbers = _numbers(column[:, None]) if count else {}
+    bins = _bins(words)
     return DistributionItem.model_construct(
         selection=paths.selection,
         title=paths.title,
@@ -79,7 +120,8 @@ def _distribution(paths: SelectedPaths, merged: GroupedDistributions, key: int, 
         sd_ns=numbers.get("sd"),
         quantiles_ns=_quantiles(words, int(column[MIN]), int(column[MAX])),
         clock_error_ns=int(column[CLOCK_ERROR]) if count and metric is not Metric.ROUND_TRIP else None,
-        bins=_bins(words),
+        over=over.read(key, bins),
+        bins=bins,
     )
 
 
