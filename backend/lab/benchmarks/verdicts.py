@@ -33,6 +33,8 @@ _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 _MOVED_AT_S = 7 * _DAY_S + 1234
 _SETTLED_S = 120
 _LOOK_BACK_S = 1800
+_WEATHER = ((5.0, 1.0), (30.0, 3.0), (120.0, 5.0))
+"""Memory of weather in minutes, and its standard deviation in points of performance."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -107,12 +109,36 @@ def judged(seen: Course, by: str) -> MoveVerdict:
         history = MetricHistory(seen.at_s, seen.moved, seen.control, seen.at_s, seen.old_us.mean(axis=0))
         observed = by_metric(history, _MOVED_AT_S, since_s, float(stayed[before].mean()))
     else:
-        observed = by_delays(seen.at_s, moved, stayed, since_s)
-    return MoveVerdict.CANNOT_TELL if isinstance(observed, Missing) else decide(observed, seen.promise()).verdict
+        observed = by_delays(seen.at_s, moved, stayed, _MOVED_AT_S, since_s)
+    return _verdict(observed, seen.promise())
+
+
+def daily(rng: np.random.Generator, gain: float) -> MoveVerdict:
+    """Return the verdict by metric on an application with a daily course of ± 10 % that no other has."""
+    at_s = np.arange(0, _MOVED_AT_S + 2 * _HOUR_S, _MINUTE_S)
+    day = 0.1 * np.sin(2 * np.pi * at_s / _DAY_S + rng.uniform(0, 7))
+    noise = _wandering(rng, 3, at_s.size, rng.uniform(2, 60), rng.uniform(0.005, 0.02))
+    demand = _wandering(rng, 1, at_s.size, 180, 0.05)[0]
+    moved = demand + day + noise[0] + np.log1p(gain) * (at_s >= _MOVED_AT_S)
+    path = 300 * np.exp(_wandering(rng, 1, at_s.size, 30, 0.02)[0])
+    history = MetricHistory(at_s, moved[None], demand + noise[1:], at_s, path)
+    return _verdict(by_metric(history, _MOVED_AT_S, _MOVED_AT_S + _SETTLED_S, 0.8), Interval(0.04, 0.016, 0.072))
+
+
+def weather(rng: np.random.Generator, memory_min: float, points: float) -> MoveVerdict:
+    """Return the verdict by delays where both placements wander about one performance: the true gain is 0."""
+    at_s = np.arange(0, _MOVED_AT_S + 2 * _HOUR_S, _MINUTE_S)
+    moved, stayed = 0.8 + _wandering(rng, 2, at_s.size, memory_min, points / 100)
+    observed = by_delays(at_s, moved, stayed, _MOVED_AT_S, _MOVED_AT_S + _SETTLED_S)
+    return _verdict(observed, Interval(0.05, 0.02, 0.09))
+
+
+def _verdict(observed: Interval | Missing, promise: Interval) -> MoveVerdict:
+    return MoveVerdict.CANNOT_TELL if isinstance(observed, Missing) else decide(observed, promise).verdict
 
 
 def main(seed: int, worlds: int = WORLDS) -> None:
-    """Print the share of false and of true verdicts that hold."""
+    """Print the share of false and of true verdicts that hold, under a daily course, and under weather that lasts."""
     rng = np.random.default_rng(seed)
     counts: dict[tuple[World, str], Counter[MoveVerdict]] = {}
     for world in World:
@@ -137,6 +163,21 @@ def main(seed: int, worlds: int = WORLDS) -> None:
         _held(gained),
         worlds=sum(count.total() for count in gained),
         verdicts={name: count for name, count in detail.items() if name.startswith("gain")},
+    )
+
+    courses = {gain: Counter(daily(rng, gain) for _ in range(worlds)) for gain in (0.0, 0.05, -0.05)}
+    unsure = sum(count[MoveVerdict.CANNOT_TELL] for count in courses.values())
+    report(
+        "recommendations_verdict_cannot_tell_daily_percent",
+        100 * unsure / (3 * worlds),
+        verdicts={str(gain): dict(count) for gain, count in courses.items()},
+        false_held_percent=_held([courses[0.0], courses[-0.05]]),
+    )
+    lasting = {memory: Counter(weather(rng, memory, points) for _ in range(worlds)) for memory, points in _WEATHER}
+    report(
+        "recommendations_verdict_false_held_percent",
+        max(_held([count]) for count in lasting.values()),
+        verdicts={str(memory): dict(count) for memory, count in lasting.items()},
     )
 
 

@@ -78,6 +78,7 @@ class _Surroundings:
     mesh: MeshState
     request: RecommendationRequest
     applied_at: datetime
+    before: MatrixHistory
     after: MatrixHistory
     of_application: dict[UUID, list[MetricSource]]
     others: list[Application]
@@ -125,6 +126,7 @@ def _surroundings(
         at for at in queries.applied_times(session, mesh.id, recommendation.id) if at > applied_at - BEFORE - OBSERVED
     ]
     of_application = learning.sources_by_application(session, mesh.id)
+    begin = max([applied_at - BEFORE, *(at + SETTLED for at in other_moves if at <= applied_at)])
     moved = {step.application.id for step in steps}
     touched = {end.id for step in steps for end in (step.source, step.target) if end is not None}
     others = [
@@ -139,10 +141,11 @@ def _surroundings(
         mesh,
         request,
         applied_at,
+        load_instance.load_long_history(session, mesh, request, begin, applied_at),
         load_instance.load_history(session, mesh, request, since, since + OBSERVED),
         of_application,
         others,
-        max([applied_at - BEFORE, *(at + SETTLED for at in other_moves if at <= applied_at)]),
+        begin,
         any(applied_at < at < since + OBSERVED for at in other_moves),
     )
 
@@ -193,15 +196,12 @@ def _metric_history(around: _Surroundings, moved: _Moved, sources: list[MetricSo
     at_s = np.arange(start_s, int((around.since + OBSERVED).timestamp()), 60, dtype=np.int64)
     control = [source for other in around.others for source in around.of_application[other.id]]
     rows = [[_logarithms(around, source, at_s) for source in group] for group in (sources, control)]
-    before = load_instance.load_long_history(
-        around.session, around.mesh, around.request, around.begin, around.applied_at
-    )
     return MetricHistory(
         at_s,
         np.array(rows[0]).reshape(-1, at_s.size),
         np.array(rows[1]).reshape(-1, at_s.size),
-        np.concatenate([before.started_at_s, around.after.started_at_s]),
-        np.concatenate([_old_path_us(moved, part) for part in (before, around.after)]),
+        np.concatenate([around.before.started_at_s, around.after.started_at_s]),
+        np.concatenate([_old_path_us(moved, part) for part in (around.before, around.after)]),
     )
 
 
@@ -230,6 +230,7 @@ def _old_path_us(moved: _Moved, history: MatrixHistory) -> Floats:
 
 def _by_delays(around: _Surroundings, moved: _Moved) -> Interval | Missing:
     trips = around.after.round_trips_ns
+    moved_at_s, since_s = (int(np.ceil(at.timestamp())) for at in (around.applied_at, around.since))
     risk_model: RiskModel | None = None
     roots = load_instance.root_positions(moved.application)
     if around.request.risk is not None and roots:
@@ -237,13 +238,18 @@ def _by_delays(around: _Surroundings, moved: _Moved) -> Interval | Missing:
         risk_model = load_instance.load_risk_model(
             around.session, around.mesh, around.after, around.request.risk, from_machines
         )
+    # Distributions are those of the hour after the moves: before them the statistic of each window has to do.
     stayed, now = (
-        performance_series(moved.links, at, trips, moved.sensitivity, risk_model).performance
+        np.concatenate(
+            [
+                performance_series(moved.links, at, around.before.round_trips_ns, moved.sensitivity).performance,
+                performance_series(moved.links, at, trips, moved.sensitivity, risk_model).performance,
+            ]
+        )
         for at in (moved.old, moved.new)
     )
-    return verdict.by_delays(
-        around.after.started_at_s, now, stayed, int(np.ceil(around.since.timestamp())), _curve_error(moved, trips)
-    )
+    at_s = np.concatenate([around.before.started_at_s, around.after.started_at_s])
+    return verdict.by_delays(at_s, now, stayed, moved_at_s, since_s, _curve_error(moved, trips))
 
 
 def _curve_error(moved: _Moved, round_trips_ns: np.ndarray) -> float:

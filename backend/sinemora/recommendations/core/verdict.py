@@ -4,13 +4,15 @@ What changed for others too, or would have come by itself, is not a gain of the 
 
 By delays: the VMs that the tasks left are still measured. The control is the same application at its old VMs in the
 same windows. Before the moves the two are one, so their difference after them is the difference in differences. A path
-that returned by itself and a network that changed for all change both. The curve turns delays into performance: an
-application that does not follow its curve goes unnoticed.
+that returned by itself and a network that changed for all change both. Weather that lasts for hours moves a whole hour:
+how much, the hours before the moves show, in which both placements were measured. The curve turns delays into
+performance: an application that does not follow its curve goes unnoticed.
 
 By metric: the application's own metric, after the moves and in hours before them, less the metrics of applications that
-did not move. Only hours count in which the old paths were as they are now; a move chosen at a bad moment is otherwise
-credited with the end of that moment (regression to the mean; Ashenfelter 1978 found such a dip before training
-programmes).
+did not move. With some days of history an hour is compared with the same hour of earlier days and with their trend,
+because an application may have a daily course that others do not share. Only hours count in which the old paths were as
+they are now; a move chosen at a bad moment is otherwise credited with the end of that moment (regression to the mean;
+Ashenfelter 1978 found such a dip before training programmes).
 
 Neighbouring windows are alike, so intervals of single windows would be too narrow. Times are collapsed into blocks, and
 the mean of each counts as one value, with Student's t for few of them (Bertrand, Duflo, Mullainathan 2004, "How much
@@ -35,6 +37,12 @@ DELAY_BLOCK_S = 600
 _DELAY_BLOCKS_MIN = 5
 HOURS_MIN = 6
 """Least number of comparable hours before the moves: they show how much one hour differs from another."""
+DAYS_MIN = 2
+"""Least number of earlier days with a comparable same hour: with fewer, an hour is compared with all hours."""
+_DAY = 24
+_UNSEEN = 3.0
+"""Factor of the error where no hours before the moves are known: weather that remembers one or two hours moves an hour
+by two to three times what its blocks of ten minutes show."""
 _MINUTES_MIN = 30
 """Least number of minutes of an hour that have the metric and its control."""
 _MATCH_US, _MATCH_SHARE = 10.0, 0.10
@@ -112,12 +120,14 @@ def decide(observed: Interval, promised: Interval) -> Decision:
     return Decision(MoveVerdict.HELD, "A gain was observed, and it agrees with the promised one.")
 
 
-def by_delays(at_s: Times, moved: Floats, stayed: Floats, since_s: int, curve_error: float = 0.0) -> Interval | Missing:
+def by_delays(
+    at_s: Times, moved: Floats, stayed: Floats, moved_at_s: int, since_s: int, curve_error: float = 0.0
+) -> Interval | Missing:
     """Estimate the gain of the new placement over the old one in the same windows, which begin at `at_s`.
 
-    `moved` and `stayed` are the performance of the application at its new and at its old VMs. Windows before `since_s`,
-    and later than `OBSERVED_S` after it, do not count. `curve_error` is the standard error of the gain that the curve
-    brings in.
+    `moved` and `stayed` are the performance of the application at its new and at its old VMs. Windows from `since_s`,
+    and no later than `OBSERVED_S` after it, give the gain. Windows before `moved_at_s` show how much the gain of one
+    hour differs from that of another. `curve_error` is the standard error of the gain that the curve brings in.
     """
     counts = (at_s >= since_s) & (at_s < since_s + OBSERVED_S)
     if not np.isfinite(moved[counts]).any():
@@ -134,9 +144,13 @@ def by_delays(at_s: Times, moved: Floats, stayed: Floats, since_s: int, curve_er
             final=False,
         )
     spread, alike = _spread(means)
-    return _interval(
-        float(means.mean()), float(np.hypot(spread * np.sqrt(alike / means.size), curve_error)), means.size
-    )
+    error = spread * float(np.sqrt(alike / means.size))
+    hours = _hours_before(at_s, moved - stayed, moved_at_s)
+    hours = hours[np.isfinite(hours)]
+    if hours.size < HOURS_MIN:
+        return _interval(float(means.mean()), float(np.hypot(_UNSEEN * error, curve_error)), means.size)
+    error = max(error, _spread(hours)[0])
+    return _interval(float(means.mean()), float(np.hypot(error, curve_error)), hours.size)
 
 
 def by_metric(seen: MetricHistory, moved_at_s: int, since_s: int, performance_before: float) -> Interval | Missing:
@@ -152,16 +166,16 @@ def by_metric(seen: MetricHistory, moved_at_s: int, since_s: int, performance_be
         )
     difference = _common(seen.moved) - _common(seen.control)
     ended_s = moved_at_s - moved_at_s % 60
-    count = max(0, ended_s - int(seen.at_s.min(initial=ended_s))) // OBSERVED_S
-    begun_s = ended_s - count * OBSERVED_S
     (after,) = _block_means(seen.at_s, difference, since_s, OBSERVED_S, 1, _MINUTES_MIN)
     (now_us,) = _block_means(seen.path_at_s, seen.old_path_us, since_s, OBSERVED_S, 1)
     if not np.isfinite(after):
         return Missing("Too few values of the metric and of its control group after the moves.", final=False)
     if not np.isfinite(now_us):
         return OLD_PATHS_UNKNOWN
-    before = _block_means(seen.at_s, difference, begun_s, OBSERVED_S, count, _MINUTES_MIN)
-    then_us = _block_means(seen.path_at_s, seen.old_path_us, begun_s, OBSERVED_S, count)
+    before = _hours_before(seen.at_s, difference, ended_s, _MINUTES_MIN)
+    then_us = _hours_before(seen.path_at_s, seen.old_path_us, ended_s)
+    count = min(before.size, then_us.size)
+    before, then_us = before[:count], then_us[:count]
     known = np.isfinite(before) & np.isfinite(then_us)
     if known.sum() < HOURS_MIN:
         return Missing(
@@ -175,11 +189,8 @@ def by_metric(seen: MetricHistory, moved_at_s: int, since_s: int, performance_be
             f" {int(alike.sum())} of {int(known.sum())} hours before the moves; {HOURS_MIN} are needed. They may have"
             " changed by themselves."
         )
-    hours = before[alike]
-    spread, factor = _spread(hours)
-    # The hour after the moves is one more observation: its spread adds to that of the mean before.
-    error = float(spread * np.sqrt(1 + factor / hours.size))
-    relative = _interval(float(after - hours.mean()), error, hours.size)
+    expected, error, values = _forecast(np.flatnonzero(alike) + 1, before[alike])
+    relative = _interval(float(after) - expected, error, values)
     return Interval(
         *(performance_before * float(np.expm1(part)) for part in (relative.mean, relative.low, relative.high))
     )
@@ -199,6 +210,32 @@ def _common(control: Floats) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
+def _hours_before(at_s: Times, values: Floats, ended_s: int, values_min: int = 1) -> Floats:
+    """Return the mean of each hour before `ended_s`, the latest first; NaN with less than `values_min` values."""
+    count = max(0, ended_s - int(at_s.min(initial=ended_s))) // OBSERVED_S
+    return _block_means(at_s, values, ended_s - count * OBSERVED_S, OBSERVED_S, count, values_min)[::-1]
+
+
+def _forecast(ago: Times, hours: Floats) -> tuple[float, float, int]:
+    """Return the value that hours so many hours `ago` (from 1) let expect now, its standard error, and how many count.
+
+    Least squares with a level for each hour of the day and a trend where `DAYS_MIN` earlier days have this hour; else
+    the mean of all.
+    """
+    levels = np.zeros(hours.size, np.int64)
+    days = (ago % _DAY == 0).sum()
+    if days >= DAYS_MIN and hours.size > np.unique(ago % _DAY).size + HOURS_MIN:
+        levels = ago % _DAY
+    columns = (levels[:, None] == np.unique(levels)).astype(np.float64)
+    if levels.any():
+        columns = np.column_stack((columns, ago / _DAY))
+    inverse = np.linalg.pinv(columns.T @ columns)
+    fitted = inverse @ columns.T @ hours
+    spread, factor = _spread(hours - columns @ fitted, columns.shape[1])
+    # Now is the first level, without trend. It is one more observation: its spread adds to that of the fit.
+    return float(fitted[0]), float(spread * np.sqrt(1 + factor * inverse[0, 0])), hours.size - columns.shape[1] + 1
+
+
 def _block_means(at_s: Times, values: Floats, start_s: int, length_s: int, count: int, values_min: int = 1) -> Floats:
     """Return the mean of the known values of each of `count` blocks from `start_s`; NaN with less than `values_min`."""
     block = (at_s - start_s) // length_s
@@ -208,11 +245,11 @@ def _block_means(at_s: Times, values: Floats, start_s: int, length_s: int, count
     return np.where(numbers >= values_min, sums / np.maximum(numbers, 1), np.nan)
 
 
-def _spread(means: Floats) -> tuple[float, float]:
+def _spread(means: Floats, fitted: int = 1) -> tuple[float, float]:
     """Return the standard deviation of blocks, and the factor by which likeness of neighbours raises a mean's variance.
 
-    The autocorrelation of few values is estimated too low by about (1 + 4 r) / n (M. G. Kendall 1954), and their
-    standard deviation with it.
+    `fitted`: number of parameters that were estimated from the blocks. The autocorrelation of few values is estimated
+    too low by about (1 + 4 r) / n (M. G. Kendall 1954), and their standard deviation with it.
     """
     n = means.size
     centred = means - means.mean()
@@ -222,7 +259,7 @@ def _spread(means: Floats) -> tuple[float, float]:
     estimated = float(centred[1:] @ centred[:-1]) / squares
     r = float(np.clip(estimated + (1 + 4 * estimated) / n, 0.0, 0.9))
     factor = min((1 + r) / (1 - r), n / 2)
-    return max(float(np.sqrt(squares / (n - factor))), _SPREAD_LEAST), factor
+    return max(float(np.sqrt(squares / max(n - fitted + 1 - factor, 1.0))), _SPREAD_LEAST), factor
 
 
 def _interval(mean: float, error: float, blocks: int) -> Interval:

@@ -49,45 +49,64 @@ def test_delays_compare_both_placements_in_the_same_windows():
     at_s = np.arange(0, MOVED_AT + 2 * HOUR, 60)
     weather = 0.05 * rng.standard_normal(at_s.size)
     good, bad = 0.9 + weather, 0.6 + weather
-    gain = by_delays(at_s, good, bad, SINCE)
+    gain = by_delays(at_s, good, bad, MOVED_AT, SINCE)
     assert isinstance(gain, Interval)
     assert gain.mean == pytest.approx(0.3)
     assert gain.low < gain.mean < gain.high
     # The old placement was bad until the move, and is as good as the new one since.
-    returned = by_delays(at_s, good, np.where(at_s < SINCE, bad, good + 0.01 * rng.standard_normal(at_s.size)), SINCE)
+    noise = 0.01 * rng.standard_normal(at_s.size)
+    returned = by_delays(at_s, good, np.where(at_s < SINCE, bad, good + noise), MOVED_AT, SINCE)
     assert isinstance(returned, Interval)
     assert decide(returned, PROMISED).verdict is MoveVerdict.NOT_HELD
     # The curve's error widens the interval.
-    wide = by_delays(at_s, good, bad, SINCE, curve_error=0.2)
+    wide = by_delays(at_s, good, bad, MOVED_AT, SINCE, curve_error=0.2)
     assert isinstance(wide, Interval)
     assert wide.high - wide.low > 0.8
 
 
-def test_windows_before_the_moves_never_count():
+def test_windows_before_the_moves_show_how_much_hours_differ_and_nothing_else():
     rng = np.random.default_rng(2)
-    at_s = np.arange(0, SINCE, 60)
+    at_s = np.arange(0, MOVED_AT, 60)
     good, bad = (level + 0.01 * rng.standard_normal(at_s.size) for level in (0.9, 0.6))
-    answer = by_delays(at_s, good, bad, SINCE)
+    answer = by_delays(at_s, good, bad, MOVED_AT, SINCE)
     assert isinstance(answer, Missing)
     assert not answer.final
-    # Nor do they change what later windows say.
     later = np.arange(SINCE, SINCE + HOUR, 60)
     ends = [0.7 + 0.01 * rng.standard_normal(later.size) for _ in range(2)]
-    alone = by_delays(later, ends[0], ends[1], SINCE)
-    both = by_delays(
-        np.concatenate([at_s, later]), np.concatenate([good, ends[0]]), np.concatenate([bad, ends[1]]), SINCE
+    # Weather that remembers hours shifts whole hours against one another.
+    shifts = 0.05 * rng.standard_normal(at_s.size // 60).repeat(60)
+    calm, wild = (
+        by_delays(
+            np.concatenate([at_s, later]),
+            np.concatenate([good + shift, ends[0]]),
+            np.concatenate([bad, ends[1]]),
+            MOVED_AT,
+            SINCE,
+        )
+        for shift in (0.0, shifts)
     )
-    assert alone == both
+    alone = by_delays(later, ends[0], ends[1], MOVED_AT, SINCE)
+    assert isinstance(calm, Interval)
+    assert isinstance(wild, Interval)
+    assert isinstance(alone, Interval)
+    assert calm.mean == wild.mean == alone.mean
+    assert wild.high - wild.mean > 0.08 > alone.high - alone.mean > calm.high - calm.mean
+
+
+def test_a_daily_course_that_others_do_not_share_is_no_gain():
+    verdicts_of = {gain: [verdicts.daily(np.random.default_rng(n), gain) for n in range(8)] for gain in (0.0, 0.05)}
+    assert MoveVerdict.HELD not in verdicts_of[0.0]
+    assert verdicts_of[0.05].count(MoveVerdict.HELD) >= 5
 
 
 def test_paths_that_are_not_measured_are_named():
     at_s = np.arange(SINCE, SINCE + HOUR, 60)
     some, none = np.full(at_s.size, 0.8), np.full(at_s.size, np.nan)
     for moved, stayed, words in ((none, some, "new placement"), (some, none, "tasks left")):
-        answer = by_delays(at_s, moved, stayed, SINCE)
+        answer = by_delays(at_s, moved, stayed, MOVED_AT, SINCE)
         assert isinstance(answer, Missing)
         assert words in answer.reason
-    few = by_delays(at_s[:10], some[:10], some[:10], SINCE)
+    few = by_delays(at_s[:10], some[:10], some[:10], MOVED_AT, SINCE)
     assert isinstance(few, Missing)
     assert "Too few windows" in few.reason
 
