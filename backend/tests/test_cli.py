@@ -46,7 +46,7 @@ def test_help_imports_no_command_and_no_settings() -> None:
         ([], "Missing command"),
         (["recommend", "--mesh", "a", "--policy", "gang"], "'best', 'nomora'"),
         (["export", "weather", "--mesh", "a"], "comparison, distribution, latency-budgets, losses"),
-        (["simulate", "--policy", "best"], "'never_move', 'exact', 'budget'"),
+        (["simulate", "--policy", "gang"], "'nomora', 'best', 'best_no_moves'"),
         (["receivers", "add", "a", "--kind", "fax"], "'email', 'webhook', 'slack', 'pagerduty', 'teams'"),
         (["rules", "preview", "Slow"], "--source"),
         (["recommend", "--mesh", "a", "--minutes", "x"], "--minutes"),

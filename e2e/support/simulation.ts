@@ -35,7 +35,9 @@ export const world = {
   window_s: 10,
   history_s: 7_200,
   noise: 0.15,
-  move_price: 20,
+  move_cost: 0.01,
+  moves_max: null,
+  move_price: null,
   mix: { 'memcached-server': 0.5, 'strads-lasso': 0.25, 'tensorflow-mnist': 0.25 },
   nomora: { p_m: 105, p_r: 110, omega: 0, gamma: 1001, beta: 0, aggregate: true },
   preemption: false,
@@ -46,4 +48,4 @@ export const world = {
   statistics: null,
 }
 
-export const policies = [policy('random', 0.25, false), policy('gang_budget', 0.5, true)]
+export const policies = [policy('random', 0.25, false), policy('best', 0.5, true)]

@@ -31,18 +31,18 @@ pub fn anneal(
         return None;
     }
     let first = (state.at.clone(), state.total());
-    place_waiting(&mut state);
-    let only_starts = problem.other.is_empty();
-    if only_starts && !any_waits(&state) && state.pays() {
-        return Some(state.at);
-    }
-    let mut random = Random::new(seed);
     let machines = state.sizes.machines;
     let near = if problem.other.is_empty() {
         Vec::new()
     } else {
         neighbours(problem, machines)
     };
+    place_waiting(&mut state, &near);
+    let only_starts = problem.other.is_empty();
+    if only_starts && !any_waits(&state) && state.pays() {
+        return Some(state.at);
+    }
+    let mut random = Random::new(seed);
     let begun = state.total();
     let (mut now, mut best) = (0.0, 0.0);
     let mut chosen = state.at.clone();

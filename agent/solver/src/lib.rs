@@ -1,4 +1,4 @@
-//! Loops of placement and simulation: costs of arcs, the network simplex for flows, annealing, simulated latency.
+//! Loops of placement and simulation: a search with its bounds, simulated latency.
 //!
 //! Matrices are slices, row after row. Numbers come from Python as they are in its arrays: nodes, arcs and machines are
 //! 32- or 64-bit integers, of which negative ones are none.
@@ -7,19 +7,14 @@ mod alone;
 pub mod annealing;
 pub mod branching;
 pub mod by_job;
-pub mod costs;
 mod graphs;
 pub mod latency;
 mod making_room;
-pub mod network_simplex;
 mod potential;
 pub mod problem;
 mod random;
 pub mod relaxation;
-pub mod roots;
-pub mod start;
 mod state;
-pub mod tree;
 mod waiting;
 pub mod watch;
 
@@ -27,20 +22,20 @@ pub mod watch;
 macro_rules! vectorized {
     (
         $(#[$doc:meta])*
-        $visible:vis fn $name:ident $(<$kind:ident: $bound:ident>)? ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block
+        $visible:vis fn $name:ident ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block
     ) => {
         $(#[$doc])*
         #[allow(clippy::too_many_arguments)]
-        $visible fn $name $(<$kind: $bound>)? ($($argument: $type),*) $(-> $result)? {
+        $visible fn $name  ($($argument: $type),*) $(-> $result)? {
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
-            fn plain $(<$kind: $bound>)? ($($argument: $type),*) $(-> $result)? $body
+            fn plain  ($($argument: $type),*) $(-> $result)? $body
 
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2")]
                 #[allow(unsafe_code, clippy::too_many_arguments)]
-                unsafe fn wide $(<$kind: $bound>)? ($($argument: $type),*) $(-> $result)? {
+                unsafe fn wide  ($($argument: $type),*) $(-> $result)? {
                     plain($($argument),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx2") {

@@ -24,7 +24,7 @@ from sinemora.operations.embedded.services import services
 from tests.api_clients import Member
 from tests.waits import until
 
-LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["gang_budget"]}
+LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["best"]}
 
 
 @contextmanager

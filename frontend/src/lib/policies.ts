@@ -13,8 +13,12 @@ type Policies = Readonly<Record<string, Policy>>
 /** Policies of recommendations, in the order they are offered. */
 export const POLICIES: Policies = strings.policies
 
-/** Policies of simulations. Some share an identifier with one of recommendations, but not its meaning. */
+/** Policies of simulations; `best` and `nomora` are those of recommendations. */
 export const SIMULATED_POLICIES: Policies = strings.simulatedPolicies
 
 /** Return a policy by its identifier; a newer server may have one that is not known here. */
 export const policyOf = (policies: Policies, id: string): Policy => policies[id] ?? { name: id, line: '' }
+
+/** Return a simulated policy by its identifier; reports of before may have one that was retired. */
+export const simulatedPolicy = (id: string): Policy =>
+  policyOf({ ...strings.retiredPolicies, ...SIMULATED_POLICIES }, id)

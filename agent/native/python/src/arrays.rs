@@ -10,9 +10,6 @@ pub(crate) trait Number: Element {
     const NAME: &str;
 }
 
-impl Number for i8 {
-    const NAME: &str = "int8";
-}
 impl Number for u8 {
     const NAME: &str = "uint8";
 }
@@ -88,39 +85,6 @@ impl Flags {
     /// A byte for each flag.
     pub(crate) fn slice(&self) -> &[u8] {
         self.0.slice()
-    }
-}
-
-/// An array of any shape that is changed in place, row by row.
-pub(crate) struct InOut<T: Number> {
-    buffer: PyBuffer<T>,
-}
-
-impl<'py, T: Number> FromPyObject<'_, 'py> for InOut<T> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let buffer = PyBuffer::<T>::get(&object)?;
-        let ready = buffer.is_c_contiguous() && buffer.buf_ptr().cast::<T>().is_aligned();
-        if ready && !buffer.readonly() {
-            Ok(Self { buffer })
-        } else {
-            Err(crate::unfit())
-        }
-    }
-}
-
-impl<T: Number> InOut<T> {
-    /// Return the numbers. No one else may read or write the array meanwhile, with or without the interpreter's lock.
-    pub(crate) fn slice(&mut self) -> &mut [T] {
-        let size = self.buffer.item_count();
-        if size == 0 {
-            return &mut [];
-        }
-        // SAFETY: the buffer keeps the memory of the array alive for as long as `self`; it is writable, contiguous, aligned
-        // and of this type of number (checked above). Callers of the module pass an array once to a call, and leave it
-        // alone until that returns.
-        unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast::<T>(), size) }
     }
 }
 

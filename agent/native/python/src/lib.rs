@@ -54,9 +54,7 @@ mod module {
     use super::matrix::{bin_codes, describe_cells, measure_cells, newest_windows};
     #[pymodule_export]
     use super::placement::{
-        anneal, branch, candidate_pairs, cheapest_machines, cheapest_root, cluster_latency,
-        fill_cheapest, fill_costs, hang_all, pivot, place_by_job, placement_bound, traced_latency,
-        violating_pairs, walk_tree,
+        anneal, branch, cluster_latency, place_by_job, placement_bound, traced_latency,
     };
     #[pymodule_export]
     use super::reports::{WindowColumns, read_reports};

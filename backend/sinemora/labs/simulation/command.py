@@ -4,6 +4,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -17,11 +18,11 @@ from sinemora.applications.curves.core.curve import Curve
 from sinemora.applications.curves.core.fit import fit
 from sinemora.applications.curves.core.library import LIBRARY
 from sinemora.applications.curves.core.observations import ObservationError
+from sinemora.labs.simulation.core import best, series
 from sinemora.labs.simulation.core import report as reports
-from sinemora.labs.simulation.core import series
 from sinemora.labs.simulation.core import trace as traces
 from sinemora.labs.simulation.core.inputs import Inputs, drawn_jobs, drawn_round_trips
-from sinemora.labs.simulation.core.schemes import Scheme
+from sinemora.labs.simulation.core.schemes import BEST, Scheme
 from sinemora.labs.simulation.core.simulate import ROOTS_MAX, World
 from sinemora.labs.simulation.core.simulate import simulate as run_simulation
 from sinemora.labs.simulation.core.state import SimulationState, StateError
@@ -40,11 +41,11 @@ _CURVE_POINTS = 200
 _MIX = ", ".join(f"{key}={share:g}" for key, share in _WORLD.mix.items())
 _EPILOG = """\b
 Examples:
-  sinemora simulate --policy random --policy gang_budget --hours 2
-  sinemora simulate --machines 12500 --hours 19.5 --trace google2011 --kept runs --report runs   (19.5 h of the trace)
+  sinemora simulate --policy random --policy best --hours 2
+  sinemora simulate --policy random --policy nomora_105_110 --machines 12500 --hours 19.5 --trace google2011 --kept runs
   sinemora simulate --policy nomora --p-m 120 --p-r 150 --preemption --beta 0.5
   sinemora simulate --rack-size 192 --pod-racks 48 --mix spark-glm=0.5 --mix dns=0.5
-  sinemora simulate --noise 0.15 --policy never_move --policy exact --policy budget
+  sinemora simulate --noise 0.15 --policy best --move-cost 0.02 --moves-max 10
   sinemora simulate --kept runs --upload https://sinemora.example --name "A tenth"   (key in SINEMORA_API_KEY or --key)
 
 Without --trace, jobs are drawn from the statistics of the Google trace of 2011. The folder of a trace contains
@@ -56,7 +57,7 @@ cluster-*.csv: one round trip in µs per line, one line per second, as many line
 beyond are the history that --history-s reads.
 
 --p-m, --p-r, --omega, --gamma, --beta and --preemption are parameters of the policy nomora. The policies nomora_… have
-the published ones.
+the published ones. --move-cost and --moves-max are parameters of the policy best, which recommendations use too.
 
 --kept stores the state of every policy on disk. An interrupted run continues with the same command; finished policies
 are not simulated again, so --upload sends their report at once.
@@ -95,7 +96,8 @@ def simulate(
     ] = _WORLD.history_s,
     seed: Annotated[int, Option(help="Seed of the random numbers.")] = _WORLD.seed,
     hours: Annotated[float, Option(help="Length of the simulation, in hours.")] = _WORLD.seconds / 3600,
-    move_price: Annotated[int, Option(help="Price of a move, in cost points.")] = _WORLD.move_price,
+    move_cost: Annotated[float, Option(help="Least gain of a move in performance.")] = _WORLD.move_cost,
+    moves_max: Annotated[int | None, Option(help="Most moves of a round.", show_default="no limit")] = _WORLD.moves_max,
     p_m: Annotated[int, Option(help="Cost up to which a machine is preferred.")] = _NOMORA.p_m,
     p_r: Annotated[int, Option(help="Cost up to which a rack is preferred.")] = _NOMORA.p_r,
     omega: Annotated[float, Option(help="Cost of a waiting task per second.")] = _NOMORA.omega,
@@ -142,7 +144,8 @@ def simulate(
         window_s=window_s,
         history_s=history_s,
         noise=noise,
-        move_price=move_price,
+        move_cost=move_cost,
+        moves_max=moves_max,
         seed=seed,
     )
     try:
@@ -150,12 +153,13 @@ def simulate(
     except SinemoraError as error:
         raise BadParameter(str(error)) from None
     key_missing = "--upload needs --key, SINEMORA_API_KEY or SINEMORA_API_KEY_FILE" if upload and not key else None
-    if problem := _invalid(world) or key_missing:
+    policies = policy or list(Scheme)
+    if problem := _invalid(world, policies) or key_missing:
         sys.stderr.write(f"simulate: {problem}\n")
         raise Exit(2)
     try:
         inputs = _inputs(world, trace, latency, statistics)
-        lines = [reports.summary(_run(world, scheme, inputs, kept)) for scheme in policy or list(Scheme)]
+        lines = [reports.summary(_run(world, scheme, inputs, kept)) for scheme in policies]
     except (traces.TraceError, series.SeriesError, StateError, OSError) as error:
         sys.stderr.write(f"\nsimulate: {error}\n")
         raise Exit(1) from None
@@ -216,7 +220,7 @@ def _fitted(file: Path) -> Curve:
         raise ValueError(f"--mix {file}: {error.message}") from None
 
 
-def _invalid(world: World) -> str | None:
+def _invalid(world: World, policies: Sequence[Scheme]) -> str | None:
     if world.machines < 2 or world.slots < 2:
         return "at least 2 machines of 2 slots are needed"
     if not 1 <= world.roots <= ROOTS_MAX:
@@ -237,8 +241,10 @@ def _invalid(world: World) -> str | None:
         return (
             "steps and windows must be at least 1 s, the past at least 0 s, rounds and the simulation at least one step"
         )
-    if not 0 <= world.noise < 1 or world.move_price < 0:
-        return "--noise must be at least 0 and below 1, --move-price at least 0"
+    if not 0 <= world.noise < 1 or not 0 <= world.move_cost <= 1 or (world.moves_max or 0) < 0:
+        return "--noise must be at least 0 and below 1, --move-cost 0 to 1, --moves-max at least 0"
+    if world.machines > best.MACHINES_MAX and BEST & set(policies):
+        return f"the policy best is simulated on up to {best.MACHINES_MAX:,} machines: name other policies (--policy)"
     return None
 
 

@@ -23,8 +23,8 @@ from sinemora.labs.simulation.schemas import SimulationCreate, SimulationRun
 from sinemora.recommendations.placement.policies.nomora import Parameters
 
 _COPIED = {
-    "machines", "slots", "rack_size", "pod_racks", "step_s", "round_s", "window_s", "history_s", "noise", "move_price",
-    "preemption", "roots", "start_at_random", "seed",
+    "machines", "slots", "rack_size", "pod_racks", "step_s", "round_s", "window_s", "history_s", "noise", "move_cost",
+    "moves_max", "preemption", "roots", "start_at_random", "seed",
 }  # fmt: skip
 
 

@@ -67,6 +67,9 @@ class PolicyOutcome(Write):
     policy: PolicyName
     jobs: Annotated[int, Field(ge=0, le=1_000_000_000)]
     area_percent: Percent
+    plain_area_percent: Percent | None = None
+    placed_area_percent: Percent | None = None
+    plain_placed_area_percent: Percent | None = None
     source_percent: Percent | None
     worst_job: Share
     solver_s: Quantiles | None
@@ -111,7 +114,9 @@ class SimulatedWorld(Write):
     window_s: Whole
     history_s: Annotated[int, Field(ge=0, le=1_000_000_000)]
     noise: Share
-    move_price: Annotated[int, Field(ge=0, le=1_000_000_000)]
+    move_cost: Share | None = None
+    moves_max: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
+    move_price: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
     mix: dict[Name, Share] = Field(default=dict(MIX), max_length=64)
     own_curves: dict[Name, Annotated[list[Point], Field(max_length=_CURVE_POINTS)]] = Field(
         default_factory=dict, max_length=64
@@ -159,7 +164,11 @@ class SimulationRun(Write):
     window_s: Annotated[int, Field(ge=1, le=3_600)] = _WORLD.window_s
     history_s: Annotated[int, Field(ge=0, le=86_400)] = _WORLD.history_s
     noise: Annotated[float, Field(ge=0, lt=1)] = _WORLD.noise
-    move_price: Annotated[int, Field(ge=0, le=1_000_000)] = _WORLD.move_price
+    move_cost: Annotated[Share, Field(description="Only best: least gain of a move in performance")] = _WORLD.move_cost
+    moves_max: Annotated[
+        Annotated[int, Field(ge=0, le=1_000_000)] | None,
+        Field(description="Only best: most moves of a round; null: no limit"),
+    ] = _WORLD.moves_max
     mix: Annotated[dict[str, float], Field(min_length=1, max_length=64)] = Field(default_factory=lambda: dict(MIX))
     nomora: NomoraParameters = Field(default_factory=NomoraParameters)
     preemption: bool = False

@@ -31,11 +31,8 @@ class Statistics:
 
     seconds: float
     """Time from problem to plan."""
-    rounds: int = 0
-    """Number of rounds of column generation, including the last, empty one."""
-    columns: int = 0
-    """Pairs of job and machine given to the solver."""
-    pivots: int = 0
+    arcs: int = 0
+    """Arcs of the network."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

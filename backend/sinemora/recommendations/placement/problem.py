@@ -187,8 +187,6 @@ class Problem:
     """Current machines of tasks; the rest of each job waits. Entries may repeat a job and machine."""
     running_s: Ints | None = None
     """Running time of the tasks of each entry of `current`: β of the published policy. None: β = 0."""
-    pinned: Ints | None = None
-    """Number of pinned tasks of each entry of `current`. None: all may move."""
     allowed: Mapping[int, Bools] = field(default_factory=dict)
     """Machines a job may use, shape (machines,); jobs not named may use all."""
     spread: tuple[Spread, ...] = ()
@@ -228,12 +226,6 @@ class Problem:
         roots = self.jobs.roots
         roots = roots[roots >= 0]
         return self.machines.slots - np.bincount(roots, minlength=len(self.machines))
-
-    def held(self) -> Assignment:
-        """Return the pinned tasks."""
-        if self.pinned is None:
-            return Assignment.nothing()
-        return Assignment(self.current.job, self.current.machine, self.pinned).merged()
 
     def with_roots(self, root: Ints) -> "Problem":
         """Return the problem with fixed roots: the first of each job, shape (jobs,), or all, shape (jobs, roots)."""

@@ -11,7 +11,7 @@ from sinemora.cli import main
 from tests.api_clients import Member
 from tests.terminal import listening
 
-SMALL = ["simulate", "--machines", "96", "--hours", "0.2", "--policy", "random", "--policy", "gang_budget"]
+SMALL = ["simulate", "--machines", "96", "--hours", "0.2", "--policy", "random", "--policy", "best"]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_reports_are_stored_listed_read_and_deleted(owner: Member, other_owner: Member, report: dict[str, Any]):
     first = owner.created("/v1/simulations", {"name": "a tenth", **report})
     second = owner.created("/v1/simulations", {"name": "a tenth", **report})
-    assert {name: first[name] for name in report} == report
+    assert first["policies"] == report["policies"]
+    assert first["world"] == report["world"] | {"move_price": None}
     path = f"/v1/simulations/{first['id']}"
     assert owner.get(path).json() == first
     page = owner.get("/v1/simulations", params={"limit": 1}).json()
@@ -41,6 +42,19 @@ def test_reports_are_stored_listed_read_and_deleted(owner: Member, other_owner: 
     assert other_owner.get("/v1/simulations").json()["items"] == []
     assert owner.delete(path).status_code == 204
     assert owner.get(path).status_code == 404
+
+
+def test_a_report_of_before_opens_with_its_retired_policy(owner: Member, report: dict[str, Any]):
+    old: Any = copy.deepcopy({"name": "old", **report})
+    del old["world"]["move_cost"], old["world"]["moves_max"]
+    old["world"]["move_price"] = 20
+    old["policies"][1]["policy"] = "gang_budget"
+    for name in ("plain_area_percent", "placed_area_percent", "plain_placed_area_percent"):
+        del old["policies"][1][name]
+    created = owner.created("/v1/simulations", old)
+    read = owner.get(f"/v1/simulations/{created['id']}").json()
+    assert (read["policies"][1]["policy"], read["policies"][1]["plain_area_percent"]) == ("gang_budget", None)
+    assert (read["world"]["move_price"], read["world"]["move_cost"]) == (20, None)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from sinemora.labs.simulation.schemas import SimulationRun
 from tests.api_clients import Member
 from tests.waits import WAIT_MOST_S, until
 
-SMALL = {"name": "Small", "machines": 96, "hours": 0.2, "policies": ["random", "gang_budget"]}
+SMALL = {"name": "Small", "machines": 96, "hours": 0.2, "policies": ["random", "best"]}
 
 
 def start(owner: Member, **changes: object) -> UUID:

@@ -8,7 +8,6 @@ import numpy.typing as npt
 from ortools.graph.python import min_cost_flow
 
 from sinemora.labs.simulation.core import workload
-from sinemora.recommendations.placement.matrix import waiting_costs
 from sinemora.recommendations.placement.problem import Assignment, Ints, Jobs, Machines, Nanoseconds, Problem
 
 
@@ -35,10 +34,8 @@ def free_moves(jobs: int, room: npt.NDArray[np.int64]) -> dict[str, Any]:
     }
 
 
-def random_problem(
-    rng: np.random.Generator, jobs: int = 0, machines: int = 0, most_tasks: int = 6, limits: bool = False
-) -> Problem:
-    """Jobs with roots, latencies of 0 to 1.1 ms and the source's curves; with `limits` on machines jobs may use."""
+def random_problem(rng: np.random.Generator, jobs: int = 0, machines: int = 0, most_tasks: int = 6) -> Problem:
+    """Jobs with roots, latencies of 0 to 1.1 ms and the source's curves."""
     jobs = jobs or int(rng.integers(1, 6))
     machines = machines or int(rng.integers(2, 9))
     one_way = rng.integers(0, 1_100_000, (machines, machines))
@@ -48,22 +45,23 @@ def random_problem(
     slots = rng.integers(0, 5, machines) + np.bincount(root, minlength=machines)
     racks = np.sort(rng.integers(0, 3, machines))
     spec = Jobs.of(rng.integers(0, most_tasks, jobs), root, rng.integers(0, 3, jobs))
-    allowed = {}
-    if limits:
-        for job in range(0, jobs, 2):
-            allowed[job] = rng.random(machines) < 0.6
-    return Problem(spec, Machines(slots, racks, racks // 2), Dense(ns), workload.curves(), allowed=allowed)
+    return Problem(spec, Machines(slots, racks, racks // 2), Dense(ns), workload.curves())
+
+
+def lost(problem: Problem) -> npt.NDArray[np.float64]:
+    """Performance lost at the nearest 10 µs to the nearest root, for every job and machine, one at a time."""
+    out = np.zeros((len(problem.jobs), len(problem.machines)))
+    for job, (roots, curve) in enumerate(zip(problem.jobs.roots, problem.jobs.curve, strict=True)):
+        nearest = problem.latency.rows(roots[roots >= 0]).min(axis=0)
+        for machine, latency_ns in enumerate(nearest):
+            step = min((int(latency_ns) + 5_000) // 10_000, 100)
+            out[job, machine] = 1.0 - min(1.0, float(problem.curves.values[step, curve]))
+    return out
 
 
 def true_costs(problem: Problem) -> npt.NDArray[np.int64]:
-    """100 / p at the nearest 10 µs for every job and machine, one at a time."""
-    out = np.zeros((len(problem.jobs), len(problem.machines)), np.int64)
-    for job, (root, curve) in enumerate(zip(problem.jobs.root, problem.jobs.curve, strict=True)):
-        for machine in range(len(problem.machines)):
-            step = min((int(problem.latency.rows(np.array([root]))[0, machine]) + 5_000) // 10_000, 100)
-            p = max(0.1, float(problem.curves.values[step, curve]))
-            out[job, machine] = round(100.0 / p)
-    return out
+    """Cost points 100 / p of every job and machine."""
+    return np.rint(100.0 / np.maximum(1.0 - lost(problem), 0.1)).astype(np.int64)
 
 
 def running(problem: Problem, rng: np.random.Generator, share: float = 0.8) -> Assignment:
@@ -73,8 +71,6 @@ def running(problem: Problem, rng: np.random.Generator, share: float = 0.8) -> A
     for job, size in enumerate(problem.jobs.size):
         for _ in range(size):
             open_ = np.flatnonzero(slots > 0)
-            if job in problem.allowed:
-                open_ = open_[problem.allowed[job][open_]]
             if len(open_) and rng.random() < share:
                 machine = int(rng.choice(open_))
                 slots[machine] -= 1
@@ -82,22 +78,21 @@ def running(problem: Problem, rng: np.random.Generator, share: float = 0.8) -> A
     return Assignment.of(entries).merged()
 
 
-def other_solver(problem: Problem) -> int:
-    """Solve the transportation problem with OR-tools, one arc per pair."""
-    matrix = true_costs(problem)
-    jobs, machines = matrix.shape
-    flow = min_cost_flow.SimpleMinCostFlow()
+def cheapest_flow(problem: Problem, costs: npt.NDArray[Any], waiting_cost: float) -> float:
+    """Return the least cost of all tasks at fixed roots by OR-tools, one arc per pair, to a millionth."""
+    jobs, machines = costs.shape
+    flow, unit = min_cost_flow.SimpleMinCostFlow(), 1_000_000
     sink = jobs + machines
-    waiting = waiting_costs(problem, matrix.astype(np.int32))
     for job in range(jobs):
-        flow.set_node_supply(job, int(problem.jobs.size[job]))
-        flow.add_arc_with_capacity_and_unit_cost(job, sink, int(problem.jobs.size[job]), int(waiting[job]))
+        size = int(problem.jobs.size[job])
+        flow.set_node_supply(job, size)
+        flow.add_arc_with_capacity_and_unit_cost(job, sink, size, round(waiting_cost * unit))
         for machine in range(machines):
-            if job not in problem.allowed or problem.allowed[job][machine]:
-                size = int(problem.jobs.size[job])
-                flow.add_arc_with_capacity_and_unit_cost(job, jobs + machine, size, int(matrix[job, machine]))
+            flow.add_arc_with_capacity_and_unit_cost(
+                job, jobs + machine, size, round(float(costs[job, machine]) * unit)
+            )
     for machine, free in enumerate(problem.free_slots()):
         flow.add_arc_with_capacity_and_unit_cost(jobs + machine, sink, int(free), 0)
     flow.set_node_supply(sink, -int(problem.jobs.size.sum()))
     assert flow.solve() == flow.OPTIMAL
-    return flow.optimal_cost()
+    return flow.optimal_cost() / unit

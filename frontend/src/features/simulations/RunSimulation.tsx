@@ -4,7 +4,7 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { useFollowedJob } from '~/api/jobs'
 import { useRunSimulation } from '~/api/simulations'
 import type { SimulationRun } from '~/api/types'
-import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
+import { SIMULATED_POLICIES, simulatedPolicy } from '~/lib/policies'
 import { longest } from '~/ui/CheckedInput'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -20,7 +20,7 @@ import { strings } from './strings'
 type Policy = SimulationRun['policies'][number]
 
 const POLICY_OPTIONS = Object.entries(SIMULATED_POLICIES).map(([value, { name }]) => ({ value, label: name }))
-const FIRST_POLICIES: Policy[] = ['random', 'nomora_105_110', 'nomora_preempt_beta0', 'gang_budget']
+const FIRST_POLICIES: Policy[] = ['random', 'nomora_105_110', 'nomora_preempt_beta0', 'best']
 /** Cost points of a waiting task: more than the worst placement costs. */
 const WAITING_COST = 1_001
 /** Machines per rack and racks per pod: the source's small cluster, and the data centre of Facebook. */
@@ -56,7 +56,8 @@ export function RunSimulation() {
         roots: number('roots'),
         noise: number('noise') / 100,
         history_s: number('history_min') * 60,
-        move_price: number('move_price'),
+        move_cost: number('move_cost') / 100,
+        moves_max: form.get('moves_max') ? number('moves_max') : null,
         start_at_random: form.get('start_at_random') !== null,
         seed: number('seed'),
         preemption,
@@ -137,14 +138,16 @@ export function RunSimulation() {
               w={190}
             />
             <NumberField
-              name="move_price"
-              label={<Term of="cost point">{strings.movePricePoints}</Term>}
+              name="move_cost"
+              label={strings.moveCostPoints}
               min={0}
-              max={1_000_000}
-              defaultValue={30}
+              max={100}
+              step="any"
+              defaultValue={1}
               required
               w={220}
             />
+            <NumberField name="moves_max" label={strings.movesPerRound} min={0} max={1_000_000} w={220} />
             <NumberField name="roots" label={strings.rootsPerJob} min={1} max={16} defaultValue={1} required w={190} />
             <NumberField name="seed" label={strings.seed} min={0} defaultValue={1} required w={100} />
             <Checkbox name="start_at_random" label={strings.startAtRandom} />
@@ -184,7 +187,7 @@ export function RunSimulation() {
 /** Return a note of the job with the name of the policy in place of its identifier: `random: step 24 of 60`. */
 function named(note: string): string {
   const [policy = '', ...rest] = note.split(': ')
-  return [policyOf(SIMULATED_POLICIES, policy).name, ...rest].join(': ')
+  return [simulatedPolicy(policy).name, ...rest].join(': ')
 }
 
 function Progress({ jobId }: { jobId: string }) {

@@ -6,8 +6,8 @@ import { useEdits } from '~/api/access'
 import { simulationQuery, useDeleteSimulation } from '~/api/simulations'
 import type { PolicyOutcome, SimulationDetail } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
-import { formatShare } from '~/lib/performance'
-import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
+import { formatPoints, formatShare } from '~/lib/performance'
+import { simulatedPolicy } from '~/lib/policies'
 import { formatMoment } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
@@ -108,9 +108,7 @@ function Distribution({ policies, measure }: { policies: PolicyOutcome[]; measur
           measure === 'scores'
             ? strings.distributionSummary(
                 formatCount(policies.length),
-                top
-                  ? strings.bestPolicy(policyOf(SIMULATED_POLICIES, top.policy).name, top.area_percent.toFixed(1))
-                  : '',
+                top ? strings.bestPolicy(simulatedPolicy(top.policy).name, top.area_percent.toFixed(1)) : '',
               )
             : strings.otherSummary(title, formatCount(lines.length))
         }
@@ -131,7 +129,7 @@ function Distribution({ policies, measure }: { policies: PolicyOutcome[]; measur
         {lines.map(({ n, policy }) => (
           <li key={policy}>
             <LineKey n={n} />
-            {policyOf(SIMULATED_POLICIES, policy).name}
+            {simulatedPolicy(policy).name}
           </li>
         ))}
       </ul>
@@ -153,7 +151,7 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
             cell: ({ policy }, n) => (
               <>
                 <LineKey n={n} />
-                {policyOf(SIMULATED_POLICIES, policy).name}
+                {simulatedPolicy(policy).name}
               </>
             ),
             as: 'head',
@@ -162,6 +160,11 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
             title: strings.area,
             term: 'area',
             cell: (outcome) => `${outcome.area_percent.toFixed(1)} %`,
+            as: 'number',
+          },
+          {
+            title: strings.plainArea,
+            cell: ({ plain_area_percent: plain }) => (plain == null ? NO_VALUE : `${plain.toFixed(1)} %`),
             as: 'number',
           },
           {
@@ -187,7 +190,7 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
       />
       <ul className={styles.policies} aria-label={strings.meanings}>
         {policies.map(({ policy }) => {
-          const { name, line } = policyOf(SIMULATED_POLICIES, policy)
+          const { name, line } = simulatedPolicy(policy)
           return (
             <li key={policy} className={pageStyles.lead}>
               <strong>{name}</strong> ({policy}): {line}
@@ -230,9 +233,16 @@ function World({ world }: { world: SimulationDetail['world'] }) {
         {world.history_s > world.window_s ? formatSeconds(world.history_s) : strings.newestWindow}
       </Fact>
       <Fact term={strings.measurementNoise}>{world.noise ? `±${(world.noise * 100).toFixed(0)} %` : strings.none}</Fact>
-      <Fact term={<Term of="cost point">{strings.movePrice}</Term>}>
-        {strings.costPoints(formatCount(world.move_price))}
-      </Fact>
+      {world.move_cost != null && (
+        <Fact term={strings.moveCost}>
+          {strings.moveCostValue(formatPoints(world.move_cost), world.moves_max ?? null)}
+        </Fact>
+      )}
+      {world.move_price != null && (
+        <Fact term={<Term of="cost point">{strings.movePrice}</Term>}>
+          {strings.costPoints(formatCount(world.move_price))}
+        </Fact>
+      )}
       {world.nomora && (
         <Fact term={strings.nomoraParameters}>
           {strings.nomoraValues(world.nomora, world.preemption ? strings.withPreemption : strings.withoutPreemption)}

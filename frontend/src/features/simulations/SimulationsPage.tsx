@@ -4,7 +4,7 @@ import { serverNow } from '~/api/connection'
 import { simulationsQuery, useDeleteSimulation } from '~/api/simulations'
 import type { Simulation } from '~/api/types'
 import { actOnRows } from '~/lib/inTurn'
-import { policyOf, SIMULATED_POLICIES } from '~/lib/policies'
+import { simulatedPolicy } from '~/lib/policies'
 import { timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
@@ -101,7 +101,7 @@ export function SimulationsPage() {
 
 function bestName(policies: Simulation['policies']): string {
   const top = best(policies)
-  return top ? policyOf(SIMULATED_POLICIES, top.policy).name : NO_VALUE
+  return top ? simulatedPolicy(top.policy).name : NO_VALUE
 }
 
 function FromTerminal() {

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from sinemora.recommendations.placement.problem import Nanoseconds
-
-_MINUTE_S = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,15 +56,3 @@ class RoundTrip:
         past = total[:, :, at - 1] - np.where(first > 0, total[:, :, first - 1], 0)
         mean = np.rint(past / (at - first)).astype(np.int32)
         return type(self)(np.concatenate((self.delay_ns[:, :, :1], mean), axis=2), self.before_s)
-
-    def high_of_minutes(self, percent: float = 99.0) -> Self:
-        """Return at each second a high percentile of the last whole minute before it.
-
-        The first minute has none before it: it has the value of the first second.
-        """
-        *paths, seconds = self.delay_ns.shape
-        minutes = seconds // _MINUTE_S
-        whole = self.delay_ns[:, :, : minutes * _MINUTE_S].reshape(*paths, minutes, _MINUTE_S)
-        high: npt.NDArray[np.float64] = np.percentile(whole, percent, axis=3)
-        known = np.concatenate((self.delay_ns[:, :, :1], np.rint(high).astype(np.int32)), axis=2)
-        return type(self)(np.repeat(known, _MINUTE_S, axis=2)[:, :, :seconds], self.before_s)

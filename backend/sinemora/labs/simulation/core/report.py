@@ -32,7 +32,7 @@ def summary(result: SimulationResult) -> dict[str, Any]:
     return {
         "policy": str(result.scheme),
         "jobs": len(result.scores),
-        "area_percent": round(result.area, 4),
+        **{f"{name}_percent": round(area, 4) for name, area in result.areas.items()},
         "source_percent": SOURCE.get(str(result.scheme)),
         "worst_job": round(float(result.scores.min(initial=1.0)), 4),
         "solver_s": _quantiles(result.solver_s),
@@ -131,7 +131,16 @@ def svg(lines: Sequence[dict[str, Any]]) -> str:
 
 def table(lines: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Return header and rows of the table of policies."""
-    header = ["policy", "area %", "source %", "worst job", "solver s (p50, p99)", "round s", "moved per round %"]
+    header = [
+        "policy",
+        "area %",
+        "plain mean %",
+        "source %",
+        "worst job",
+        "solver s (p50, p99)",
+        "round s",
+        "moved per round %",
+    ]
     rows = [header]
     for line in lines:
         source, solver, rounds = line["source_percent"], line["solver_s"], line["round_s"]
@@ -139,6 +148,7 @@ def table(lines: Sequence[dict[str, Any]]) -> list[list[str]]:
             [
                 line["policy"],
                 f"{line['area_percent']:.1f}",
+                f"{line['plain_area_percent']:.1f}",
                 "" if source is None else f"{source:g}",
                 f"{line['worst_job']:.2f}",
                 f"{solver['p50']:.3f}, {solver['p99']:.2f}" if solver else "",

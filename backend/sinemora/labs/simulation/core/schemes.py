@@ -5,9 +5,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from sinemora.labs.simulation.core import arrival
-from sinemora.recommendations.placement.policies import gang, nomora
-from sinemora.recommendations.placement.policies.exact import transport_of
+from sinemora.labs.simulation.core import arrival, best
+from sinemora.recommendations.placement.policies import nomora
 from sinemora.recommendations.placement.policies.nomora import Parameters
 from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Ints, Problem
 
@@ -25,18 +24,10 @@ class Scheme(StrEnum):
     """105/110; running tasks may move freely."""
     nomora = "nomora"
     """The published network with the parameters of the world."""
-    never_move = "never_move"
-    """Exact for arriving tasks, nothing moved."""
-    exact = "exact"
-    """As `never_move`, and all tasks move to the optimum in every round (λ = 0)."""
-    budget = "budget"
-    """As `exact`, but a move must gain more than its price (λ)."""
-    gang = "gang"
-    """Roots chosen with their tasks, nothing moved."""
-    gang_budget = "gang_budget"
-    """As `gang`, with moves as in `budget`."""
-    robust_budget = "robust_budget"
-    """As `gang_budget`, by the 99th percentile of the last minute instead of a mean."""
+    best = "best"
+    """All tasks together, as recommendations place them; in each round, moves that gain more than they cost."""
+    best_no_moves = "best_no_moves"
+    """As `best`, nothing moved."""
 
 
 PUBLISHED = {
@@ -46,11 +37,8 @@ PUBLISHED = {
     Scheme.nomora_preempt_beta0: Parameters(aggregate=True),
 }
 """Parameters of the policies that the source evaluates (6.3); one node per job has the same optimum."""
-ROOTS_TRIED = 256
-"""Candidate roots of a job: their best is within one percent of the best of 12,500 machines, in 0.05 s, not 2 s."""
-_GANG = {Scheme.gang, Scheme.gang_budget, Scheme.robust_budget}
-PRICED = {Scheme.budget, Scheme.gang_budget, Scheme.robust_budget}
-MOVING = {Scheme.nomora_preempt, Scheme.nomora_preempt_beta0, Scheme.exact} | PRICED
+BEST = {Scheme.best, Scheme.best_no_moves}
+MOVING = {Scheme.nomora_preempt, Scheme.nomora_preempt_beta0, Scheme.best}
 
 
 def arrive(
@@ -66,7 +54,10 @@ def arrive(
     `Scheme.nomora`; `count` is the number of roots of each job, None: one. All tasks of a step are placed at once; in
     the source, tasks wait a round for their root.
     """
-    root = _roots(problem, scheme, rng, np.ones(len(problem.jobs), np.int64) if count is None else count)
+    count = np.ones(len(problem.jobs), np.int64) if count is None else count
+    if scheme in BEST:
+        return _best(problem, count)
+    root = _roots(problem, rng, count)
     placeable = root[:, 0] != ANYWHERE
     size = np.where(placeable, problem.jobs.size, 0)
     problem = dataclasses.replace(problem, jobs=dataclasses.replace(problem.jobs, size=size))
@@ -79,47 +70,56 @@ def arrive(
         return root, _in_order(problem, scheme, free, rng)
     taken = np.bincount(filled[filled != ANYWHERE], minlength=len(free))
     problem = dataclasses.replace(problem, machines=dataclasses.replace(problem.machines, slots=free + taken))
-    if published := _parameters(scheme, parameters):
-        return root, nomora.solve(problem, published, rng).assignment
-    transport, _ = transport_of(problem)
-    transport.solve()
-    return root, transport.assignment()
+    published = _parameters(scheme, parameters)
+    return root, nomora.solve(problem, published, rng).assignment
 
 
 def move(
-    problem: Problem, scheme: Scheme, price: int, rng: np.random.Generator, parameters: Parameters | None = None
+    problem: Problem,
+    scheme: Scheme,
+    rng: np.random.Generator,
+    parameters: Parameters | None = None,
+    move_cost: float = 0.0,
+    moves_max: int | None = None,
 ) -> Assignment:
-    """Return the placement of all tasks after a round of moves."""
-    if published := _parameters(scheme, parameters):
-        return nomora.solve(problem, published, rng).assignment
-    transport, _ = transport_of(problem)
-    transport.solve()
-    if scheme in PRICED:
-        transport.let_stay(problem.current, price)
-        transport.solve()
-    return transport.assignment()
+    """Return the placement of all tasks after a round of moves.
+
+    `move_cost` is the least gain of a move in performance and `moves_max` the number of moves in a round, under `best`.
+    """
+    if scheme in BEST:
+        roots = (problem.jobs.roots != ANYWHERE).sum(axis=1)
+        return best.place(problem, roots, move_cost, moves_max)[1]
+    return nomora.solve(problem, _parameters(scheme, parameters), rng).assignment
 
 
-def _parameters(scheme: Scheme, own: Parameters | None) -> Parameters | None:
-    return (own or Parameters(aggregate=True)) if scheme is Scheme.nomora else PUBLISHED.get(scheme)
+def _parameters(scheme: Scheme, own: Parameters | None) -> Parameters:
+    return PUBLISHED[scheme] if scheme in PUBLISHED else own or Parameters(aggregate=True)
 
 
-def _roots(problem: Problem, scheme: Scheme, rng: np.random.Generator, count: Ints) -> Ints:
-    """Return the roots, shape (jobs, roots): chosen with their tasks (gang policies), else in random free slots."""
+def _best(problem: Problem, count: Ints) -> tuple[Ints, Assignment]:
+    """Place new jobs by the search; those for whose roots too few slots are left stay without."""
+    given = (problem.jobs.roots != ANYWHERE).sum(axis=1)
+    roots = np.where(given > 0, given, _within(problem, count))
+    size = np.where(roots > 0, problem.jobs.size, 0)
+    asked = dataclasses.replace(problem, jobs=dataclasses.replace(problem.jobs, size=size))
+    return best.place(asked, roots)
+
+
+def _within(problem: Problem, count: Ints) -> Ints:
+    """Return the number of roots of each job without one, 0 where too few slots are left for them."""
+    wanted = np.where(problem.jobs.root == ANYWHERE, count, 0)
+    return np.where(np.cumsum(wanted) <= problem.free_slots().sum(), wanted, 0)
+
+
+def _roots(problem: Problem, rng: np.random.Generator, count: Ints) -> Ints:
+    """Return the roots, shape (jobs, roots); new ones in random free slots."""
     given = problem.jobs.roots
     root = np.full((len(given), max(given.shape[1], int(count.max(initial=1)))), ANYWHERE, np.int64)
     root[:, : given.shape[1]] = given
-    new = np.flatnonzero(root[:, 0] == ANYWHERE)
-    free = problem.free_slots()
-    taken = new[np.cumsum(count[new]) <= free.sum()]
-    if scheme in _GANG and len(taken):
-        if len(taken) < len(new):
-            return root
-        return gang.place(problem, tried=ROOTS_TRIED, count=count)
-    chosen = rng.choice(np.repeat(np.arange(len(free)), free), int(count[taken].sum()), replace=False)
-    job = np.repeat(taken, count[taken])
-    number = np.arange(len(job)) - np.repeat(np.cumsum(count[taken]) - count[taken], count[taken])
-    root[job, number] = chosen
+    free, number = problem.free_slots(), _within(problem, count)
+    chosen = rng.choice(np.repeat(np.arange(len(free)), free), int(number.sum()), replace=False)
+    job = np.repeat(np.arange(len(given)), number)
+    root[job, np.arange(len(job)) - np.repeat(np.cumsum(number) - number, number)] = chosen
     return root
 
 

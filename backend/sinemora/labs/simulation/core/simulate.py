@@ -2,8 +2,9 @@
 
 Time advances in steps. In each step tasks end and jobs arrive. The policy places waiting tasks by measured latency and
 periodically moves running ones. Performance is read from the true latency of one second of the step. A job's score is
-its mean performance over its life. A policy's score is the area above the distribution of scores over jobs: 100 %
-means that every job runs at its best.
+the mean over its life of the performance of its tasks, divided by the best that could be reached in that second
+(UCAM-CL-TR-937, 6.3.1): on the machine with the least latency to a root, other than that of the root. A policy's score
+is the area above the distribution of scores over jobs: 100 % means that every job runs at its best.
 """
 
 import dataclasses
@@ -18,13 +19,15 @@ from sinemora.labs.simulation.core import schemes, workload
 from sinemora.labs.simulation.core.delays import RoundTrip
 from sinemora.labs.simulation.core.network import TracedLatency
 from sinemora.labs.simulation.core.schemes import Scheme
-from sinemora.labs.simulation.core.state import SimulationState
+from sinemora.labs.simulation.core.state import SCORES, SimulationState
 from sinemora.labs.simulation.core.workload import Workload
 from sinemora.recommendations.placement.plan import moved_tasks
 from sinemora.recommendations.placement.policies.nomora import Parameters
-from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Ints, Jobs, Machines, Problem
+from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Ints, Jobs, Machines, Nanoseconds, Problem
 
 Scores = npt.NDArray[np.float64]
+_ROWS = 256
+"""Roots whose latency to all machines is held at a time."""
 ROOTS_MAX = 16
 """Maximum number of roots of a job."""
 
@@ -50,8 +53,10 @@ class World:
     """Seconds of the past that every policy averages before it moves tasks; up to the window: the newest window."""
     noise: float = 0.0
     """Largest relative error of a measured latency, drawn in each step."""
-    move_price: int = 30
-    """Cost points that a move must gain under policies with a price for moves (λ)."""
+    move_cost: float = 0.01
+    """Performance that a move must gain for its task under the policy `best`."""
+    moves_max: int | None = None
+    """Most moves of a round under the policy `best`; None: no limit."""
     mix: Mapping[str, float] = field(default_factory=lambda: workload.MIX)
     """Share of the jobs with each curve, by the key of a published one or the name of one of `own_curves`."""
     own_curves: Mapping[str, workload.Points] = field(default_factory=dict)
@@ -88,9 +93,10 @@ class SimulationResult:
 
     scheme: Scheme
     scores: Scores
-    """Mean performance of each job over its life, 0 to 1, without jobs that never had a second task."""
-    area: float
-    """Mean of the scores in percent: the area above their distribution."""
+    """Mean performance of each job over its life relative to the best reachable, 0 to 1, waiting tasks as 0; without
+    jobs that never had a second task."""
+    areas: Mapping[str, float]
+    """Mean of each of `SCORES` over jobs in percent: the area above their distribution."""
     solver_s: Scores
     """Solver seconds of each step with arrivals."""
     latency_s: Scores
@@ -101,6 +107,11 @@ class SimulationResult:
     """Seconds from arrival to the end of the last task, waiting included, of each job that ended."""
     moved_share: Scores
     """Share of running tasks that moved in each round."""
+
+    @property
+    def area(self) -> float:
+        """Return the score of the policy in percent."""
+        return self.areas["area"]
 
 
 def simulate(
@@ -136,9 +147,8 @@ class _Run:
         self.loss = 1.0 - np.clip(self.curves.values.T, 0.0, 1.0)
         self.moving = scheme in schemes.MOVING or (scheme is Scheme.nomora and world.preemption)
         self.true = round_trips
-        base = round_trips.high_of_minutes() if scheme is Scheme.robust_budget else round_trips
-        self.newest = base.averaged(world.window_s)
-        self.past = base.averaged(world.history_s) if world.history_s > world.window_s else self.newest
+        self.newest = round_trips.averaged(world.window_s)
+        self.past = round_trips.averaged(world.history_s) if world.history_s > world.window_s else self.newest
         # A job has at least one task that is no root.
         self.roots = np.clip(world.roots, 1, np.maximum(jobs.size - 1, 1))
         self.arrivals = (jobs.comes_s // world.step_s).astype(np.int64)
@@ -163,13 +173,13 @@ class _Run:
     def result(self) -> SimulationResult:
         """Return the result so far."""
         state = self.state
-        seen = state.lived > 0
-        scores = state.total[seen] / state.lived[seen]
-        area = 100 * float(scores.mean()) if len(scores) else 0.0
+        scores = []
+        for total, lived in zip(state.total.T, state.lived.T, strict=True):
+            scores.append(total[lived > 0] / lived[lived > 0])
         return SimulationResult(
             self.scheme,
-            scores,
-            area,
+            scores[0],
+            {name: 100 * float(of.mean()) if len(of) else 0.0 for name, of in zip(SCORES, scores, strict=True)},
             solver_s=np.array(state.solver_s),
             latency_s=np.array(state.latency_s),
             round_s=np.array(state.round_s),
@@ -240,8 +250,8 @@ class _Run:
             current,
             running_s=ran_s,
         ).with_roots(state.root[jobs])
-        started = time.perf_counter()
-        after = schemes.move(problem, self.scheme, self.world.move_price, state.choices, self.world.nomora)
+        started, world = time.perf_counter(), self.world
+        after = schemes.move(problem, self.scheme, state.choices, world.nomora, world.move_cost, world.moves_max)
         state.round_s.append(time.perf_counter() - started)
         state.moved.append(moved_tasks(current, after) / max(1, int(current.count.sum())))
         state.replace(Assignment(jobs[after.job], after.machine, after.count))
@@ -254,15 +264,33 @@ class _Run:
             has = np.flatnonzero(roots[placed.job] != ANYWHERE)
             further = now.pairs(roots[placed.job[has]], placed.machine[has])
             latency[has] = np.minimum(latency[has], further)
+        plain = self._performance(placed.job, latency)
+        reached = np.minimum(plain / self._reachable(now)[placed.job], 1.0)
+        tasks, ran = state.left - self.roots, placed.of_jobs(len(self.jobs))
+        # Waiting tasks count as zero performance, or do not count.
+        for column, (performance, among) in enumerate(((reached, tasks), (plain, tasks), (reached, ran), (plain, ran))):
+            counts = (tasks > 0) & (among > 0)
+            total = np.bincount(placed.job, performance * placed.count, len(self.jobs))
+            state.total[counts, column] += total[counts] / among[counts]
+            state.lived[counts, column] += 1
+
+    def _performance(self, job: Ints, latency_ns: Nanoseconds) -> Scores:
         step_ns = round(self.curves.step_us * 1000)
-        steps = np.minimum((latency + step_ns // 2) // step_ns, self.loss.shape[1] - 1)
-        performance = (1.0 - self.loss[self.jobs.kind[placed.job], steps]) * placed.count
-        tasks = state.left - self.roots
-        running = tasks > 0
-        total = np.bincount(placed.job, performance, len(self.jobs))
-        # Waiting tasks count as zero performance.
-        state.total[running] += total[running] / tasks[running]
-        state.lived[running] += 1
+        steps = np.minimum((latency_ns + step_ns // 2) // step_ns, self.loss.shape[1] - 1)
+        performance: Scores = 1.0 - self.loss[self.jobs.kind[job], steps]
+        return performance
+
+    def _reachable(self, now: TracedLatency) -> Scores:
+        """Return the best performance of each job next to one of its roots, on another machine, shape (jobs,)."""
+        best = np.zeros(len(self.jobs))
+        job, number = np.nonzero(self.state.root != ANYWHERE)
+        root = self.state.root[job, number]
+        for start in range(0, len(job), _ROWS):
+            some = slice(start, start + _ROWS)
+            rows = now.rows(root[some])
+            rows[np.arange(len(rows)), root[some]] = np.iinfo(np.int32).max
+            np.maximum.at(best, job[some], self._performance(job[some], rows.min(axis=1)))
+        return best
 
     def _measured(self, round_trips: RoundTrip) -> TracedLatency:
         world, step = self.world, self.state.step

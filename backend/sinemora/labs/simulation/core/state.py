@@ -12,6 +12,8 @@ import numpy.typing as npt
 from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Ints
 
 Floats = npt.NDArray[np.float64]
+SCORES = ("area", "plain_area", "placed_area", "plain_placed_area")
+"""Ways to score: relative to the best reachable performance or plain; waiting tasks count as 0, or not (placed)."""
 
 
 class StateError(ValueError):
@@ -31,9 +33,9 @@ class SimulationState:
     since: Ints
     """First step of each entry of `placed`."""
     total: Floats
-    """Performance summed over steps …"""
+    """Scores summed over steps, shape (jobs, `SCORES`) …"""
     lived: Ints
-    """… this many."""
+    """… this many, shape (jobs, `SCORES`): without waiting tasks, a step in which all wait does not count."""
     delay_s: Floats
     """Seconds from arrival to placement, of the tasks placed last."""
     ended_s: Floats
@@ -50,10 +52,10 @@ class SimulationState:
     @classmethod
     def new(cls, jobs: int, seed: int, roots: int = 1) -> Self:
         """Return the state before the first step of jobs with up to `roots` roots."""
-        none, zeros = np.zeros(jobs, np.int64), np.zeros(jobs)
         return cls(
-            0, none, np.full((jobs, roots), ANYWHERE, np.int64), Assignment.nothing(), np.zeros(0, np.int64), zeros,
-            none.copy(), zeros.copy(), np.full(jobs, np.nan), np.random.default_rng(seed + 1),
+            0, np.zeros(jobs, np.int64), np.full((jobs, roots), ANYWHERE, np.int64), Assignment.nothing(),
+            np.zeros(0, np.int64), np.zeros((jobs, len(SCORES))), np.zeros((jobs, len(SCORES)), np.int64),
+            np.zeros(jobs), np.full(jobs, np.nan), np.random.default_rng(seed + 1),
             np.random.default_rng(seed + 2),
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinemora.recommendations.placement import costs as points
-from sinemora.recommendations.placement.matrix import cost_matrix
+from sinemora.recommendations.placement.costs import CostTable
 from sinemora.recommendations.placement.plan import Certificate, PlacementPlan, Statistics
 from sinemora.recommendations.placement.problem import (
     ANYWHERE,
@@ -25,12 +25,16 @@ from sinemora.recommendations.placement.problem import (
     Assignment,
     Bools,
     Ints,
+    Nanoseconds,
     Problem,
     ProblemError,
 )
 from sinemora.recommendations.placement.solvers import flow
-from sinemora.recommendations.placement.solvers.cost_kernels import CostMatrix
 from sinemora.recommendations.placement.solvers.flow import FlowNetwork
+
+CostMatrix = npt.NDArray[np.int32]
+"""Cost points, shape (jobs, machines)."""
+_ROWS = 256  # latency rows held at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ def solve(
         np.maximum(waiting, waiting_for_root),
         cost,
         Certificate(primal, dual),
-        Statistics(time.perf_counter() - started, 1, len(built.network.tail)),
+        Statistics(time.perf_counter() - started, len(built.network.tail)),
     )
 
 
@@ -126,13 +130,12 @@ def build(problem: Problem, parameters: Parameters) -> tuple[Built, CostMatrix]:
     """Return the network of a problem with fixed roots, and its costs, shape (jobs, machines)."""
     jobs, machines = len(problem.jobs), len(problem.machines)
     racks = int(problem.machines.rack.max(initial=-1)) + 1
-    matrix = cost_matrix(problem, points.table(problem.curves)[problem.jobs.curve], parameters.gamma)
+    matrix = cost_matrix(problem, points.table(problem.curves)[problem.jobs.curve])
     groups = _groups(problem, parameters)
     built = Built(FlowNetwork(*(np.zeros(0, np.int64),) * 5), groups.job, machines, racks, jobs)
     free = problem.free_slots()
     arcs = _Arcs()
     node = np.arange(len(groups.job))
-    floating = ~groups.held
     # Waiting, the cluster, preferred racks and machines: the same for all groups of a job.
     worst_in_rack = np.zeros((jobs, racks), np.int64)
     order = np.argsort(problem.machines.rack, kind="stable")
@@ -140,14 +143,16 @@ def build(problem: Problem, parameters: Parameters) -> tuple[Built, CostMatrix]:
     for job in range(jobs):
         worst_in_rack[job, present] = np.maximum.reduceat(matrix[job, order], starts)
     wait = parameters.gamma + np.rint(parameters.omega * groups.waited_s).astype(np.int64)
-    arcs.add(node[floating], built.unscheduled + groups.job[floating], groups.count[floating], wait[floating])
+    arcs.add(node, built.unscheduled + groups.job, groups.count, wait)
     cluster_cost = worst_in_rack.max(axis=1, initial=0)
-    arcs.add(node[floating], built.cluster, groups.count[floating], cluster_cost[groups.job[floating]])
+    arcs.add(node, built.cluster, groups.count, cluster_cost[groups.job])
     near_rack, rack = np.nonzero((worst_in_rack <= parameters.p_r) & np.isin(np.arange(racks), present))
     near_machine, machine = np.nonzero(matrix <= parameters.p_m)
-    by_job = _members(groups.job, floating, jobs)
+    by_job = _members(groups.job, jobs)
     arcs.prefer(by_job, near_rack, built.rack + rack, worst_in_rack[near_rack, rack], groups.count)
-    arcs.prefer(by_job, near_machine, built.machine + machine, matrix[near_machine, machine], groups.count)
+    arcs.prefer(
+        by_job, near_machine, built.machine + machine, matrix[near_machine, machine].astype(np.int64), groups.count
+    )
     stays = groups.stays
     discount = np.rint(parameters.beta * stays.running_s).astype(np.int64)
     own = matrix[groups.job[stays.group], stays.machine].astype(np.int64)
@@ -163,6 +168,30 @@ def build(problem: Problem, parameters: Parameters) -> tuple[Built, CostMatrix]:
     supply[: len(groups.count)] = groups.count
     supply[built.sink] = -groups.count.sum()
     return replace(built, network=arcs.network(supply)), matrix
+
+
+def cost_matrix(problem: Problem, tables: CostTable) -> CostMatrix:
+    """Return the cost of every job on every machine; `tables` has a row of cost points for each job."""
+    jobs, step = len(problem.jobs), points.step_ns(problem.curves)
+    matrix = np.empty((jobs, len(problem.machines)), np.int32)
+    for start in range(0, jobs, _ROWS):
+        rows = slice(start, start + _ROWS)
+        steps = (_nearest(problem, rows).astype(np.int64) + step // 2) // step
+        matrix[rows] = np.take_along_axis(tables[rows], np.minimum(steps, tables.shape[1] - 1), axis=1)
+    return matrix
+
+
+def _nearest(problem: Problem, which: slice) -> Nanoseconds:
+    """Return the round trip from each machine to the nearest root of each of these jobs, shape (jobs, machines)."""
+    jobs = problem.jobs
+    rows = problem.latency.rows(np.maximum(jobs.root[which], 0))  # a root that waits: its job has no tasks
+    if jobs.further_roots is None:
+        return rows
+    rows = rows.copy()
+    for roots in jobs.further_roots[which].T:
+        has = roots != ANYWHERE
+        rows[has] = np.minimum(rows[has], problem.latency.rows(roots[has]))
+    return rows
 
 
 def read(built: Built, flows: Ints, rng: np.random.Generator) -> Assignment:
@@ -208,49 +237,46 @@ class _Stays:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Groups:
-    """Return the supply nodes: single tasks, or all tasks of a job that run, wait or must stay."""
+    """Return the supply nodes: single tasks, or all tasks of a job that run or that wait."""
 
     job: Ints
     count: Ints
     waited_s: Ints
-    held: Bools
     stays: _Stays
 
 
 def _groups(problem: Problem, parameters: Parameters) -> _Groups:
-    """Return entries of tasks that must stay, that run and may move, and that wait; merged by job on request."""
+    """Return entries of tasks that run and that wait; merged by job on request."""
     current = problem.current
     age = problem.running_s if problem.running_s is not None else np.zeros_like(current.count)
-    pinned = problem.pinned if problem.pinned is not None else np.zeros_like(current.count)
     waiting = problem.jobs.size - current.of_jobs(len(problem.jobs))
     none = np.full(len(problem.jobs), -1, np.int64)
-    job = np.concatenate([current.job, current.job, np.arange(len(problem.jobs))])
-    machine = np.concatenate([current.machine, current.machine, none])
-    count = np.concatenate([pinned, current.count - pinned, waiting])
-    running = np.concatenate([age, age, np.zeros_like(none)])
-    kind = np.repeat([0, 1, 2], [len(pinned), len(pinned), len(none)])
+    job = np.concatenate([current.job, np.arange(len(problem.jobs))])
+    machine = np.concatenate([current.machine, none])
+    count = np.concatenate([current.count, waiting])
+    running = np.concatenate([age, np.zeros_like(none)])
+    waits = np.repeat([0, 1], [len(current.count), len(none)])
     keep = count > 0
-    job, machine, count, running, kind = job[keep], machine[keep], count[keep], running[keep], kind[keep]
+    job, machine, count, running, waits = job[keep], machine[keep], count[keep], running[keep], waits[keep]
     if parameters.aggregate:
-        keys, group = np.unique(job * 3 + kind, return_inverse=True)
-        group_job, group_kind = keys // 3, keys % 3
+        keys, group = np.unique(job * 2 + waits, return_inverse=True)
+        group_job, group_waits = keys // 2, keys % 2
         group_count = np.bincount(group, count, len(keys)).astype(np.int64)
     else:
         repeats = count
-        job, machine, running, kind = (np.repeat(column, repeats) for column in (job, machine, running, kind))
+        job, machine, running, waits = (np.repeat(column, repeats) for column in (job, machine, running, waits))
         count = np.ones(len(job), np.int64)
-        group, group_job, group_kind, group_count = np.arange(len(job)), job, kind, count
+        group, group_job, group_waits, group_count = np.arange(len(job)), job, waits, count
     on = machine >= 0
-    waited = np.where(group_kind == 2, problem.jobs.waited_s[group_job], 0)
+    waited = np.where(group_waits, problem.jobs.waited_s[group_job], 0)
     stays = _Stays(group[on], machine[on], count[on], running[on])
-    return _Groups(group_job, group_count, waited, group_kind == 0, stays)
+    return _Groups(group_job, group_count, waited, stays)
 
 
-def _members(group_job: Ints, usable: Bools, jobs: int) -> tuple[Ints, Ints, Ints]:
-    """Return the usable groups sorted by job, and the first and the number of each job."""
-    groups = np.flatnonzero(usable)
-    groups = groups[np.argsort(group_job[groups], kind="stable")]
-    number = np.bincount(group_job[groups], minlength=jobs)
+def _members(group_job: Ints, jobs: int) -> tuple[Ints, Ints, Ints]:
+    """Return the groups sorted by job, and the first and the number of each job."""
+    groups = np.argsort(group_job, kind="stable")
+    number = np.bincount(group_job, minlength=jobs)
     return groups, np.cumsum(number) - number, number
 
 

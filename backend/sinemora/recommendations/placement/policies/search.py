@@ -164,8 +164,8 @@ def solve(
 ) -> SearchSolution:
     """Return the best placement found, proven optimal where branch and bound ends within `work`.
 
-    It costs no more than the placement of `earlier`. With more than `PLACED_BY_JOB_MOST` movable tasks, the bound of
-    `earlier` is kept.
+    Without `rounds` and `work` it is what local search finds, and the bound is 0. It costs no more than the placement
+    of `earlier`. With more than `PLACED_BY_JOB_MOST` movable tasks, the bound of `earlier` is kept.
     """
     started = time.perf_counter()
     _check(problem)
@@ -185,7 +185,7 @@ def solve(
             if (total := _total(problem, waiting_cost, found)) < least:
                 at, least = found, total
         few = problem.most_moves <= FEW_MOVES
-        if _MANY_TASKS < movers <= PLACED_BY_JOB_MOST and not few:
+        if _MANY_TASKS < movers <= PLACED_BY_JOB_MOST and not few and work:
             watch = _watch(0.4, f"local search over {movers} tasks", least)
             at, _ = _by_job(problem, links, waiting_cost, at, _WORK_A_TASK * movers, watch)
             least = _total(problem, waiting_cost, at)
@@ -200,13 +200,14 @@ def solve(
         prices = flat.reshape(problem.room.shape)
         # Of few tasks the nearest of equal places is found, too.
         slack = 0.0 if movers <= _FEW_TASKS else problem.far * _levels_left(problem, at)
-        if _open(least - slack, bound) > 0 and few and _MANY_TASKS < movers <= PLACED_BY_JOB_MOST:
+        left = work and _open(least - slack, bound) > 0
+        if left and few and _MANY_TASKS < movers <= PLACED_BY_JOB_MOST:
             phase = f"sets of {problem.most_moves} moves of {movers} tasks"
             progress.report(0.6, phase, least, bound)
             watch = _watch(0.6, phase, least, bound)
             at, lower = _by_job(problem, links, waiting_cost, at, FEW_MOVES_WORK, watch)
             least, bound = _total(problem, waiting_cost, at), max(bound, lower)
-        elif _open(least - slack, bound) > 0 and (few or movers <= PLACED_BY_JOB_MOST):
+        elif left and (few or movers <= PLACED_BY_JOB_MOST):
             progress.report(0.6, f"branch and bound over {movers} tasks", least, bound)
             most_work = min(work, _MANY_WORK) if movers > _MANY_TASKS else work
             watch = _watch(0.6, f"branch and bound over {movers} tasks", least, bound)

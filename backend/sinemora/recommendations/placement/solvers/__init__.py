@@ -1,1 +1,1 @@
-"""Solvers of the networks behind the policies: minimum-cost flow, and the transportation problem."""
+"""Solver of the network behind the published policy: minimum-cost flow."""
