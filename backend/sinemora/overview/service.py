@@ -182,7 +182,7 @@ class _MeshReader:
         windows = read_windows(self.session, mesh, None, None)
         figures = path_figures(windows.cells, windows.no_service)
         self._collect_clocks(mesh, figures)
-        planned: Flags = windows.cells.planned.any(axis=1)
+        planned: Flags = windows.cells.planned.sum(axis=1) > 0
         statuses = self.statuses.judge(self.session, mesh, planned, figures.clock_errors_ns >= 0)
         runs = zone_runs(mesh)
         zone_of = {member.id: member.zone_id for member in mesh.members} | {run.id: run.id for run in runs}
