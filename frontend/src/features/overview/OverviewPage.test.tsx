@@ -205,7 +205,10 @@ test('applications and agents that need attention are links', async () => {
     total: 300,
     evaluated: 200,
     below_objective: 1,
-    worst: [{ ...application, performance: 0.78, objective: 0.9, below_objective: true }],
+    worst: [
+      { ...application, performance: 0.78, objective: 0.9, below_objective: true },
+      { ...application, id: 'b', name: 'cache', performance: 0.95, objective: 0.9, below_objective: false },
+    ],
   }
   const vm = (name: string) => ({ id: name, name })
   const attention = {
@@ -218,8 +221,10 @@ test('applications and agents that need attention are links', async () => {
     ...responses([meshHealth()]),
     'GET /v1/overview': { meshes: [meshHealth()], attention },
     'GET /v1/overview/applications': ranking,
+    'GET /v1/contracts': () => reply(200, [{ application: { id: 'b' }, kept: 0.992, budget_left_s: 60 }]),
   })
   await showPage(<OverviewPage />)
+  await screen.findByRole('row', { name: /^cache .* 90\.0 % kept 99\.2 %$/ })
   const row = await screen.findByRole('row', {
     name: 'checkout 78.0 % 95.0 % checkout: last 24 hours, usually 95.0 % 90.0 % missed',
   })

@@ -1,5 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
+import { contractsQuery } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { ApplicationRanking } from '~/api/overview'
+import type { Contract } from '~/api/types'
 import { Sparkline } from '~/charts/sparkline/Sparkline'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
@@ -18,14 +21,24 @@ function Day({ application: { name, day, objective } }: { application: Ranked })
   return <Sparkline label={label} times={times} values={day.performance} usual={objective ?? day.usual} from={0} />
 }
 
-function Objective({ application: { objective, performance, below_objective } }: { application: Ranked }) {
+interface OfApplication {
+  application: Ranked
+  contract: Contract | undefined
+}
+
+/** The objective, and whether it is met now; of a contract, the share of thirty days in which it was kept. */
+function Objective({ application: { objective, performance, below_objective }, contract }: OfApplication) {
   if (objective === null) return NO_VALUE
   if (performance === null) return formatShare(objective)
   return (
     <>
       {formatShare(objective)}{' '}
-      <span className={below_objective ? styles.missed : styles.quiet}>
-        {below_objective ? strings.missed : strings.met}
+      <span className={below_objective || (contract?.budget_left_s ?? 0) < 0 ? styles.missed : styles.quiet}>
+        {below_objective
+          ? strings.missed
+          : contract?.kept == null
+            ? strings.met
+            : strings.keptOf(formatShare(contract.kept))}
       </span>
     </>
   )
@@ -33,6 +46,8 @@ function Objective({ application: { objective, performance, below_objective } }:
 
 /** The applications with the lowest predicted performance; those that miss their objective first. */
 export function WorstApplications({ ranking: { worst, evaluated, total } }: { ranking: ApplicationRanking }) {
+  const { data: contracts } = useQuery({ ...contractsQuery(), enabled: total > 0 })
+  const contractOf = ({ id }: Ranked) => contracts?.find(({ application }) => application.id === id)
   if (total === 0) {
     return (
       <p className={pageStyles.lead}>
@@ -64,7 +79,11 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
           { title: strings.now, cell: ({ performance }) => formatShare(performance), as: 'number' },
           { title: strings.usual, cell: ({ day }) => formatShare(day.usual), as: 'number' },
           { title: strings.day, cell: (application) => <Day application={application} /> },
-          { title: strings.objective, cell: (application) => <Objective application={application} />, as: 'number' },
+          {
+            title: strings.objective,
+            cell: (application) => <Objective application={application} contract={contractOf(application)} />,
+            as: 'number',
+          },
         ]}
       />
       {evaluated < total && (

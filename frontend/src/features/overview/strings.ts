@@ -113,6 +113,7 @@ export const strings = {
   day: '24 h',
   dayOf: (name: string, usual: string) => `${name}: last 24 hours, usually ${usual}`,
   missed: 'missed',
+  keptOf: (share: string) => `kept ${share}`,
   met: 'met',
 
   findings: (count: number) => `Findings of the advisors (${count})`,
