@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
+from sinemora.fleet.inventory.queries import lock_meshes
 from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes import queries, usage
 from sinemora.fleet.meshes.models import Mesh, MeshVm
@@ -122,6 +123,7 @@ def add_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
 def remove_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
     """Remove a VM from a mesh. ProductError `mesh_unknown`, `vm_unknown` (also when it is no member)."""
     mesh = get_mesh(session, mesh_id)
+    lock_meshes(session, vm_id=vm_id)  # the trigger that raises the revision would lock the mesh after the member
     member = existing(session.get(MeshVm, (mesh.id, vm_id)), "vm")
     session.delete(member)
     audit.record(session, actor, "mesh.vm_removed", mesh.id, mesh.name, vm=get_vm(session, vm_id).name)
