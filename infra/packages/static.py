@@ -48,7 +48,7 @@ def zigbuild(options: list[str], for_target: str, *codegen: str) -> None:
         "RUSTC_BOOTSTRAP": "1",
         "RUSTFLAGS": " ".join(flags),
     }
-    command = [cargo, "zigbuild", "--locked", *options, "--target", for_target]
+    command: list[str | Path] = [cargo, "zigbuild", "--locked", *options, "--target", for_target]
     done = subprocess.run(command, cwd=AGENT, env=env, check=False)
     if done.returncode != 0:
         sys.exit(f"cargo zigbuild ended with {done.returncode}")

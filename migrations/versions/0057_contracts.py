@@ -8,6 +8,7 @@ VMs, schedules of recommendations, price bases, token buckets.
 from collections.abc import Sequence
 
 from alembic import op
+
 from sinemora.kit.row_policies import own_rows
 
 revision: str = "0057_contracts"
@@ -48,9 +49,7 @@ _VERSIONED = (
 
 def upgrade() -> None:
     """Add what is kept. Defaults hold for rows that are there."""
-    op.execute(
-        "ALTER TABLE recommendations ADD COLUMN incident_id uuid, ADD COLUMN expires_at timestamptz"
-    )
+    op.execute("ALTER TABLE recommendations ADD COLUMN incident_id uuid, ADD COLUMN expires_at timestamptz")
     _allow_states(f"{_STATES}, {_OVER}")
     op.execute(_CONTRACTS)
     op.execute(_QUARTERS)
@@ -65,24 +64,16 @@ def downgrade() -> None:
     for table in _VERSIONED:
         op.execute(f"ALTER TABLE {table} DROP COLUMN version")
     op.execute("DROP TABLE application_quarters")
-    op.execute(
-        "ALTER TABLE applications DROP COLUMN kept_share, DROP COLUMN moves_per_day"
-    )
+    op.execute("ALTER TABLE applications DROP COLUMN kept_share, DROP COLUMN moves_per_day")
     # Row-level security hides the rows of all tenants from the owner of the table.
     op.execute("ALTER TABLE recommendations NO FORCE ROW LEVEL SECURITY")
-    op.execute(
-        f"UPDATE recommendations SET state = 'dismissed' WHERE state IN ({_OVER})"
-    )
+    op.execute(f"UPDATE recommendations SET state = 'dismissed' WHERE state IN ({_OVER})")
     op.execute("ALTER TABLE recommendations FORCE ROW LEVEL SECURITY")
     _allow_states(_STATES)
-    op.execute(
-        "ALTER TABLE recommendations DROP COLUMN incident_id, DROP COLUMN expires_at"
-    )
+    op.execute("ALTER TABLE recommendations DROP COLUMN incident_id, DROP COLUMN expires_at")
 
 
 def _allow_states(states: str) -> None:
     """Replace the states of recommendations that the table takes."""
     op.execute("ALTER TABLE recommendations DROP CONSTRAINT ck_recommendations_state")
-    op.execute(
-        f"ALTER TABLE recommendations ADD CONSTRAINT ck_recommendations_state CHECK (state IN ({states}))"
-    )
+    op.execute(f"ALTER TABLE recommendations ADD CONSTRAINT ck_recommendations_state CHECK (state IN ({states}))")

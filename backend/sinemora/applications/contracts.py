@@ -86,12 +86,12 @@ def count(
 
 def account(session: Session, application_id: UUID, start: datetime, end: datetime) -> Account:
     """Return the account of an application over the quarters that begin in [`start`, `end`)."""
-    columns = (
+    measured, kept = (
         func.coalesce(func.sum(column), 0) for column in (ApplicationQuarter.measured_s, ApplicationQuarter.kept_s)
     )
     of_time = (ApplicationQuarter.started_at >= start, ApplicationQuarter.started_at < end)
     measured_s, kept_s = session.execute(
-        select(*columns).where(ApplicationQuarter.application_id == application_id, *of_time)
+        select(measured, kept).where(ApplicationQuarter.application_id == application_id, *of_time)
     ).one()
     return Account(int(measured_s), int(kept_s))
 

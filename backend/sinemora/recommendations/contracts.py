@@ -52,7 +52,7 @@ def _read(session: Session, application: Application, start: datetime, end: date
     assert application.kept_share is not None and application.objective is not None  # noqa: PT018
     found = contracts.account(session, application.id, start, end)
     budget_s = round((1 - application.kept_share) * (end - start).total_seconds())
-    made = queries.moves_since(session, application.mesh_id, datetime.now(UTC) - DAY)[application.id]
+    made = queries.moves_since(session, [application.mesh_id], datetime.now(UTC) - DAY)[application.id]
     return ContractRead(
         application=Named.model_validate(application),
         started_at=start,

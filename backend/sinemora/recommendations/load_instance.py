@@ -1,6 +1,5 @@
 """Loads an `Instance` from the database."""
 
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -198,7 +197,7 @@ def _load_deployments(
     deployments = []
     now = datetime.now(UTC)
     mesh_ids = {application.mesh_id for application in applications}
-    made = recommendation_queries.moves_since(session, *mesh_ids, now - timedelta(days=1)) if mesh_ids else Counter()
+    made = recommendation_queries.moves_since(session, mesh_ids, now - timedelta(days=1))
     for application in applications:
         apart = {place[other.other_id] for other in application.apart_from if other.other_id in place}
         apart |= {

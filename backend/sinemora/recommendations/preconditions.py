@@ -95,7 +95,7 @@ def _no_longer_allowed(
 
 def _beyond_the_day(session: Session, mesh_id: UUID, steps: list[MoveRead]) -> dict[int, str]:
     """Return the moves beyond the maximum of their application in 24 hours, by index."""
-    made = queries.moves_since(session, mesh_id, datetime.now(UTC) - timedelta(days=1))
+    made = queries.moves_since(session, [mesh_id], datetime.now(UTC) - timedelta(days=1))
     changes = {}
     for index, step in enumerate(steps):
         made[step.application.id] += (step.source is not None) + (step.via is not None)

@@ -91,10 +91,10 @@ def applied_times(session: Session, mesh_id: UUID, excluded: UUID) -> list[datet
     )
 
 
-def moves_since(session: Session, mesh_id: UUID, since: datetime) -> Counter[UUID]:
-    """Return the number of moves of each application that were applied since a time; through a third VM is two."""
+def moves_since(session: Session, mesh_ids: Collection[UUID], since: datetime) -> Counter[UUID]:
+    """Return how many moves of each application of meshes were applied since a time; through a third VM is two."""
     rows = session.scalars(
-        select(Recommendation.moves).where(Recommendation.mesh_id == mesh_id, Recommendation.applied_at >= since)
+        select(Recommendation.moves).where(Recommendation.mesh_id.in_(mesh_ids), Recommendation.applied_at >= since)
     )
     made: Counter[UUID] = Counter()
     for move in (one for moves in rows for one in moves if one["source"] is not None):

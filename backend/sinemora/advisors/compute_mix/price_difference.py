@@ -32,7 +32,7 @@ Pair = tuple[UUID, UUID]
 
 def price_difference(session: Session, recommendation_id: UUID) -> PriceDifferenceRead:
     """Return the price difference of a recommendation. ProductError `recommendation_unknown`."""
-    recommendation = read(get_recommendation(session, recommendation_id))
+    recommendation = read(session, get_recommendation(session, recommendation_id))
     mesh = mesh_state(session, recommendation.mesh.id)
     declared = {row.id: row for row in applications.applications_of(session, mesh.id)}
     window = recommendation.result.evidence.window

@@ -47,7 +47,9 @@ def create(session: Session, actor: Actor, mesh: MeshState, hook: str, key: str)
     vms = {member.name: member.id for member in mesh.members}
     if application_queries.application_named(session, WATCHED) is None:
         for name in sorted(vms):
-            applications.update_capacity(session, actor, vms[name], CapacityUpdate(slots=_SLOTS))
+            applications.update_capacity(
+                session, actor, vms[name], CapacityUpdate(slots=_SLOTS), IfMatch("*", required=True)
+            )
         for application in _APPLICATIONS:
             _declare(session, actor, mesh, *application)
     _create_rule(session, actor, mesh)
