@@ -47,6 +47,7 @@ export const words = {
   metric: 'Metric',
   moves: 'Moves',
   movesLower: 'the moves',
+  contracts: 'Contracts',
   name: 'Name',
   network: 'Network',
   newCurve: 'New curve',

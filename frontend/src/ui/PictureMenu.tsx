@@ -1,8 +1,7 @@
 import { ActionIcon, Menu, Tooltip } from '@mantine/core'
 import { type RefObject, useRef, useState } from 'react'
-import { type Caption, compose, inksAt } from '~/lib/picture/compose'
+import type { Caption } from '~/lib/picture/compose'
 import { type Drawing, drawingIn } from '~/lib/picture/drawing'
-import { csv, fileName, rasterised, save } from '~/lib/picture/files'
 import type { TimeRange } from '~/lib/spans'
 import { type Clock, formatRange } from '~/lib/time'
 import { useClock } from './clock'
@@ -44,6 +43,7 @@ function useDownload(near: RefObject<Element | null>, picture: PictureProps, onS
     const drawing = whole && drawingIn(whole)
     if (!whole || !drawing) return setFailure(strings.notDrawn)
     try {
+      const { fileName, save } = await import('~/lib/picture/files')
       save(await fileOf(format, drawing, whole), `${fileName(`${pageTitle()} ${picture.title}`)}.${format}`)
       setFailure('')
       onSaved()
@@ -53,6 +53,10 @@ function useDownload(near: RefObject<Element | null>, picture: PictureProps, onS
   }
 
   async function fileOf(format: Format, drawing: Drawing, whole: Element): Promise<Blob> {
+    const [{ compose, inksAt }, { csv, rasterised }] = await Promise.all([
+      import('~/lib/picture/compose'),
+      import('~/lib/picture/files'),
+    ])
     if (format === 'csv') return new Blob([drawing.table ? csv(drawing.table) : ''], { type: 'text/csv' })
     const composed = compose(drawing, captionOf(picture, drawing, clock), inksAt(whole))
     return format === 'svg' ? new Blob([composed.text], { type: 'image/svg+xml' }) : rasterised(composed)

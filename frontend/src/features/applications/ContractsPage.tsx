@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { contractsQuery } from '~/api/applications'
 import type { Contract } from '~/api/types'
@@ -22,9 +22,9 @@ export function ContractsPage({ month, onMonth }: Props) {
   const query = useQuery(contractsQuery(month))
   return (
     <Page title={strings.contracts} lead={month ? strings.ofMonth(month) : strings.ofLastDays}>
-      <TextInput
-        type="month"
+      <NativeSelect
         label={strings.month}
+        data={[{ value: '', label: strings.lastDays }, ...monthsBefore(new Date(), month)]}
         value={month ?? ''}
         onChange={({ currentTarget }) => onMonth(currentTarget.value || undefined)}
         w={180}
@@ -40,6 +40,19 @@ export function ContractsPage({ month, onMonth }: Props) {
       </QueryResult>
     </Page>
   )
+}
+
+const MONTHS = 12
+
+/** Return this month and those before it, and the chosen one, which may be older. */
+function monthsBefore(now: Date, chosen: string | undefined) {
+  const named = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+  const months = Array.from({ length: MONTHS }, (_, nth) => {
+    const start = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - nth))
+    return { value: start.toISOString().slice(0, 7), label: named.format(start) }
+  })
+  const isListed = !chosen || months.some(({ value }) => value === chosen)
+  return isListed ? months : [...months, { value: chosen, label: chosen }]
 }
 
 const left = ({ budget_left_s: seconds }: Contract) => `${seconds < 0 ? '−' : ''}${formatAge(Math.abs(seconds) * 1000)}`

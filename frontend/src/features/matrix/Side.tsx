@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { pathQuery, type Shown } from '~/api/measurements'
 import type { Shape } from '~/charts/heatmap/view'
 import { useClock } from '~/ui/clock'
@@ -10,8 +10,10 @@ import styles from './matrix.module.css'
 import type { Reading } from './reading'
 import { strings } from './strings'
 import { type Position, useSettled } from './usePosition'
-import { ZoneDetail } from './ZoneDetail'
-import { ZonePair } from './ZonePair'
+
+/** With latency budgets and figures of providers, which few cells need. */
+const ZoneDetail = lazy(() => import('./ZoneDetail'))
+const ZonePair = lazy(() => import('./ZonePair'))
 
 interface Props {
   meshId: string
@@ -44,11 +46,15 @@ export function Side({ meshId, shown, part, reading, position, shape, moves, leg
       {moves}
       {legend}
       {part.zones && (
-        <ZonePair meshId={meshId} zones={part.zones} when={shown.when} shape={shape} onAxis={position.onAxis} />
+        <Suspense>
+          <ZonePair meshId={meshId} zones={part.zones} when={shown.when} shape={shape} onAxis={position.onAxis} />
+        </Suspense>
       )}
       {children}
       {zones?.row && zones.column && (
-        <ZoneDetail meshId={meshId} source={zones.row} target={zones.column} when={shown.when} />
+        <Suspense>
+          <ZoneDetail meshId={meshId} source={zones.row} target={zones.column} when={shown.when} />
+        </Suspense>
       )}
       {shown.by === 'vm' && source && target && settled && (
         <CellDetail

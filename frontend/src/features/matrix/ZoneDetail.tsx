@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** A zone pair: its figures, and its delay now and usually. */
-export function ZoneDetail({ meshId, source, target, when }: Props) {
+export default function ZoneDetail({ meshId, source, target, when }: Props) {
   return (
     <section className={styles.card} aria-label={strings.selectedZones}>
       <header className={styles.cardHead}>

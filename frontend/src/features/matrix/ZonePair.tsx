@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** The zone pair that the heatmap shows, and the ways back to the whole mesh. */
-export function ZonePair({ meshId, zones: [source, target], when, shape, onAxis }: Props) {
+export default function ZonePair({ meshId, zones: [source, target], when, shape, onAxis }: Props) {
   return (
     <section className={styles.card} aria-label={strings.selectedZonePair}>
       <header className={styles.cardHead}>
