@@ -51,7 +51,7 @@ test('the cost of added latency on a measured path', async ({ inside: page, mesh
   await expect(page).toHaveURL(new RegExp(`source=${source.id}&target=${target.id}`))
   await expect(page.getByText(/^[\d,]+ round trips between/)).toContainText(`${source.name} and ${target.name}`)
 
-  await expect(page.getByText(/The whole round trip counts/)).toBeVisible()
+  await expect(page.getByText(/The test bed round trip of 37\.5 µs is subtracted \(/)).toBeVisible()
   const field = page.getByLabel('Test bed round trip (µs)')
   await field.fill('25')
   await field.press('Enter')

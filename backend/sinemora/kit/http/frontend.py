@@ -66,13 +66,13 @@ def serve_frontend(app: FastAPI, folder: Path, embed_hosts: str = "none") -> Non
         file = (root / path).resolve()
         if path and file.is_relative_to(root) and file.is_file():
             hashed = path.startswith("assets/")
-            return _send(
-                request, file, {"Cache-Control": "public, max-age=31536000, immutable" if hashed else "no-cache"}
-            )
+            headers = {"Cache-Control": "public, max-age=31536000, immutable" if hashed else "no-cache"}
+            # A shared worker obeys the policy of its own script: that of the API would let it open no stream.
+            return _send(request, file, headers | {"Content-Security-Policy": "default-src 'self'"})
         index = root / "index.html"
         if path.startswith(_RESERVED) or not index.is_file():
             raise HTTPException(404)
-        headers: dict[str, str] = {}
+        headers = {}
         if path.rstrip("/") == EMBED_PAGE:
             framed_by = "'none'" if embed_hosts == "none" else embed_hosts
             # X-Frame-Options cannot name hosts; browsers would obey it before they read the policy.
