@@ -14,7 +14,7 @@ test('a call is tried from the reference of the API, with the session and with a
     if (new URL(request.url()).origin !== new URL(baseURL ?? '').origin) refused.push(request.url())
   })
   await page.goto('/help')
-  await page.getByRole('link', { name: 'API reference' }).click()
+  await page.getByRole('navigation', { name: 'Pages of Help' }).getByRole('link', { name: 'API reference' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'API reference' })).toBeVisible()
 
   await page.getByLabel('Filter operations').fill('get list meshes')
