@@ -41,7 +41,9 @@ def main() -> int:
     options = _options()
     began = time.monotonic()
     # Limits of rates have tests of their own.
-    with running(anonymous_limit_per_minute="1000000000", agent_reports_per_minute="1000000000") as product:
+    limits = {"anonymous_limit_per_minute": "1000000000", "agent_reports_per_minute": "1000000000"}
+    # Without a port: cookies then have the names of the contract.
+    with running(public_url="http://127.0.0.1", **limits) as product:
         world = product.world("contract", 4)
         eventful(product, world, measured(product, world))
         celery.conf.update(broker_url=kit_redis.broker_url(settings().redis_url))

@@ -48,7 +48,7 @@ BOUNDED_OTHERWISE = {
     *("BrowserSession", "AuditEntry", "AlertState", "LateDataProgress", "Incident", "IncidentEvent", "AlertRouting"),
     *("Delivery", "RecommendationSchedule", "MetricPath", "MetricProgress", "MetricPoint", "Edge", "ApplicationZone"),
     *("Separation", "VmCapacity", "OutgoingMail", "MeshFocus", "OnDemandWindow"),
-    *("ArtifactSettings", "ArtifactBlock", "ArtifactCopy", "ArtifactPeer", "PriceBasis"),
+    *("ArtifactSettings", "ArtifactBlock", "ArtifactCopy", "ArtifactPeer", "PriceBasis", "ApplicationQuarter"),
     *("BucketExportProgress", "ExportedDay"),
 }
 

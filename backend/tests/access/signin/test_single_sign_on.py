@@ -156,7 +156,7 @@ def test_a_person_is_known_by_subject_when_the_address_changes(client: Caller, p
     assert first.get("/v1/account").json()["user"]["id"] == again.get("/v1/account").json()["user"]["id"]
 
 
-def test_a_person_with_a_second_factor_is_asked_for_it(client: Caller, provider: Provider, secret_key: None):
+def test_a_person_with_a_second_factor_is_asked_for_it(client: Caller, secret_key: None, provider: Provider):
     claims = person()
     member = inside(client, sign_in(client, provider, claims, "careful"))
     app, _ = add_app(member)
@@ -168,7 +168,7 @@ def test_a_person_with_a_second_factor_is_asked_for_it(client: Caller, provider:
     assert browser(client, opened).get("/v1/account/sessions").json()["items"][0]["second_factor"]
 
 
-def test_factors_of_the_provider_count(client: Caller, provider: Provider, secret_key: None):
+def test_factors_of_the_provider_count(client: Caller, secret_key: None, provider: Provider):
     claims = person(amr=["pwd", "mfa"])
     member = inside(client, sign_in(client, provider, claims, "strong"))
     assert member.get("/v1/account/sessions").json()["items"][0]["second_factor"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from sinemora.access.tenants import quotas
+from sinemora.access.tenants.access import SESSION_COOKIE, cookie_name
 from sinemora.fleet.inventory.agents import ReportNote, note_reports
 from sinemora.fleet.meshes import queries
 from sinemora.kit import config
@@ -42,6 +44,13 @@ def body(token: str, name: str = "a-1", **changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def opened_at(public_url: str, owner: Member, monkeypatch: pytest.MonkeyPatch) -> Member:
+    """Set the public URL, and return the owner with the cookie that has the name of its port."""
+    session = owner.cookies[cookie_name(SESSION_COOKIE)]
+    monkeypatch.setattr(config.settings(), "public_url", public_url)
+    return replace(owner, cookies={cookie_name(SESSION_COOKIE): session})
+
+
 def test_the_command_is_the_one_to_paste(owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     for public_url, shown in (
         ("https://net.example", "https://net.example --token {token}"),
@@ -51,7 +60,7 @@ def test_the_command_is_the_one_to_paste(owner: Member, mesh: dict[str, Any], mo
         # Not configured: the way the page was opened.
         ("http://127.0.0.1:8420", "http://testserver --token {token} --insecure-http"),
     ):
-        monkeypatch.setattr(config.settings(), "public_url", public_url)
+        owner = opened_at(public_url, owner, monkeypatch)
         created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
         assert created["token"].startswith("sme_")
         assert created["command"] == "sinemora-agent run --backend " + shown.format(token=created["token"])
@@ -60,7 +69,7 @@ def test_the_command_is_the_one_to_paste(owner: Member, mesh: dict[str, Any], mo
 def test_the_install_line_is_there_when_there_are_packages(
     owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    monkeypatch.setattr(config.settings(), "public_url", "https://net.example")
+    owner = opened_at("https://net.example", owner, monkeypatch)
     monkeypatch.setattr(config.settings(), "packages_dir", tmp_path)
     assert owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["install_command"] is None
     (tmp_path / "install.sh").write_text("")

@@ -108,7 +108,7 @@ test('a zone pair shows the VMs of its two zones, and no path that was pointed a
   fireEvent.click(picture(), middle(1, 2))
   const grid = await screen.findByRole('grid', { name: 'One-way delay, p50 by path' })
   expect(names(grid)).toEqual(['3', '1'])
-  const pair = within(screen.getByRole('region', { name: 'Zone pair' }))
+  const pair = within(await screen.findByRole('region', { name: 'Zone pair' }))
   expect(pair.getByRole('heading', { name: 'zone b to zone c' })).toBeTruthy()
   expect(pair.getByText(/^3 VMs to 1 VM;/)).toBeTruthy()
   expect(screen.queryByRole('region', { name: 'Selected path' })).toBeNull()
