@@ -40,10 +40,13 @@ def main() -> int:
     """Start a product, fill it, run Schemathesis; return its exit code."""
     options = _options()
     began = time.monotonic()
-    # Limits of rates have tests of their own.
-    limits = {"anonymous_limit_per_minute": "1000000000", "agent_reports_per_minute": "1000000000"}
-    # Without a port: cookies then have the names of the contract.
-    with running(public_url="http://127.0.0.1", **limits) as product:
+    with running(
+        # Limits of rates have tests of their own.
+        anonymous_limit_per_minute="1000000000",
+        agent_reports_per_minute="1000000000",
+        # Without a port: cookies then have the names of the contract.
+        public_url="http://127.0.0.1",
+    ) as product:
         world = product.world("contract", 4)
         eventful(product, world, measured(product, world))
         celery.conf.update(broker_url=kit_redis.broker_url(settings().redis_url))
