@@ -88,6 +88,8 @@ function sharedStream(hear: (event: LiveEvent) => void): (meshId: string | null)
   }
   worker ??= new SharedWorker(new URL('./live.worker.ts', import.meta.url), { type: 'module' })
   const { port } = worker
+  // Without its script, after an upgrade or behind a proxy that refuses it, the page polls and says so.
+  worker.onerror = () => hear({ kind: 'broken' })
   port.onmessage = ({ data }: MessageEvent<LiveEvent>) => hear(data)
   return (meshId) => port.postMessage(meshId)
 }

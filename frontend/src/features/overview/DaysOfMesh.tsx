@@ -7,6 +7,7 @@ import { DaysStrip } from '~/charts/days/DaysStrip'
 import { slotsOf } from '~/lib/days'
 import { isMoving, NOW, rangeOf, type TimeSearch } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
+import { errorText } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
 import styles from './overview.module.css'
 import { strings } from './strings'
@@ -22,12 +23,12 @@ interface Props {
 
 /** The last 30 days of a mesh; the heatmap shows a chosen range: packets lost, or changes of zone pairs. */
 export function DaysOfMesh({ mesh, shown = NOW }: Props) {
-  const { data } = useQuery(meshHistoryQuery(mesh.id))
+  const { data, error } = useQuery(meshHistoryQuery(mesh.id))
   const clock = useClock()
   const now = useNow(NOW_MS, serverNow)
   const navigate = useNavigate()
   const slots = useMemo(() => data && slotsOf(data, clock, now), [data, clock, now])
-  if (!slots || !data) return <div className={styles.days} />
+  if (!slots || !data) return <div className={styles.days}>{error && strings.noDays(errorText(error))}</div>
   const { from, to } = rangeOf(shown, '5m', now)
 
   function choose(start: number, end: number) {
