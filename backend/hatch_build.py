@@ -1,7 +1,7 @@
 """Generate the code that is not in git: the module of the agent's reports, and models and operations of the client.
 
 Set-up and `make replace` run this file in a checkout; hatchling runs it before it builds or installs the package. A
-wheel also gets what lies beside the code in a checkout: migrations, and front end and native module if they were built
+wheel also contains the migrations, and the front end and the native module if they were built
 (`make release` builds them; SINEMORA_NATIVE names the module, SINEMORA_WHEEL_TAG what it runs on).
 """
 
