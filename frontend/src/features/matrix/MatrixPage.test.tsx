@@ -350,7 +350,7 @@ test('rows and columns are sorted by name, and the worst come first', async () =
   expect(names(grid)).toEqual(['3', '3'])
 })
 
-const selectedVm = () => within(screen.getByRole('region', { name: 'Selected VM' }))
+const selectedVm = () => within(await screen.findByRole('region', { name: 'Selected VM' }))
 
 test('a VM that is found shows its row and column in short, and leads to its page', async () => {
   await open({ metric: 'one_way_delay' })

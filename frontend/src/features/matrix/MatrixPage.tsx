@@ -35,7 +35,6 @@ import { NoWindow } from './NoWindow'
 import { Period } from './Period'
 import { pictureLegend } from './picture'
 import { useReading } from './reading'
-import { SelectedLine } from './SelectedLine'
 import { Side } from './Side'
 import { StaleNotice } from './StaleNotice'
 import type { ChangeSearch, MatrixSearch } from './search'
@@ -58,6 +57,8 @@ interface Props {
 
 /** With the slider that only moves need. */
 const MovesPanel = lazy(() => import('./MovesPanel'))
+/** With a row or a column that is selected. */
+const SelectedLine = lazy(() => import('./SelectedLine'))
 
 /** The film, the space above it and the edge of the page, in CSS pixels: the picture leaves them in the window. */
 const BELOW = 96
@@ -327,15 +328,17 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
           }
         >
           {selected >= 0 && (
-            <SelectedLine
-              meshId={mesh.id}
-              shown={shown}
-              coding={coding}
-              matrix={matrix}
-              entries={entries}
-              index={selected}
-              onClear={() => void onSearch({ select: '' })}
-            />
+            <Suspense>
+              <SelectedLine
+                meshId={mesh.id}
+                shown={shown}
+                coding={coding}
+                matrix={matrix}
+                entries={entries}
+                index={selected}
+                onClear={() => void onSearch({ select: '' })}
+              />
+            </Suspense>
           )}
         </Side>
       </div>

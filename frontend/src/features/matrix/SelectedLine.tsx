@@ -25,7 +25,7 @@ interface Props {
 }
 
 /** The selected VM or zone: its row and its column in short, and its worst peers. */
-export function SelectedLine({ meshId, shown, coding, matrix, entries, index, onClear }: Props) {
+export default function SelectedLine({ meshId, shown, coding, matrix, entries, index, onClear }: Props) {
   const { row, column } = useMemo(() => {
     const of = (side: Side) => summaryOf(matrix, entries, index, side, coding, worst(coding))
     return { row: of('row'), column: of('column') }

@@ -28,7 +28,7 @@ export function DaysOfMesh({ mesh, shown = NOW }: Props) {
   const now = useNow(NOW_MS, serverNow)
   const navigate = useNavigate()
   const slots = useMemo(() => data && slotsOf(data, clock, now), [data, clock, now])
-  if (!slots || !data) return <div className={styles.days}>{error && strings.noDays(errorText(error))}</div>
+  if (!slots || !data) return <div className={styles.days}>{error && errorText(error)}</div>
   const { from, to } = rangeOf(shown, '5m', now)
 
   function choose(start: number, end: number) {

@@ -61,7 +61,6 @@ export const strings = {
   notEvaluatedSince: (time: string) => `Alert rules have not been evaluated since ${time}.`,
 
   days: (mesh: string) => `Worst change of each hour of ${mesh}, last 30 days`,
-  noDays: (reason: string) => `The last 30 days cannot be shown: ${reason}`,
   daysHint: 'Last 30 days, worst zone pair of each hour. Click or drag to see that time.',
 
   pathsMeasured: 'Paths measured',
