@@ -350,7 +350,7 @@ test('rows and columns are sorted by name, and the worst come first', async () =
   expect(names(grid)).toEqual(['3', '3'])
 })
 
-const selectedVm = () => within(await screen.findByRole('region', { name: 'Selected VM' }))
+const selectedVm = async () => within(await screen.findByRole('region', { name: 'Selected VM' }))
 
 test('a VM that is found shows its row and column in short, and leads to its page', async () => {
   await open({ metric: 'one_way_delay' })
@@ -358,7 +358,7 @@ test('a VM that is found shows its row and column in short, and leads to its pag
   await userEvent.type(field, 'b-')
   expect(within(await screen.findByRole('listbox')).getAllByRole('option')).toHaveLength(3)
   await userEvent.type(field, '2{Enter}')
-  const card = selectedVm()
+  const card = await selectedVm()
   expect(card.getByRole('heading', { name: 'b-2' })).toBeTruthy()
   // Row 3 has the codes 29 to 34, column 3 the codes 14 to 44 in steps of 6.
   const table = within(card.getByRole('table', { name: 'Row and column' }))
@@ -382,9 +382,9 @@ test('the keyboard selects the row or the column of a cell, and lets it go', asy
   const grid = await open({ metric: 'one_way_delay', cell: '1,4' })
   grid.focus()
   await userEvent.keyboard('{Shift>} {/Shift}')
-  expect(selectedVm().getByRole('heading', { name: 'a-2' })).toBeTruthy()
+  expect((await selectedVm()).getByRole('heading', { name: 'a-2' })).toBeTruthy()
   await userEvent.keyboard('{Control>} {/Control}')
-  expect(selectedVm().getByRole('heading', { name: 'b-3' })).toBeTruthy()
+  expect((await selectedVm()).getByRole('heading', { name: 'b-3' })).toBeTruthy()
   await userEvent.keyboard('{Control>} {/Control}')
   expect(screen.queryByRole('region', { name: 'Selected VM' })).toBeNull()
 })
