@@ -1,7 +1,7 @@
 """Tables of figures in docs/benchmarks.md: one for each benchmark, between two comments.
 
 A run replaces the rows of the figures it measured. Each row has its date and host, because groups of a benchmark are
-measured in runs of their own; those of most rows stand once on the page.
+measured in runs of their own; those of most rows of a section stand once, before its table.
 """
 
 import os
@@ -18,7 +18,7 @@ NEVER = "not measured"
 _MAKER = re.compile(r"\((?:R|TM)\)|\b(?:AMD|Intel|CPU|Processor)\b ?")
 MISSED = " **missed**"
 _USUAL = re.compile(r"^Rows without a date: (.*)\.$", re.M)
-"""Line of the page with the date and host of most rows."""
+"""Line of a section, or of the page, with the date and host of most rows below it."""
 _BLOCK = re.compile(r"(<!-- figures of bench-([a-z]+) -->\n).*?(<!-- end of figures -->)", re.S)
 
 
@@ -28,15 +28,15 @@ def write(values: Mapping[str, float]) -> None:
     tables = {match[2] for match in _BLOCK.finditer(text)}
     if missing := {bars()[figure].bench for figure in values} - tables:
         raise LookupError(f"docs/benchmarks.md has no table of {', '.join(sorted(missing))}")
-    usual = found[1] if (found := _USUAL.search(text)) else ""
-    page = _BLOCK.sub(lambda block: block[1] + _table(block[2], block[0], values) + block[3], text)
-    PAGE.write_text(page.replace(f"| {usual} |\n", "|  |\n") if usual else page, "utf-8")
+    PAGE.write_text(_BLOCK.sub(lambda block: block[1] + _table(block, values) + block[3], text), "utf-8")
 
 
-def _table(bench: str, before: str, values: Mapping[str, float]) -> str:
+def _table(block: re.Match[str], values: Mapping[str, float]) -> str:
+    bench, before = block[2], block[0]
+    usual = (_USUAL.findall(block.string[: block.start()]) or [""])[-1]
     known = {row.split("`")[1]: row for row in before.splitlines() if row.startswith("| `")}
     rows = (_row(bar, known.get(bar.figure, ""), values) for bar in bars().values() if bar.bench == bench)
-    return HEAD + "".join(rows)
+    return HEAD + "".join(rows).replace(f"| {usual} |\n", "|  |\n")
 
 
 def _row(bar: Bar, before: str, values: Mapping[str, float]) -> str:
