@@ -1,7 +1,7 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
 make bench-security                   everything; the bad requests alone take about 15 minutes
-make bench-security ONLY=walk,stalls  some groups: walk stalls isolation fuzz
+make bench-security ONLY=fuzz,stalls  some groups: stalls isolation fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
@@ -16,11 +16,11 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.securing import isolation, stalls, walk
+from lab.benchmarks.securing import isolation, stalls
 from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
-from lab.benchmarks.storing.product import Product, World, key_of, running
+from lab.benchmarks.storing.product import Product, World, key_of, running, session_of
 from lab.benchmarks.storing.programs import use_broker
 from sinemora.access.tenants.models import Role
 from sinemora.access.tenants.service import create_owner
@@ -31,31 +31,6 @@ from sinemora.main import create_app
 REQUESTS = 200_000
 OVER_HTTP = 2_000
 STALL_S = 30.0
-
-
-def routes(product: Product) -> None:
-    """Count answers that the contract does not promise: every operation as every kind of caller."""
-    world, other = _measured_world(product, "walk"), _other_tenant()
-    callers = walk.every_caller(product.tenant_id, other, world.credentials[0])
-    app = _in_process()
-    contract = app.openapi()
-
-    async def run() -> list[walk.Walk]:
-        async with started(app) as api:
-            editor = _key(product, "write")
-            await furnished(api, contract, editor, world)
-            ids = await known_ids(api, contract, editor)
-            walks = await walk.walked(api, contract, callers)
-            return [*walks, await walk.strangers(api, contract, callers[-1], ids)]
-
-    walks = asyncio.run(run())
-    for one in walks:
-        comment(f"{one.caller}: {dict(one.answers)}, {len(one.wrong)} wrong")
-    wrong = [f"{one.caller}: {answer}" for one in walks for answer in one.wrong]
-    for line in wrong[:50]:
-        comment(f"    {line}")
-    figures.report("security_routes_times_callers", sum(one.answers.total() for one in walks))
-    figures.report("security_routes_times_callers_wrong", len(wrong))
 
 
 def stall(product: Product) -> None:
@@ -97,7 +72,7 @@ def fuzz(product: Product) -> None:
 
     def callers() -> dict[str, Any]:
         agent = [("authorization", f"Bearer {world.credentials[0]}")]
-        return {"editor": editor, "agent": agent, "owner": walk.session_of(product.tenant_id, Role.owner)}
+        return {"editor": editor, "agent": agent, "owner": session_of(product.tenant_id, Role.owner)}
 
     async def run() -> tuple[Any, dict[str, list[str]]]:
         async with started(app) as api:
@@ -138,7 +113,6 @@ def _in_process() -> FastAPI:
 
 
 GROUPS: dict[str, Callable[[Product], None]] = {
-    "walk": routes,
     "stalls": stall,
     "isolation": apart,
     "fuzz": fuzz,

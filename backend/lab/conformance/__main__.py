@@ -22,8 +22,7 @@ from typing import Any
 from lab.benchmarks.figures import comment
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
-from lab.benchmarks.securing.walk import session_of
-from lab.benchmarks.storing.product import running
+from lab.benchmarks.storing.product import running, session_of
 from lab.conformance.settings import Callers, KnownIds, write
 from sinemora.access.tenants.models import Role
 from sinemora.kit import redis as kit_redis

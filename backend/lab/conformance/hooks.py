@@ -10,8 +10,7 @@ from uuid import UUID
 
 import schemathesis
 
-from lab.benchmarks.securing.walk import session_of
-from lab.benchmarks.storing.product import key_of
+from lab.benchmarks.storing.product import key_of, session_of
 from lab.conformance import one_line
 from lab.conformance.settings import read
 from sinemora.access.tenants.models import Role

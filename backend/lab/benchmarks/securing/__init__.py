@@ -1,1 +1,1 @@
-"""Attacks of the benchmark of security: generated bad requests, expensive bodies, every caller on every route."""
+"""Attacks of the benchmark of security: generated bad requests, expensive bodies, injected SQL."""

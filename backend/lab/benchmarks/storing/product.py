@@ -15,18 +15,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psutil
 
 from sinemora import migrate, tables
 from sinemora.access.api_keys.models import ApiKey
+from sinemora.access.tenants.access import CSRF_HEADER, SESSION_COOKIE, cookie_name
+from sinemora.access.tenants.models import BrowserSession, Membership, Role, User
 from sinemora.access.tenants.service import create_owner
 from sinemora.fleet.inventory.models import Agent, Vm, Zone
 from sinemora.fleet.meshes.models import Mesh, MeshVm
 from sinemora.kit.config import Settings, settings
-from sinemora.kit.db import dispose, engine, system_engine, tenant_session
-from sinemora.kit.security import digest
+from sinemora.kit.db import dispose, engine, system_engine, system_session, tenant_session
+from sinemora.kit.security import csrf_token, digest
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
 
@@ -269,6 +271,27 @@ def key_of(tenant_id: UUID, scope: str) -> str:
             )
         )
     return secret
+
+
+def session_of(tenant_id: UUID, role: Role) -> list[tuple[str, str]]:
+    """Return the headers of a new person who has just signed in with a role and a second factor."""
+    secret = secrets.token_urlsafe(32)
+    with system_session() as session:
+        user = User(email=f"{uuid4().hex[:12]}@bench.example", password_hash="no password")
+        session.add(user)
+        session.flush()
+        session.add(Membership(tenant_id=tenant_id, user_id=user.id, role=role))
+        session.flush()
+        session.add(
+            BrowserSession(
+                tenant_id=tenant_id,
+                user_id=user.id,
+                secret_digest=digest(secret),
+                expires_at=datetime.now(UTC) + timedelta(hours=12),
+                second_factor=True,
+            )
+        )
+    return [("cookie", f"{cookie_name(SESSION_COOKIE)}={secret}"), (CSRF_HEADER, csrf_token(secret))]
 
 
 def serve(log: Path, port: int | None = None) -> subprocess.Popen[bytes]:
