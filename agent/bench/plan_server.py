@@ -49,7 +49,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path.endswith("/on-demand-windows"):
             second = json.loads(body)
-            (self.folder / f"{self._name()}-{second['key']}-{second['started_at_s']}.second").write_bytes(body)
+            self._write(f"{self._name()}-{second['key']}-{second['started_at_s']}", "second", body)
         if self.path.endswith("/reports"):
             self._store("report", zstandard.ZstdDecompressor().decompress(body, max_output_size=_LARGEST_REPORT))
         if self.path.endswith("/bulk-reports"):
@@ -67,9 +67,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         name = self._name()
         with _LOCK:
             number = len(list(self.folder.glob(f"{name}-*.{kind}")))
-            new = self.folder / f"{name}-{number}.new"
-            new.write_bytes(content)
-            new.rename(new.with_suffix(f".{kind}"))
+            self._write(f"{name}-{number}", kind, content)
+
+    def _write(self, name: str, kind: str, content: bytes) -> None:
+        """Write a file that appears whole."""
+        new = self.folder / f"{name}.new"
+        new.write_bytes(content)
+        new.rename(new.with_suffix(f".{kind}"))
 
     def _name(self) -> str:
         return (self.headers.get("Authorization") or "").removeprefix("Bearer sma_")

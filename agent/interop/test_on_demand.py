@@ -3,49 +3,27 @@
 The same box loses one packet in fifty, so each direction's losses are counted, too.
 """
 
-import json
 import statistics
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-import boxes
-from agents import Fleet, peer
-from laboratory import Lab, wait_until
+from on_demand import Second, measure, seconds_of, through_box
 
 OUTBOUND_NS, INBOUND_NS = 1_900_000, 400_000
-SECONDS, RATE_HZ, KEY = 20, 128, 77
+SECONDS, RATE_HZ = 20, 128
 # Latest release of a packet by the box, medians, on a machine that runs other tests.
 LATE_NS = 150_000
-Second = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def seconds() -> Iterator[list[Second]]:
     settings = [f"--outbound=delay={OUTBOUND_NS // 1000}us loss=2%", f"--inbound=delay={INBOUND_NS // 1000}us"]
-    with Lab() as lab:
-        fleet = Fleet(lab)
-        hosts = lab.host("client"), lab.host("responder")
-        path = boxes.join(lab, *hosts, settings)
-        client = fleet.agent(hosts[0], listen_address=path.addresses[0])
-        responder = fleet.agent(hosts[1], listen_address=path.addresses[1])
-        starts_s = int(time.time()) + 4
-        ends_s = starts_s + SECONDS
-        common = {"id": "o", "key": KEY, "rate_hz": RATE_HZ, "loss_deadline_ms": 1000}
-        common |= {"starts_at_ns": starts_s * 10**9, "ends_at_ns": ends_s * 10**9}
-        for agent, other, address, role in (
-            (responder, client, path.addresses[0], "responder"),
-            (client, responder, path.addresses[1], "client"),
-        ):
-            on_demand = [common | {"peer": peer(other.key, address, role)}]
-            agent.follow([], 1, on_demand=on_demand)
-        files = fleet.folder.glob
-        name = f"{client.key}-{KEY}-*.second"
-        wait_until("the last second", lambda: len(list(files(name))) >= SECONDS, SECONDS + 15)
+    with through_box(settings) as ends:
+        measure(ends, SECONDS, rate_hz=RATE_HZ)
         time.sleep(2)
-        yield sorted((json.loads(path.read_text("utf-8")) for path in files(name)), key=lambda one: one["started_at_s"])
+        yield seconds_of(ends[0][0])
 
 
 def test_there_is_one_window_for_each_second_and_none_after_the_end(seconds: list[Second]) -> None:

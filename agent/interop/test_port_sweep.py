@@ -4,20 +4,18 @@ Two delayboxes join two routers' addresses, and the kernel sends each flow over 
 ports (RFC 2992), as a fabric does. One path is 400 µs longer than the other, outbound only.
 """
 
-import json
-import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sinemora.measurements.on_demand.port_paths import paths_of
 
 import boxes
-from agents import Fleet, peer
-from laboratory import Host, Lab, wait_until
+from agents import Fleet
+from laboratory import Host, Lab
+from on_demand import measure
 
-PORTS, SECONDS, KEY = 64, 30, 5
+PORTS, SECONDS = 64, 30
 FAST_NS, SLOW_NS = 500_000, 900_000
 CLIENT, RESPONDER = "10.99.0.1", "10.99.0.2"
 
@@ -46,10 +44,6 @@ def join_by_two_paths(lab: Lab, client: Host, responder: Host) -> None:
     client.run("sysctl", "-q", "-w", "net.ipv4.fib_multipath_hash_policy=1")
 
 
-def seconds_of(folder: Path, name: str) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(name))]
-
-
 def joined(seconds: Sequence[dict[str, Any]], column: str) -> list[Any]:
     return [value for second in seconds for value in second[column]]
 
@@ -59,17 +53,8 @@ def test_the_ports_on_the_slow_path_are_named() -> None:
         fleet = Fleet(lab)
         hosts = lab.host("client"), lab.host("responder")
         join_by_two_paths(lab, *hosts)
-        client = fleet.agent(hosts[0], listen_address=CLIENT)
-        responder = fleet.agent(hosts[1], listen_address=RESPONDER)
-        starts_s = int(time.time()) + 4
-        common = {"id": "o", "key": KEY, "rate_hz": 2, "loss_deadline_ms": 1000}
-        common |= {"starts_at_ns": starts_s * 10**9, "ends_at_ns": (starts_s + SECONDS) * 10**9}
-        to_client = common | {"peer": peer(client.key, CLIENT, "responder", flows=PORTS)}
-        responder.follow([], 1, on_demand=[to_client])
-        client.follow([], 1, on_demand=[common | {"peer": peer(responder.key, RESPONDER, "client", flows=PORTS)}])
-        name = f"{client.key}-{KEY}-*.second"
-        wait_until("the last second", lambda: len(list(fleet.folder.glob(name))) >= SECONDS, SECONDS + 20)
-        seconds = seconds_of(fleet.folder, name)
+        ends = [(fleet.agent(host, listen_address=at), at) for host, at in zip(hosts, (CLIENT, RESPONDER), strict=True)]
+        seconds = measure(ends, SECONDS, flows=PORTS, rate_hz=2)
     flow, outbound = joined(seconds, "flow"), joined(seconds, "outbound_ns")
     assert set(flow) == set(range(PORTS))
     found = paths_of(PORTS, flow, outbound, joined(seconds, "outbound_lost"))

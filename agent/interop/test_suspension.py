@@ -5,14 +5,18 @@ import signal
 import struct
 import subprocess
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from agents import Fleet
+import pytest
+
+from agents import Agent, Fleet
 from laboratory import Lab, tool, wait_until
 
 RATE_HZ = 16
-SUSPENDED_S = 20
+STOPPED_S = 30
 LIMIT_NS = 50_000_000
 
 # The clocks of a process whose machine was suspended for the ns in the file SUSPENDED: CLOCK_MONOTONIC and its kin lack
@@ -59,59 +63,68 @@ def _shim(folder: Path) -> tuple[mmap.mmap, dict[str, str]]:
     return page, {"LD_PRELOAD": str(library), "SUSPENDED": str(state)}
 
 
-def test_a_suspended_client_measures_again_and_dates_its_windows_rightly() -> None:
+@dataclass
+class Scene:
+    """Two clients that were stopped together: the clocks of the suspended one stood still meanwhile."""
+
+    suspended: Agent
+    stopped: Agent
+    stopped_s: float
+    resumed_s: float
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
     with Lab() as lab:
         fleet = Fleet(lab)
-        suspended, env = _shim(lab.folder)
-        client = fleet.agent(lab.host("client"), env=env)
+        suspended_ns, env = _shim(lab.folder)
+        clients = fleet.agent(lab.host("suspended"), env=env), fleet.agent(lab.host("stopped"))
         responder = fleet.agent(lab.host("responder"))
-        responder.follow([client.peer("responder")], RATE_HZ)
-        client.follow([responder.peer("client")], RATE_HZ)
-        client.await_windows(3, time.time() + 1)
-        client.process.signal(signal.SIGSTOP)
+        responder.follow([client.peer("responder") for client in clients], RATE_HZ)
+        for client in clients:
+            client.follow([responder.peer("client")], RATE_HZ)
+        for client in clients:
+            client.await_windows(3, time.time() + 1)
+        for client in clients:
+            client.process.signal(signal.SIGSTOP)
         stopped_s = time.time()
-        time.sleep(SUSPENDED_S)
-        suspended[:8] = struct.pack("=q", round((time.time() - stopped_s) * 1e9))
+        time.sleep(STOPPED_S)
+        suspended_ns[:8] = struct.pack("=q", round((time.time() - stopped_s) * 1e9))
         resumed_s = time.time()
-        client.process.signal(signal.SIGCONT)
-        after = client.await_windows(5, resumed_s + 1)
-        # Windows say when: those after it are of now, and nothing is filed into the time without exchanges.
-        starts = [window.started_at_s for window in client.windows()]
-        assert all(earlier < later for earlier, later in pairwise(starts)), starts
-        assert [at for at in starts if stopped_s < at < resumed_s - 1] == []
-        assert [window.started_at_s for window in after] == list(
-            range(after[0].started_at_s, after[0].started_at_s + 5)
-        )
-        assert after[0].started_at_s <= resumed_s + 3
-        assert sum(window.round_trip.lost[0] for window in after) == 0
-        # All hosts share one clock, so the truth of offsets and delays is known.
-        assert all(0 < window.round_trip.mean_ns[0] < 50_000_000 for window in after)
-        error_s = client.metrics()["sinemora_agent_backend_clock_offset_seconds"]
-        assert abs(error_s) * 1e9 < LIMIT_NS
-        wait_until("the event", lambda: any("was suspended for" in _message(event) for event in client.events()))
-        [event] = [event for event in client.events() if "was suspended for" in _message(event)]
-        assert event["kind"] == "clock_step"
-        assert abs(float(_message(event).split("suspended for ")[1].split(" s")[0]) - SUSPENDED_S) < 1
+        for client in clients:
+            client.process.signal(signal.SIGCONT)
+        yield Scene(*clients, stopped_s, resumed_s)
 
 
-def test_a_client_that_stood_still_for_half_a_minute_invents_no_loss() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
-        client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
-        responder.follow([client.peer("responder")], RATE_HZ)
-        client.follow([responder.peer("client")], RATE_HZ)
-        client.await_windows(3, time.time() + 1)
-        client.process.signal(signal.SIGSTOP)
-        stopped_s = time.time()
-        time.sleep(30)
-        resumed_s = time.time()
-        client.process.signal(signal.SIGCONT)
-        windows = client.await_windows(5, resumed_s + 1)
-        assert sum(window.round_trip.lost[0] for window in windows) == 0
-        all_windows = client.windows()
-        starts = [window.started_at_s for window in all_windows]
-        assert all(earlier < later for earlier, later in pairwise(starts)), starts
-        assert [at for at in starts if stopped_s + 1 < at < resumed_s - 1] == []
+def test_a_suspended_client_measures_again_and_dates_its_windows_rightly(scene: Scene) -> None:
+    client = scene.suspended
+    after = client.await_windows(5, scene.resumed_s + 1)
+    # Windows say when: those after it are of now, and nothing is filed into the time without exchanges.
+    _nothing_is_of_the_pause(client, scene.stopped_s, scene.resumed_s)
+    starts = [window.started_at_s for window in after]
+    assert starts == list(range(starts[0], starts[0] + 5))
+    assert starts[0] <= scene.resumed_s + 3
+    assert sum(window.round_trip.lost[0] for window in after) == 0
+    # All hosts share one clock, so the truth of offsets and delays is known.
+    assert all(0 < window.round_trip.mean_ns[0] < 50_000_000 for window in after)
+    error_s = client.metrics()["sinemora_agent_backend_clock_offset_seconds"]
+    assert abs(error_s) * 1e9 < LIMIT_NS
+    wait_until("the event", lambda: any("was suspended for" in _message(event) for event in client.events()))
+    [event] = [event for event in client.events() if "was suspended for" in _message(event)]
+    assert event["kind"] == "clock_step"
+    assert abs(float(_message(event).split("suspended for ")[1].split(" s")[0]) - STOPPED_S) < 1
+
+
+def test_a_client_that_stood_still_for_half_a_minute_invents_no_loss(scene: Scene) -> None:
+    windows = scene.stopped.await_windows(5, scene.resumed_s + 1)
+    assert sum(window.round_trip.lost[0] for window in windows) == 0
+    _nothing_is_of_the_pause(scene.stopped, scene.stopped_s + 1, scene.resumed_s)
+
+
+def _nothing_is_of_the_pause(client: Agent, stopped_s: float, resumed_s: float) -> None:
+    starts = [window.started_at_s for window in client.windows()]
+    assert all(earlier < later for earlier, later in pairwise(starts)), starts
+    assert [at for at in starts if stopped_s < at < resumed_s - 1] == []
 
 
 def _message(event: dict) -> str:

@@ -71,7 +71,7 @@ def scene() -> Iterator[Scene]:
         passed_at: dict[int, int] = {}
         late_s: dict[int, float] = {}
         first_wait_s = 0.0
-        while time.time() < began_s + 75:
+        while time.time() < began_s + 66:
             time.sleep(0.05)
             at_s, statistics = time.time(), _shaper(host)
             if not first_wait_s and statistics["backlog"] > 0:
@@ -105,7 +105,7 @@ def test_windows_follow_one_another_and_name_the_interface(scene: Scene) -> None
 def test_the_bytes_are_those_that_passed_the_shaper(scene: Scene) -> None:
     within = [one for one in scene.windows if one.started_at_s in scene.passed_at and one.started_at_s > scene.began_s]
     within = [one for one in within if one.started_at_s + WINDOW_S in scene.passed_at]
-    assert len(within) >= 5
+    assert len(within) >= 4
     for window in within:
         end_s = window.started_at_s + WINDOW_S
         passed = scene.passed_at[end_s] - scene.passed_at[window.started_at_s]

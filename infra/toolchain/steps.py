@@ -14,7 +14,7 @@ from pathlib import Path
 from common import LOGS, StepFailedError, environment
 
 TAIL_LINES = 15
-AT_ONCE = 4
+AT_ONCE = 4  # builds use every processor by themselves; downloads wait beside them
 _STOP_S = 5.0
 
 
