@@ -9,12 +9,13 @@ from sinemora.alerts.evaluation import state_codec
 from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
 from sinemora.alerts.evaluation.breach import BreachHistory, Season, breaches_of, limit
 from sinemora.alerts.evaluation.change_point import change_point
-from sinemora.alerts.evaluation.engine import amend, step
+from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.recurring import Recurring
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from tests.alerts.evaluation.windows import series, window_of
 
 
 def test_a_baseline_follows_its_path_but_not_events():
@@ -80,16 +81,7 @@ def window(at: int, delay_ns: np.ndarray, keys: tuple[int, ...] = (1, 2, 3, 4)) 
     size = len(keys)
     values = delay_ns.astype(np.float32)
     np.fill_diagonal(values, np.nan)
-    loss = np.zeros((size, size), np.float32)
-    return EvaluationWindow(
-        at * 10,
-        10,
-        np.array(keys),
-        np.arange(size) // 2,
-        ~np.eye(size, dtype=bool),
-        lambda metric, statistic: loss if metric is Metric.LOSS else values.copy(),
-        np.zeros(size, bool),
-    )
+    return window_of(at, np.arange(size) // 2, series(values), keys=np.array(keys))
 
 
 OVER = Rule("over", "Over", Condition(Kind.THRESHOLD, Metric.ONE_WAY_DELAY, Statistic.P50, above=1000.0), x=2, y=3)
@@ -120,14 +112,6 @@ def test_baselines_survive_a_restart():
     assert np.array_equal(again.baselines[series].level, state.baselines[series].level, equal_nan=True)
     with pytest.raises(state_codec.StateError):
         state_codec.decode(b"SNA1 and nothing more", None)
-
-
-def test_a_late_window_completes_missing_data():
-    state = EvaluationState(np.zeros(0, np.int64))
-    step(state, [OVER], window(1, np.full((4, 4), np.nan)))
-    amend(state, [OVER], window(1, slow(0)))
-    evaluation = step(state, [OVER], window(2, slow(0)))
-    assert evaluation.detections[0].rules == {"over": 3}
 
 
 def test_breaches_seen_by_too_few_vms_are_no_detection():
@@ -227,16 +211,8 @@ def spiky(state: EvaluationState, number: int, rise_ns: np.ndarray, base_ns: flo
     size = rise_ns.shape[0]
     median = np.full((size, size), base_ns, np.float32)
     np.fill_diagonal(median, np.nan)
-    largest = median + rise_ns.astype(np.float32)
-
-    def values(metric: Metric, statistic: Statistic) -> np.ndarray:
-        if metric is Metric.LOSS:
-            return np.zeros((size, size), np.float32)
-        return (largest if statistic is Statistic.MAX else median).copy()
-
-    planned, none = ~np.eye(size, dtype=bool), np.zeros(size, bool)
-    zone_of = np.repeat(np.arange(2), size // 2)
-    seen = step(state, SPIKES, EvaluationWindow(number * 10, 10, np.arange(size), zone_of, planned, values, none))
+    values = series(median, median + rise_ns.astype(np.float32))
+    seen = step(state, SPIKES, window_of(number, np.repeat(np.arange(2), size // 2), values))
     return sorted(rule for one in seen.detections for rule in one.rules)
 
 
@@ -301,7 +277,7 @@ def test_a_path_far_above_its_baseline_needs_one_window():
 
 def test_rare_spikes_elsewhere_do_not_hide_a_lasting_rise():
     size, rng = 12, np.random.default_rng(4)
-    zone_of, planned = np.repeat(np.arange(3), 4), ~np.eye(size, dtype=bool)
+    zone_of = np.repeat(np.arange(3), 4)
     rise = np.zeros((size, size), bool)
     rise[:4, 4:8] = True
     rules = [
@@ -312,15 +288,7 @@ def test_rare_spikes_elsewhere_do_not_hide_a_lasting_rise():
     for at in range(1, 4):
         median = np.where(rise, 600_000, 200_000).astype(np.float32)
         most = np.where(rng.random((size, size)) < 0.6, median + 900_000, median + 9_000).astype(np.float32)
-
-        def values(metric: Metric, statistic: Statistic, median=median, most=most) -> np.ndarray:
-            if metric is Metric.LOSS:
-                return np.zeros((size, size), np.float32)
-            return most.copy() if statistic is Statistic.MAX else median.copy()
-
-        seen = step(
-            state, rules, EvaluationWindow(at * 10, 10, np.arange(size), zone_of, planned, values, np.zeros(size, bool))
-        )
+        seen = step(state, rules, window_of(at, zone_of, series(median, most)))
     first, *others = seen.detections
     assert first.cause.culprit == Culprit(Suspect.ZONE_PAIR, 0, 1)
     assert "above" in first.rules

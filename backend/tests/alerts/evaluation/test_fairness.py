@@ -13,11 +13,12 @@ from sinemora.alerts.evaluation.baseline import Floats
 from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Suspect
-from sinemora.alerts.evaluation.rule import Among, Condition, Kind, Rule, Severity, defaults
+from sinemora.alerts.evaluation.rule import Among, Condition, Kind, Rule, Severity
 from sinemora.alerts.evaluation.tracking import Transition, advance
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.measurements.aggregate.fairness import FlowShares, jain_index, vm_shares
+from sinemora.measurements.aggregate.fairness import FlowShares, jain_index
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from tests.alerts.evaluation.windows import window_of
 
 SIZE = 4
 KEYS = np.array([10, 20, 30, 40])
@@ -48,9 +49,8 @@ def window(
     def values(metric: Metric, _: Statistic) -> Floats:
         return trips if metric is Metric.ROUND_TRIP else np.zeros((SIZE, SIZE), np.float32)
 
-    planned = ~np.eye(SIZE, dtype=bool)
-    base = EvaluationWindow(10 * number, 10, KEYS, np.array([0, 0, 1, 1]), planned, values, np.zeros(SIZE, bool))
-    return replace(base, performances=performances or {}, flows=lambda: flows_of(flows or {}))
+    more = {"keys": KEYS, "performances": performances or {}, "flows": lambda: flows_of(flows or {})}
+    return window_of(number, np.array([0, 0, 1, 1]), values, **more)
 
 
 def fired(rules: list[Rule], windows: list[EvaluationWindow]) -> list[list[Detection]]:
@@ -72,11 +72,6 @@ def test_the_indices_of_flows_are_those_of_each_pair(pairs: list[list[float]]):
     for at, index in enumerate(found.indices().tolist()):
         naive = jain_index(pairs[at])
         assert index == pytest.approx(naive) if len(pairs[at]) > 1 else np.isnan(index)
-
-
-def test_the_share_of_a_vm_is_one_over_its_median_round_trip():
-    trips = np.array([[nan, 1e6, 3e6], [1e6, nan, nan], [nan, nan, nan]])
-    assert vm_shares(trips).tolist() == pytest.approx([500.0, 1000.0, nan], nan_ok=True)
 
 
 def test_two_of_three_uneven_windows_of_vms_are_a_cause():
@@ -178,9 +173,3 @@ def test_uneven_flows_and_a_slow_path_are_two_incidents():
         assert all(change.transition in (Transition.OPENED, Transition.SEEN) for change in changes)
         tracks = [change.track for change in changes] or tracks
     assert {track.culprit.suspect for track in tracks} == {Suspect.FLOW_SHARES, Suspect.PATH}
-
-
-def test_the_default_rule_is_about_flows():
-    (one,) = [one for one in defaults() if one.condition.kind is Kind.FAIRNESS]
-    assert (one.name, one.condition.among, one.condition.below) == ("Uneven flows of a path", Among.FLOWS, 0.883)
-    assert (one.x, one.y, one.severity) == (3, 3, Severity.WARNING)

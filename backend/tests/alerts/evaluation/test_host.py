@@ -5,12 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.host import HostEvidence, blamed, explains, waiting_moments
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, Suspect
-from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
-from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 MS = 1_000_000
 IDLE = HostEvidence(0.0005, longest_ns=2 * MS, wake_p50_ns=80_000)
@@ -81,22 +77,3 @@ def test_spikes_are_matched_with_moments_by_time():
         (6_000 * MS, 1),
     ]
     assert [waiting_moments([one], stalls) for one in spikes] == [1, 1, 0, 1, 0]
-
-
-@pytest.mark.parametrize(("stolen", "suspect"), [(0.4, Suspect.HOST), (0.0, Suspect.EGRESS)])
-def test_slow_paths_of_a_vm_whose_processors_are_stolen_are_its_hosts(stolen: float, suspect: Suspect):
-    size, slow = 6, np.full((6, 6), 1e6, np.float32)
-    slow[2] = 30e6
-    rule = Rule("r", "Slow", Condition(Kind.THRESHOLD, Metric.ONE_WAY_DELAY, Statistic.P50, above=10e6))
-    hosts = [replace(BUSY, stolen=stolen) if at == 2 else IDLE for at in range(size)]
-    state = EvaluationState(np.zeros(0, np.int64))
-    planned = ~np.eye(size, dtype=bool)
-    values = {Metric.LOSS: np.zeros((size, size), np.float32), Metric.ONE_WAY_DELAY: slow}
-    for number in range(1, 6):
-        window = EvaluationWindow(
-            10 * number, 10, np.arange(1, size + 1), np.zeros(size, np.int64), planned,
-            lambda metric, _: values.get(metric, slow), np.zeros(size, bool), hosts=lambda: hosts,
-        )  # fmt: skip
-        found = step(state, [rule], window).detections
-    assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in found] == [(suspect, 2)]
-    assert Suspect.HOST in {one.culprit.suspect for one in found[0].cause.hypotheses}

@@ -7,6 +7,7 @@ from sinemora.alerts.evaluation.impact import changes_of, impact_of, shift_of
 from sinemora.alerts.evaluation.rule import Condition, Kind
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from tests.alerts.evaluation.windows import series, window_of
 
 USUAL = 200_000.0
 ONE_WAY = (Metric.ONE_WAY_DELAY, Statistic.P50)
@@ -22,16 +23,7 @@ def learnt(windows: int = LEARNT) -> EvaluationState:
 
 def window(median_ns: Floats) -> EvaluationWindow:
     """Return a window with these medians; the largest delays are 1 ms above them, and nothing is lost."""
-    values = {Statistic.P50: median_ns, Statistic.MAX: median_ns + np.float32(1_000_000)}
-    return EvaluationWindow(
-        100,
-        10,
-        np.arange(3),
-        np.zeros(3, np.int64),
-        ~np.eye(3, dtype=bool),
-        lambda metric, statistic: np.zeros((3, 3), np.float32) if metric is Metric.LOSS else values[statistic],
-        np.zeros(3, np.bool_),
-    )
+    return window_of(10, np.zeros(3, np.int64), series(median_ns, median_ns + np.float32(1_000_000)))
 
 
 def medians(**changes: float) -> Floats:

@@ -11,6 +11,7 @@ from sinemora.alerts.evaluation.loss_counts import LossCounts, tail
 from sinemora.alerts.evaluation.rule import Kind, defaults
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from tests.alerts.evaluation.windows import series, window_of
 
 (RULE,) = [rule for rule in defaults() if rule.condition.kind is Kind.LOSS]
 SIZE = 4
@@ -36,18 +37,8 @@ def test_a_breach_begins_just_above_the_limit(sent: int):
 
 def mesh_window(number: int, lost: np.ndarray, sent: int = 80) -> EvaluationWindow:
     packets = np.full((SIZE, SIZE), float(sent), np.float32)
-    delay = np.full((SIZE, SIZE), 2e5, np.float32)
-    ratio = (lost / sent).astype(np.float32)
-    return EvaluationWindow(
-        number * 10,
-        10,
-        np.arange(SIZE),
-        np.arange(SIZE) // 2,
-        ~np.eye(SIZE, dtype=bool),
-        lambda metric, _: ratio if metric is Metric.LOSS else delay.copy(),
-        np.zeros(SIZE, bool),
-        packets=lambda: (packets, lost.astype(np.float32)),
-    )
+    values = series(np.full((SIZE, SIZE), 2e5), loss=lost / sent)
+    return window_of(number, np.arange(SIZE) // 2, values, packets=lambda: (packets, lost.astype(np.float32)))
 
 
 def fired_after(share: np.ndarray, windows: int, seed: int = 1, sent: int = 80) -> np.ndarray:

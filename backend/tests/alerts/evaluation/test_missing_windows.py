@@ -8,10 +8,11 @@ import pytest
 
 from sinemora.alerts.evaluation.engine import amend, step
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
-from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
+from sinemora.alerts.evaluation.rule import Rule, defaults
 from sinemora.alerts.evaluation.tracking import SETTLED_S, Track, Transition, advance
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.aggregate.matrix import Metric
+from tests.alerts.evaluation.windows import series, window_of
 
 ZONE_OF = np.repeat(np.arange(4), 6)
 SIZE = ZONE_OF.size
@@ -33,12 +34,8 @@ def windows(until: int) -> Iterator[EvaluationWindow]:
 
 
 def _window(number: int, delay: np.ndarray, loss: np.ndarray) -> EvaluationWindow:
-    def values(metric: Metric, statistic: Statistic) -> np.ndarray:
-        if metric is Metric.LOSS:
-            return np.where(PLANNED, loss, np.nan).astype(np.float32)
-        return np.where(PLANNED & (loss < 1), delay, np.nan).astype(np.float32)
-
-    return EvaluationWindow(number * 60, 60, np.arange(SIZE), ZONE_OF, PLANNED, values, np.zeros(SIZE, bool))
+    values = series(np.where(PLANNED & (loss < 1), delay, np.nan), loss=np.where(PLANNED, loss, np.nan))
+    return window_of(number, ZONE_OF, values, 60)
 
 
 def only_from(window: EvaluationWindow, sources: Sequence[int]) -> EvaluationWindow:
@@ -103,15 +100,6 @@ def test_incidents_end_once_windows_are_back_and_good():
     for number in range(GAP + 3, GAP + 30):
         trial.step(replace(sound[number % len(sound)], ended_at_s=number * 60))
     assert trial.open() == set()
-
-
-def test_silence_of_all_agents_is_a_cause_without_windows():
-    """Silence is known without windows: it is a cause like others."""
-    trial = Trial([rule for rule in defaults() if rule.condition.kind is Kind.SILENT])
-    for number in range(1, 10):
-        quiet = replace(only_from(next(windows(2)), ()), ended_at_s=number * 60, silent=np.ones(SIZE, bool))
-        trial.step(quiet)
-    assert trial.open() == {Culprit(Suspect.MESH, 0)}
 
 
 def test_silence_of_all_agents_is_an_incident_next_to_those_before():

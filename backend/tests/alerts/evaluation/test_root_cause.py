@@ -32,7 +32,8 @@ from sinemora.alerts.evaluation.tracking import (
     quiet_s,
 )
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.aggregate.matrix import Metric
+from tests.alerts.evaluation.windows import series, window_of
 
 ZONES = np.repeat(np.arange(3), 4)
 SIZE = ZONES.size
@@ -139,15 +140,8 @@ def sick_and_slow(sick_ns: float, slow_ns: float, lost: float = 0.0) -> Iterator
     for number in range(1, 200):
         ill = number > 150
         delay = base + 4e3 * rng.standard_normal((size, size)) + ill * (slow_ns * pair + sick_ns * vm)
-        ratio = np.where(vm & ill, lost, 0.0).astype(np.float32)
-
-        def values(metric: Metric, statistic: Statistic, delay=delay, ratio=ratio) -> np.ndarray:
-            if metric is Metric.LOSS:
-                return ratio.copy()
-            return np.where(ratio == 1, np.nan, delay).astype(np.float32)
-
-        planned, none = ~np.eye(size, dtype=bool), np.zeros(size, bool)
-        yield EvaluationWindow(number * 10, 10, np.arange(size), LARGE, planned, values, none)
+        ratio = np.where(vm & ill, lost, 0.0)
+        yield window_of(number, LARGE, series(np.where(ratio == 1, np.nan, delay), loss=ratio))
 
 
 @pytest.mark.parametrize(("sick_ns", "lost"), [(2e6, 0.0), (0.0, 1.0), (0.0, 0.4)])
@@ -299,18 +293,11 @@ def test_the_culprit_changes_at_most_once_a_minute():
 def test_the_onset_is_that_of_the_symptom_that_is_named():
     rules = [one for one in defaults() if one.id in ("loss", "path-loss", "strong-spike")]
     state, ago = EvaluationState(np.arange(6)), []
-    loss = np.zeros((6, 6), np.float32)
-    rise = np.zeros(1, np.float32)
-
-    def values(metric: Metric, statistic: Statistic) -> np.ndarray:
-        one_way = np.full((6, 6), 2e5, np.float32)
-        return loss.copy() if metric is Metric.LOSS else one_way + (rise if statistic is Statistic.MAX else 0)
-
-    planned, zones = ~np.eye(6, dtype=bool), np.repeat(np.arange(2), 3)
+    loss, median = np.zeros((6, 6)), np.full((6, 6), 2e5)
     for number in range(1, 30):
-        rise[0] = 3e6 if number in (20, 27) else 1e4
+        rise = 3e6 if number in (20, 27) else 1e4
         loss[2] = 0.3 if number >= 27 else 0.0
-        window = EvaluationWindow(number * 10, 10, np.arange(6), zones, planned, values, np.zeros(6, bool))
+        window = window_of(number, np.repeat(np.arange(2), 3), series(median, median + rise, loss))
         ago = [(one.windows_ago, one.lasts) for one in step(state, rules, window).detections]
     assert ago == [(3, 3)]
 

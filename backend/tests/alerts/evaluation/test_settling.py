@@ -13,10 +13,10 @@ from sinemora.alerts.evaluation.settling import SETTLING_S
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.kit.config import Settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from tests.alerts.evaluation.windows import series, window_of
 
 SIZE, SETTLING = 4, 6
 PLANNED = ~np.eye(SIZE, dtype=bool)
-NO_ONE = np.zeros(SIZE, bool)
 SLOW = Rule("slow", "Slow", Condition(Kind.THRESHOLD, above=1e6), x=1, y=1)
 LOST = Rule("lost", "All lost", Condition(Kind.THRESHOLD, Metric.LOSS, Statistic.MEAN, above=0.9), x=1, y=1)
 
@@ -27,17 +27,9 @@ def window(number: int, delay_ns: float = 5e6, *, lost: float = 0.0, without: in
     if without is not None:
         for values in (delays, losses):
             values[without, :] = values[:, without] = np.nan
-    return EvaluationWindow(
-        number * 10,
-        10,
-        np.arange(SIZE),
-        np.zeros(SIZE, np.int64),
-        PLANNED,
-        lambda metric, _: losses if metric is Metric.LOSS else delays,
-        NO_ONE,
-        packets=lambda: (np.full((SIZE, SIZE), 80, np.float32), np.full((SIZE, SIZE), 80, np.float32) * losses),
-        settling=SETTLING,
-    )
+    sent = np.full((SIZE, SIZE), 80, np.float32)
+    more = {"packets": lambda: (sent, sent * losses), "settling": SETTLING}
+    return window_of(number, np.zeros(SIZE, np.int64), series(delays, loss=losses), **more)
 
 
 def new_state() -> EvaluationState:
