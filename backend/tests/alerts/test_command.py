@@ -72,7 +72,7 @@ def test_an_incident_is_shown_acknowledged_and_resolved(run_command: Any):
     assert "already resolved" in run_command("incidents", "resolve", one["id"], code=1)
 
 
-def test_rules_are_exported_imported_and_switched(run_command: Any, tmp_path: Any):
+def test_rules_are_exported_imported_and_switched(run_command: Any, watched: Watched, tmp_path: Any):
     file = tmp_path / "rules.yaml"
     run_command("rules", "export", "--mesh", "demo", "--output", str(file))
     file.write_text(file.read_text() + "- {name: New, condition: {kind: silent}}\n")
@@ -84,9 +84,7 @@ def test_rules_are_exported_imported_and_switched(run_command: Any, tmp_path: An
     assert "no rule New" in run_command("rules", "on", "New", "--mesh", "demo", code=1)
     file.write_text("rules:\n- {name: A, condition: {kind: silent}}\n- {name: A, condition: {kind: silent}}\n")
     assert "#/rules/1/name" in run_command("rules", "import", str(file), "--mesh", "demo", code=1)
-
-
-def test_the_only_mesh_needs_no_name(run_command: Any, watched: Any):
+    # The only mesh needs no name.
     assert run_command("rules", "list") == run_command("rules", "list", "--mesh", "demo")
     watched.owner.created("/v1/meshes", {"name": "staging"})
     assert "Name one with --mesh: demo, staging." in run_command("rules", "list", code=1)
@@ -117,9 +115,7 @@ def test_silences_are_previewed_created_and_ended(run_command: Any):
     assert "active" not in run_command("silences", "list")
     assert "15m, 4h" in run_command("silences", "add", "vm=a", "--for", "soon", "--comment", "x", code=1)
     assert "Invalid matcher" in run_command("silences", "preview", "vm", code=1)
-
-
-def test_a_silence_is_a_maintenance_window(run_command: Any):
+    # One that recurs is a maintenance window.
     at = datetime.now(UTC) + timedelta(days=400)
     weekly = ("--from", at.isoformat(), "--for", "52w", "--weekly", "sun 02:30 2h", "--comment", "patches", "--json")
     silence = json.loads(run_command("silences", "add", "vm=c-*", *weekly))

@@ -81,12 +81,6 @@ def test_of_two_zones_of_one_name_the_id_means_one(watched: Watched):
     assert [one["silenced_by"] for one in watched.incidents()] == ["silence: known"]
 
 
-def test_a_name_that_nothing_has_is_reported(owner: Member):
-    matchers = [{"label": "vm", "value": "db-9"}, {"label": "vm", "value": "db-*"}, {"label": "severity", "value": "x"}]
-    body = {"comment": "known", "matchers": matchers, "ends_at": "2099-01-01T00:00:00Z"}
-    assert owner.post("/v1/silence-previews", json=body).json()["notes"] == ["No VM is named db-9 now."]
-
-
 def test_an_editor_of_one_mesh_renames_in_what_is_hidden_from_them(owner: Member, make_mesh: Callable[..., MeshWorld]):
     mesh = make_mesh(owner, 2, "one")
     make_mesh(owner, 2, "hidden")

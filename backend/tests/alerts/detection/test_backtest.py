@@ -15,20 +15,26 @@ from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
 from tests.api_clients import Member
 
+SLOW = {"kind": "threshold", "above": 1_000_000}
+
+
+def back_test(owner: Member, body: dict[str, Any]) -> dict[str, Any]:
+    job = owner.post("/v1/alert-back-tests", json=body)
+    assert job.status_code == 202, job.text
+    run(owner.tenant_id, job.json()["id"])
+    result: dict[str, Any] = owner.get(f"/v1/jobs/{job.json()['id']}").json()["result"]
+    return result
+
+
+def question(watched: Watched, condition: dict[str, Any], hours: int = 1, **fields: Any) -> dict[str, Any]:
+    return {"mesh_id": str(watched.world.id), "name": "Tried", "hours": hours, "condition": condition} | fields
+
 
 def test_a_back_test_replays_stored_windows(watched: Watched):
     watched.started_at_s = int(time.time()) // 10 * 10 - 200
     watched.slow = egress(watched, 3)
     watched.report(3)
-    body = {
-        "mesh_id": str(watched.world.id),
-        "name": "back-test",
-        "hours": 1,
-        "condition": {"kind": "threshold", "above": 1_000_000},
-    }
-    job = watched.owner.post("/v1/alert-back-tests", json=body).json()
-    run(watched.owner.tenant_id, job["id"])
-    result = watched.owner.get(f"/v1/jobs/{job['id']}").json()["result"]
+    result = back_test(watched.owner, question(watched, SLOW))
     assert (result["incidents"], result["found"][0]["culprit"]["suspect"]) == (1, "egress")
     assert (result["by"], watched.incidents()) == ("windows", [])
 
@@ -43,29 +49,12 @@ def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, monkeypa
     with system_session() as session:
         tenant_key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": watched.owner.tenant_id})
     assert roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)) > 0
-    body = {
-        "mesh_id": str(watched.world.id),
-        "name": "back-test",
-        "hours": 25,
-        "condition": {"kind": "threshold", "above": 1_000_000},
-        "windows_x": 9,
-        "windows_y": 12,  # two minutes of two
-    }
-    job = watched.owner.post("/v1/alert-back-tests", json=body).json()
-    run(watched.owner.tenant_id, job["id"])
-    result = watched.owner.get(f"/v1/jobs/{job['id']}").json()["result"]
+    two_minutes_of_two = {"windows_x": 9, "windows_y": 12}
+    result = back_test(watched.owner, question(watched, SLOW, 25, **two_minutes_of_two))
     assert (result["by"], result["incidents"]) == ("minutes", 1)
     (incident,) = result["found"]
     assert incident["culprit"]["suspect"] == "egress"
     assert datetime.fromisoformat(incident["opened_at"]).timestamp() == minute + 120
-
-
-def back_test(owner: Member, body: dict[str, Any]) -> dict[str, Any]:
-    job = owner.post("/v1/alert-back-tests", json=body)
-    assert job.status_code == 202, job.text
-    run(owner.tenant_id, job.json()["id"])
-    result: dict[str, Any] = owner.get(f"/v1/jobs/{job.json()['id']}").json()["result"]
-    return result
 
 
 def test_silence_is_derived_from_stored_windows(watched: Watched):
@@ -81,16 +70,7 @@ def test_silence_is_derived_from_stored_windows(watched: Watched):
                 text("UPDATE probe_frames SET received_at = :at WHERE mesh_key = :key AND started_at = :start"),
                 of_mesh | {"start": start, "at": start + timedelta(seconds=12)},
             )
-    condition = {"kind": "silent"}
-    body = {
-        "mesh_id": str(watched.world.id),
-        "name": "Silent",
-        "hours": 1,
-        "condition": condition,
-        "windows_x": 1,
-        "windows_y": 1,
-        "keep_firing_s": 0,
-    }
+    body = question(watched, {"kind": "silent"}, windows_x=1, windows_y=1, keep_firing_s=0)
     result = back_test(watched.owner, body)
     (incident,) = result["found"]
     assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("agent", "c-1")
@@ -110,7 +90,7 @@ def test_performance_is_predicted_with_todays_curves(watched: Watched):
     owner = watched.owner
     tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
     cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
-    body = {"mesh_id": str(watched.world.id), "name": "Objective", "hours": 1, "condition": {"kind": "performance"}}
+    body = question(watched, {"kind": "performance"})
     assert "No application" in back_test(owner, body)["notes"][0]
     owner.created("/v1/applications", cache)
     watched.started_at_s -= 1200

@@ -4,12 +4,9 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import text
 
-from sinemora.alerts.detection import due, queries, tasks
+from sinemora.alerts.detection import due
 from sinemora.alerts.detection.due import BlockReports, MeshReports
-from sinemora.kit.db import system_session
-from tests.alerts.conftest import Watched
 
 
 def mesh(at_s: float, *blocks: tuple[int, int, float], evaluated_s: int | None = 80, **more: float) -> MeshReports:
@@ -18,16 +15,23 @@ def mesh(at_s: float, *blocks: tuple[int, int, float], evaluated_s: int | None =
     return replace(MeshReports(uuid4(), uuid4(), 10, at_s, known, evaluated_s, at_s - 1), **more)
 
 
-def test_a_window_is_due_once_all_agents_reported_it_or_had_their_time():
-    assert due.due_end_s(mesh(101, (100, 2, 0.5), (90, 4, 1))) == 90
-    assert due.due_end_s(mesh(103.1, (100, 2, 0.5), (90, 4, 1))) == 100
-    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=90)) == 100
-    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=100)) is None
-    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=None)) == 100
-
-
-def test_nothing_is_due_that_nobody_reported():
-    assert due.due_end_s(mesh(130, (80, 6, 1))) is None
+@pytest.mark.parametrize(
+    ("reports", "due_s"),
+    [
+        (mesh(101, (100, 2, 0.5), (90, 4, 1)), 90),
+        (mesh(103.1, (100, 2, 0.5), (90, 4, 1)), 100),  # the others had their time
+        (mesh(101, (100, 6, 0.5), evaluated_s=90), 100),
+        (mesh(101, (100, 6, 0.5), evaluated_s=100), None),
+        (mesh(101, (100, 6, 0.5), evaluated_s=None), 100),
+        (mesh(130, (80, 6, 1)), None),  # nobody reported more
+        (mesh(1000, (990, 5, 0.5), (690, 1, 300), evaluated_s=690), 870),  # none is waited for longer than the limit
+        (mesh(151, (150, 5, 0.5), (100, 1, 1), evaluated_s=140), 150),  # nor one that is gone
+        (mesh(101, (500, 1, -399), (100, 5, 0.5), evaluated_s=90), 100),  # a window in the future waits
+        (mesh(101, (100, 6, 0.5), evaluated_s=3700), 100),  # a clock that was stepped back stops nothing
+    ],
+)
+def test_a_window_is_due_once_all_agents_reported_it_or_had_their_time(reports: MeshReports, due_s: int | None):
+    assert due.due_end_s(reports) == due_s
 
 
 @pytest.mark.parametrize("late_s", [5.0, 15.0, 30.0, 60.0])
@@ -41,24 +45,11 @@ def test_an_agent_that_is_always_late_is_waited_for(late_s: float):
     assert due.due_end_s(later) == behind_s + 10
 
 
-def test_no_agent_is_waited_for_longer_than_the_limit():
-    assert due.due_end_s(mesh(1000, (990, 5, 0.5), (690, 1, 300), evaluated_s=690)) == 870
-
-
-def test_an_agent_that_is_gone_is_not_waited_for():
-    assert due.due_end_s(mesh(151, (150, 5, 0.5), (100, 1, 1), evaluated_s=140)) == 150
-
-
 def test_lateness_is_that_of_nine_in_ten_and_of_the_last_minutes():
     assert due.lateness_s(mesh(101, (100, 19, 0.5), (90, 1, 9))) == 0.5
     assert due.lateness_s(mesh(130, (100, 10, 25))) == 25
     assert due.lateness_s(mesh(161, (160, 10, 1), lateness_s=40, looked_at_s=101)) == pytest.approx(20)
     assert due.lateness_s(mesh(1000, (700, 10, 290))) == due.LATENESS_MAX_S
-
-
-def test_a_window_in_the_future_waits_and_a_clock_that_was_stepped_back_stops_nothing():
-    assert due.due_end_s(mesh(101, (500, 1, -399), (100, 5, 0.5), evaluated_s=90)) == 100
-    assert due.due_end_s(mesh(101, (100, 6, 0.5), evaluated_s=3700)) == 100
 
 
 def test_silence_is_looked_at_less_often_the_longer_it_lasts():
@@ -76,19 +67,3 @@ def test_lag_counts_from_when_a_window_could_have_been_evaluated():
     # It was silent for an hour until now: nothing could have been evaluated.
     back = mesh(3701, (3700, 6, 0.5), evaluated_s=90, looked_at_s=3500, reported_s=90)
     assert due.lag_s(back) == 0
-
-
-@pytest.mark.whole_store
-def test_the_lag_of_the_worst_mesh_is_told_until_it_is_evaluated(watched: Watched):
-    watched.window()
-    watched.report()
-    with system_session() as session:  # reports came in time, and nobody has looked for ten minutes
-        session.execute(text("UPDATE path_latest SET received_at = started_at + interval '11 seconds'"))
-        session.execute(text("UPDATE alert_states SET looked_at = looked_at - interval '10 minutes'"))
-        lag = queries.evaluation_lag(session)
-    assert (lag.mesh_id, lag.meshes, lag.skipped) == (watched.world.id, 1, 0)
-    assert lag.lag_s > 0
-    assert lag.evaluated_at is not None
-    tasks.evaluate()
-    with system_session() as session:
-        assert queries.evaluation_lag(session).lag_s == 0

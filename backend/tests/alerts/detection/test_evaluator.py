@@ -180,17 +180,6 @@ def test_silence_of_all_agents_is_found_by_the_clock_and_path_rules_keep_their_p
     assert {one["culprit"]["suspect"] for one in watched.incidents()} == {"mesh", "egress"}
 
 
-def test_an_incident_ends_although_its_rule_was_deleted(watched: Watched):
-    watched.slow = egress(watched, 0)
-    watched.windows(3)
-    (rule,) = watched.rules()
-    assert watched.owner.delete(f"/v1/alert-rules/{rule['id']}").status_code == 204
-    watched.slow = {}
-    watched.windows(20)
-    (incident,) = watched.incidents()
-    assert incident["ended_at"] is not None
-
-
 def test_an_event_mesh_measures_the_paths_of_an_incident_in_every_window_until_it_ends(watched: Watched):
     mesh = f"/v1/meshes/{watched.world.id}"
     watched.owner.patch(mesh, json={"strategy": "event", "period_windows": 5})

@@ -29,7 +29,8 @@ def test_a_preview_shows_values_limits_and_firing_of_a_path(watched: Watched):
     assert result["values"][first - 1] is None
     assert set(result["limits"]) == {1_000_000}
     assert result["notes"] == []
-    body["condition"] = {"kind": "silent"}
-    assert watched.owner.post("/v1/alert-rule-previews", json=body).json()["code"] == "preview_unsupported"
+    for condition in ({"kind": "silent"}, {"kind": "tokens", "within_s": 60}):
+        unsupported = watched.owner.post("/v1/alert-rule-previews", json=body | {"condition": condition})
+        assert unsupported.json()["code"] == "preview_unsupported"
     body |= {"condition": {"kind": "spike", "rise_ns": 1}, "target_id": str(uuid4())}
     assert watched.owner.post("/v1/alert-rule-previews", json=body).json()["code"] == "path_unknown"

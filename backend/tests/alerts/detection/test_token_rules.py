@@ -9,11 +9,12 @@ import pytest
 
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Suspect
-from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, defaults
+from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.token_buckets.tokens import Bucket, Level, TokenForecast, Tokens
-from tests.alerts.conftest import Watched, egress
-from tests.alerts.detection.test_backtest import back_test
+from tests.alerts.conftest import Watched
+from tests.alerts.detection.test_backtest import back_test, question
+from tests.alerts.evaluation.windows import series, window_of
 from tests.measurements.reports import sent, traffic_of
 
 SIZE = 3
@@ -22,7 +23,6 @@ RULE = Rule("r", "Nearly empty", Condition(Kind.TOKENS, within_s=60))
 
 def window(number: int, empty_in_s: dict[int, float | None]) -> EvaluationWindow:
     """A window of three VMs with keys 10, 20, 30; `empty_in_s` of the token buckets by VM key."""
-    flat = np.zeros((SIZE, SIZE), np.float32)
     buckets = {
         key: (
             Bucket(1e6, 1e8),
@@ -30,11 +30,8 @@ def window(number: int, empty_in_s: dict[int, float | None]) -> EvaluationWindow
         )
         for key, left in empty_in_s.items()
     }
-    keys = np.array([10, 20, 30])
-    planned, silent = ~np.eye(SIZE, dtype=bool), np.zeros(SIZE, bool)
-    return EvaluationWindow(
-        10 * number, 10, keys, np.zeros(SIZE, np.int64), planned, lambda *_: flat, silent, buckets=buckets
-    )
+    flat = series(np.zeros((SIZE, SIZE)))
+    return window_of(number, np.zeros(SIZE, np.int64), flat, keys=np.array([10, 20, 30]), buckets=buckets)
 
 
 def fired(rules: list[Rule], windows: list[dict[int, float | None]]) -> list[list[tuple[int, tuple[str, ...]]]]:
@@ -71,11 +68,6 @@ def test_a_scope_selects_vms():
     assert fired([replace(RULE, scope=scope)], [dict.fromkeys((10, 20, 30), 5.0)] * 2)[-1] == [(1, ("r",)), (2, ("r",))]
 
 
-def test_the_default_rules_have_one():
-    (rule,) = [rule for rule in defaults() if rule.condition.kind is Kind.TOKENS]
-    assert (rule.name, rule.condition.within_s, rule.x, rule.y) == ("Token bucket nearly empty", 60, 2, 3)
-
-
 def use(watched: Watched, vm: int, mbit: float, windows: int, last_ended_s: int) -> None:
     """Report the traffic of a VM in the windows until a time."""
     starts = [last_ended_s - 10 * back for back in range(windows, 0, -1)]
@@ -88,14 +80,9 @@ def bucket_of(watched: Watched, vm: int, **values: Any) -> None:
     assert answer.status_code == 200, answer.text
 
 
-def add_rule(watched: Watched, **condition: Any) -> dict[str, Any]:
-    rule = {"mesh_id": str(watched.world.id), "name": "Tokens", "condition": {"kind": "tokens", **condition}}
-    made: dict[str, Any] = watched.owner.created("/v1/alert-rules", rule)
-    return made
-
-
 def test_a_bucket_that_runs_empty_is_an_incident_with_its_forecast(watched: Watched):
-    add_rule(watched, within_s=60)
+    rule = {"mesh_id": str(watched.world.id), "name": "Tokens", "condition": {"kind": "tokens", "within_s": 60}}
+    watched.owner.created("/v1/alert-rules", rule)
     bucket_of(watched, 2)
     for _ in range(2):
         assert watched.incidents() == []
@@ -115,31 +102,8 @@ def test_a_bucket_that_runs_empty_is_an_incident_with_its_forecast(watched: Watc
     assert whole["verdict"]["reasons"][0]["code"] == "bucket_empties"
 
 
-def test_slow_paths_of_the_vm_are_another_incident(watched: Watched):
-    add_rule(watched, within_s=60)
-    bucket_of(watched, 2)
-    watched.slow = egress(watched, 2)
-    for _ in range(3):
-        ended_s = watched.report()
-        use(watched, 2, 140, 1, ended_s)
-        watched.evaluate(ended_s, datetime.fromtimestamp(ended_s, UTC))
-    assert {one["culprit"]["suspect"] for one in watched.incidents()} == {"bucket", "egress"}
-
-
-@pytest.mark.parametrize(
-    ("condition", "said"),
-    [({}, "a tokens condition needs `within_s` in seconds"), ({"within_s": 90_000}, "Must be at most 86,400")],
-)
-def test_a_rule_needs_its_time(watched: Watched, condition: dict[str, Any], said: str):
-    body = {"mesh_id": str(watched.world.id), "name": "Tokens", "condition": {"kind": "tokens", **condition}}
-    answer = watched.owner.post("/v1/alert-rules", json=body)
-    assert answer.status_code == 422
-    assert said in answer.text
-
-
 def test_a_back_test_replays_the_traffic(watched: Watched):
-    body = {"mesh_id": str(watched.world.id), "name": "Tokens", "hours": 1}
-    body |= {"condition": {"kind": "tokens", "within_s": 60}}
+    body = question(watched, {"kind": "tokens", "within_s": 60})
     assert "No VM of this mesh has a token bucket" in back_test(watched.owner, body)["notes"][-1]
     bucket_of(watched, 1)
     ended_s = watched.report(6)
@@ -148,11 +112,3 @@ def test_a_back_test_replays_the_traffic(watched: Watched):
     (found,) = result["found"]
     assert found["culprit"]["words"] == "token bucket of b-1"
     assert "today's rate and depth" in result["notes"][-1]
-
-
-def test_a_token_rule_has_no_preview(watched: Watched):
-    mesh = str(watched.world.id)
-    source, target = (str(watched.world.agents[at].vm_id) for at in (0, 1))
-    body = {"mesh_id": mesh, "name": "Tokens", "condition": {"kind": "tokens", "within_s": 60}, "hours": 1}
-    answer = watched.owner.post("/v1/alert-rule-previews", json={**body, "source_id": source, "target_id": target})
-    assert (answer.status_code, answer.json()["code"]) == (422, "preview_unsupported")

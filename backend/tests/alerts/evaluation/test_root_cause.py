@@ -6,8 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.incidents.events import Event, make
-from lab.incidents.trial import judge, run
 from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import (
@@ -76,12 +74,6 @@ def test_a_clock_step_differs_from_congestion_by_its_sign():
     congested = causes(evidence(firing, noise + 20.0 * up))
     assert [one.culprit for one in stepped] == [Culprit(Suspect.CLOCK, 4)]
     assert [one.culprit for one in congested] == [Culprit(Suspect.INGRESS, 4)]
-
-
-def test_two_simultaneous_causes_are_two():
-    firing = explains(Culprit(Suspect.EGRESS, 1), ZONES) | explains(Culprit(Suspect.ZONE_PAIR, 1, 2), ZONES)
-    result = {one.culprit for one in causes(evidence(firing & ~np.eye(SIZE, dtype=bool)))}
-    assert result == {Culprit(Suspect.EGRESS, 1), Culprit(Suspect.ZONE_PAIR, 1, 2)}
 
 
 def detections_in(firing: np.ndarray) -> list[Detection]:
@@ -159,21 +151,6 @@ def test_a_sick_vm_in_a_mildly_slow_pair_of_zones_has_an_incident_of_its_own(sic
     (slow,) = [track for track in open_tracks if not track.sharp]
     assert sick.culprit in (Culprit(Suspect.EGRESS, 3), Culprit(Suspect.VM, 3))
     assert slow.culprit == Culprit(Suspect.ZONE_PAIR, 0, 1)
-
-
-def test_a_mildly_slow_pair_of_zones_does_not_end_or_absorb_a_sharp_incident():
-    pair = explains(Culprit(Suspect.ZONE_PAIR, 0, 1), ZONES)
-    sharp = Track("sick", Culprit(Suspect.EGRESS, 3), np.flatnonzero(pair[3]) + 3 * SIZE, 9.0, 0, 100, sharp=True)
-    (broad,) = detections_in(pair)
-    changes = advance([sharp], [broad], ZONES, 110, 10)
-    assert [(one.transition, one.track.culprit) for one in changes] == [
-        (Transition.OPENED, Culprit(Suspect.ZONE_PAIR, 0, 1))
-    ]
-    narrow = Detection(Cause((Hypothesis(Culprit(Suspect.EGRESS, 3), 9.0, 4, 11),), sharp.cells), {"r": 4},
-                       Severity.CRITICAL, 1, sharp=True)  # fmt: skip
-    weak = changes[0].track
-    later = advance([weak], [narrow, broad], ZONES, 120, 10)
-    assert {one.transition for one in later} == {Transition.OPENED, Transition.SEEN}
 
 
 def test_an_uneven_event_is_one_cause():
@@ -300,14 +277,3 @@ def test_the_onset_is_that_of_the_symptom_that_is_named():
         window = window_of(number, np.repeat(np.arange(2), 3), series(median, median + rise, loss))
         ago = [(one.windows_ago, one.lasts) for one in step(state, rules, window).detections]
     assert ago == [(3, 3)]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("event", [Event.SICK_VM, Event.CLOCK_STEP, Event.AGENT_GONE, Event.CORRELATED_NOISE])
-def test_scenarios_are_found_and_named(event: Event):
-    """Four of those that `make bench-alerts` tries in their hundreds."""
-    scenario = make(event, 1)
-    score = judge(scenario, run(scenario.mesh, scenario.windows, defaults()))
-    assert (score.detected, score.right, score.wrong) == (
-        (None, None, 0) if scenario.truth.culprit is None else (True, True, 0)
-    )

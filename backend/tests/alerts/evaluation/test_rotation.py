@@ -66,15 +66,6 @@ def test_a_fault_of_one_path_is_found_at_its_third_turn(start: int):
     assert found[turns[2]] == [path]
 
 
-def test_a_window_that_is_not_its_turn_says_nothing_about_a_path():
-    state = EvaluationState(np.arange(SIZE))
-    bad = explains(Culprit(Suspect.PATH, 3, 25), ZONE_OF)
-    for number in range(3 * PERIOD):
-        step(state, [PATH], window(number, bad))
-    seen = state.rule_states["path"].seen
-    assert (np.bitwise_count(seen[PLANNED]) == np.bitwise_count(TURNS[PLANNED]) * 3).all()
-
-
 def test_groups_survive_a_restart():
     state, bad = EvaluationState(np.arange(SIZE)), explains(Culprit(Suspect.EGRESS, 4), ZONE_OF)
     step(state, [SLOW], window(0, bad))

@@ -133,14 +133,18 @@ WAITS |= {"spikes": 4, "spikes_waiting": 0}
                         "index": 0.71,
                         "below": 0.883,
                         "among": f"{kind}s",
-                        "path": None,
+                        "path": path,
                         "count": 4,
                         "members": [{"name": "a-1", "share": 1.0, "relative": 0.4}],
                     }
                 },
                 f"Jain's index 0.710 among 4 {words}, limit 0.883: a-1 has 40 % of the mean share.",
             )
-            for kind, words in (("vm", "VMs"), ("application", "applications"), ("flow", "flows"))
+            for kind, path, words in (
+                ("vm", None, "VMs"),
+                ("application", None, "applications"),
+                ("flow", ["a-1", "b-1"], "flows between a-1 and b-1"),
+            )
         ),
     ],
 )  # fmt: skip

@@ -51,11 +51,6 @@ def test_routes_follow_the_names_of_receivers(local: None, owner: Member, hooks:
     assert named() == ([], ["slack"])
 
 
-def test_routes_name_receivers_there_are(local: None, owner: Member):
-    answer = owner.put("/v1/alert-routes", json={"root": {"receivers": ["nobody"]}})
-    assert (answer.status_code, answer.json()["code"]) == (404, "receiver_unknown")
-
-
 @pytest.mark.parametrize(("levels", "status"), [(8, 200), (9, 422), (20, 422)])
 def test_routes_that_would_never_be_reached_are_refused(owner: Member, levels: int, status: int):
     root: dict[str, Any] = {}

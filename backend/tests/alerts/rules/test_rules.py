@@ -72,9 +72,12 @@ def test_rules_are_checked(watched: Watched):
         ({"kind": "baseline", "above": 5}, "`above` has no effect"),
         ({"kind": "fairness", "below": 0.8, "within_s": 5}, "`within_s` has no effect"),
         ({"kind": "tokens", "within_s": 60, "among": "vms"}, "`among` has no effect"),
+        ({"kind": "fairness"}, "a fairness condition needs `below`, above 0 and at most 1, such as 0.883"),
+        ({"kind": "tokens"}, "a tokens condition needs `within_s` in seconds"),
+        ({"kind": "host"}, "such as 0.1"),
     ],
 )
-def test_a_field_that_the_kind_does_not_read_is_refused(watched: Watched, condition: dict[str, Any], words: str):
+def test_a_condition_with_too_few_or_other_fields_is_refused(watched: Watched, condition: dict[str, Any], words: str):
     (rule,) = watched.rules()
     body = {"mesh_id": str(watched.world.id), "name": "n", "condition": condition}
     answers = [
