@@ -20,10 +20,19 @@ def declared(
         {"name": f"{name}-{at}", "vm": vm, "root": at == 0, "pinned": at == 0 and root_pinned}
         for at, vm in enumerate(vms)
     ]
-    return mesh.owner.created(
-        "/v1/applications",
-        {"name": name, "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of, **more},
-    )
+    return with_tasks(mesh, name, tasks_of, **more)
+
+
+def with_tasks(mesh: MeshWorld, name: str, tasks_of: list[dict], **more) -> dict:
+    """Declare an application with the published curve of the server of memcached."""
+    fields = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of}
+    return mesh.owner.created("/v1/applications", fields | more)
+
+
+def sized(mesh: MeshWorld, name: str, **capacity: int) -> None:
+    """Say what a VM can carry."""
+    vm = next(agent for agent in mesh.agents if agent.name == name).vm_id
+    assert mesh.owner.patch(f"/v1/vms/{vm}/capacity", json=capacity).status_code == 200
 
 
 def asked(mesh: MeshWorld, worker, **more) -> dict:

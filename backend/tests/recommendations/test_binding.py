@@ -5,26 +5,12 @@ import re
 import pytest
 
 from tests.api_clients import MeshWorld
-from tests.recommendations.asking import NEAR, asked, declared
+from tests.recommendations.asking import NEAR, asked, declared, sized, with_tasks
 from tests.recommendations.measured_mesh import measured
 
 # Only c-2 is better for a task on b-1, and only for the task: its root on a-1 has no better VM.
 ONE = {("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0}
 ONE |= {(one, other): 900.0 for one in ("a-1", "b-1") for other in ("a-2", "b-2", "c-1")} | {("b-1", "c-2"): 900.0}
-
-
-def capacity(mesh: MeshWorld, name: str, **values: int) -> None:
-    vm = next(agent for agent in mesh.agents if agent.name == name).vm_id
-    answer = mesh.owner.patch(f"/v1/vms/{vm}/capacity", json=values)
-    assert answer.status_code == 200, answer.text
-
-
-def pinned(mesh: MeshWorld, application: dict) -> None:
-    tasks_of = [
-        {"name": task["name"], "vm": task["vm"]["name"], "root": task["root"], "pinned": not task["root"]}
-        for task in application["tasks"]
-    ]
-    assert mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": tasks_of}).status_code == 200
 
 
 def towards(recommendation: dict, vm: str = "c-2") -> dict:
@@ -61,13 +47,6 @@ def test_a_limit_between_a_task_and_a_better_vm_is_named(mesh: MeshWorld, worker
     assert [step["target"]["name"] for step in again["steps"]] == ["c-2"]
     assert again["result"]["total"]["gain"]["mean"] == pytest.approx(found["gain"]["gain"]["mean"], abs=1e-9)
     assert again["result"]["binding"] == []
-
-
-def test_pins_are_named(mesh: MeshWorld, worker):
-    pinned(mesh, declared(mesh, vms=("a-1", "b-1")))
-    measured(mesh, ONE)
-    found = towards(asked(mesh, worker))
-    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [("pin", "unpin cache/cache-1")]
 
 
 @pytest.mark.parametrize("of_request", [False, True])
@@ -111,24 +90,26 @@ def test_a_move_cost_is_not_blamed_for_what_noise_explains(mesh: MeshWorld, work
     assert {one["vm"]["name"] for one in asked(mesh, worker)["result"]["binding"]} == {"a-1"}
 
 
-def test_full_vms_cpu_and_memory_are_named(mesh: MeshWorld, worker):
-    declared(mesh, vms=("a-1", "b-1"))
+PINNED_ROOT = {"name": "cache-0", "vm": "a-1", "root": True, "pinned": True}
+
+
+@pytest.mark.parametrize(
+    ("slots", "pinned", "apart_from", "kind", "relax"),
+    [
+        (1, False, [], "slot", "add 1 slot to c-2"),
+        (2, False, ["other"], "apart_from", "let cache and other share VMs"),
+        (2, True, [], "pin", "unpin cache/cache-1"),
+    ],
+)
+def test_what_else_keeps_a_task_away_is_named(mesh: MeshWorld, worker, slots, pinned, apart_from, kind, relax):
     declared(mesh, "other", ("c-2", "b-2"))
+    sized(mesh, "c-2", slots=slots)
+    tasks_of = [PINNED_ROOT, {"name": "cache-1", "vm": "b-1", "pinned": pinned}]
+    with_tasks(mesh, "cache", tasks_of, apart_from=apart_from)
     measured(mesh, ONE)
-    found = towards(asked(mesh, worker, applications=["cache"]))
-    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [("slot", "add 1 slot to c-2")]
-    assert found["limits"][0]["limit"] == "c-2 has 1 slot, 0 free"
-
-
-def test_a_neighbour_to_stay_apart_from_is_named(mesh: MeshWorld, worker):
-    other = declared(mesh, "other", ("c-2", "b-2"))
-    capacity(mesh, "c-2", slots=2)
-    declared(mesh, vms=("a-1", "b-1"), apart_from=[other["name"]])
-    measured(mesh, ONE)
-    found = towards(asked(mesh, worker, applications=["cache"]))
-    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [
-        ("apart_from", "let cache and other share VMs")
-    ]
+    recommendation = asked(mesh, worker, applications=["cache"])
+    assert [(limit["kind"], limit["relax"]) for limit in towards(recommendation)["limits"]] == [(kind, relax)]
+    assert any("pinned task" in words for words in recommendation["result"]["constraints"])
 
 
 def test_a_spread_limit_is_named(mesh: MeshWorld, worker):
@@ -140,20 +121,14 @@ def test_a_spread_limit_is_named(mesh: MeshWorld, worker):
     assert ["per_zone_max"] in kinds or ["moves_max", "per_zone_max"] in kinds
 
 
-def test_limits_that_need_not_be_relaxed_as_well_are_left_out(mesh: MeshWorld, worker):
+def test_the_best_relaxation_comes_first_and_asks_for_no_more_than_it_needs(mesh: MeshWorld, worker):
     declared(mesh)
     declared(mesh, "other", ("c-2", "a-2"))
     measured(mesh, NEAR)
     found = asked(mesh, worker, applications=["cache"], moves_max=0)["result"]["binding"]
     limits = [{limit["relax"] for limit in one["limits"]} for one in found]
+    gains = [one["gain"]["gain"]["mean"] for one in found]
+    assert gains == sorted(gains, reverse=True)
     assert {"raise moves_max of the request"} in limits
     for place, one in enumerate(limits):
         assert not any(before < one for before in limits[:place])
-
-
-def test_the_best_relaxation_comes_first(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
-    gains = [one["gain"]["gain"]["mean"] for one in asked(mesh, worker, moves_max=0)["result"]["binding"]]
-    assert gains == sorted(gains, reverse=True)
-    assert gains

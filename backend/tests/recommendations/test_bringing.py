@@ -36,17 +36,6 @@ def test_each_move_says_what_it_brings(mesh: MeshWorld, worker, image):
     assert all(step["bringing"] is None for step in asked(mesh, worker)["steps"])
 
 
-def test_a_move_that_brings_too_much_is_not_worth_making(mesh: MeshWorld, worker, image):
-    """At most 0.97 are gained in all, and bringing costs 4 or 8 s of the minute that costs one."""
-    declared(mesh)
-    measured(mesh, NEAR)
-    steps = asked(mesh, worker, artifacts={"cache": "image"}, bringing_cost=0.01)["steps"]
-    assert len(steps) == 2
-    large = [hashlib.sha256(bytes([n])).digest() * 30_000 for n in range(12)]
-    publish(mesh.owner, mesh, *large, name="large")
-    assert asked(mesh, worker, artifacts={"cache": "large"}, bringing_cost=1)["steps"] == []
-
-
 def test_a_cost_of_bringing_that_prevents_a_move_is_named(mesh: MeshWorld, worker, image):
     declared(mesh, move_cost=0.01)
     measured(mesh, NEAR)

@@ -34,10 +34,6 @@ def before(pair: tuple[str, str]) -> float:
     return {("a-1", "b-1"): FAR_US, ("a-1", "c-1"): NEAR_US}.get(pair, 300.0)
 
 
-def all_near(pair: tuple[str, str]) -> float:
-    return NEAR_US
-
-
 def old_path_returned(pair: tuple[str, str]) -> float:
     return NEAR_US if pair == ("a-1", "b-1") else before(pair)
 
@@ -79,9 +75,9 @@ def measured(mesh: MeshWorld, now_s: int, minutes: range, world: World) -> None:
             sent(agent, report)
 
 
-def applied(mesh: MeshWorld, worker, now_s: int, risk: str | None = None) -> dict:
+def applied(mesh: MeshWorld, worker, now_s: int) -> dict:
     """Return a recommendation of one move that was applied after the windows before."""
-    recommendation = asked(mesh, worker, applications=["cache"], minutes=180, risk=risk)
+    recommendation = asked(mesh, worker, applications=["cache"], minutes=180)
     assert [(step["source"]["name"], step["target"]["name"]) for step in recommendation["steps"]] == [("b-1", "c-1")]
     assert mesh.owner.post(f"{PATH}/{recommendation['id']}/apply").json()["state"] == "applied"
     with tenant_session(mesh.owner.tenant_id) as session:
@@ -116,11 +112,10 @@ def metric(mesh: MeshWorld, now_s: int, application: dict, value: Callable[[int]
     assert answer.status_code in (200, 202), answer.text
 
 
-@pytest.mark.parametrize("risk", [None, "cvar"])
-def test_a_true_gain_holds_by_delays(mesh: MeshWorld, worker, now_s: int, risk: str | None):
+def test_a_true_gain_holds_by_delays(mesh: MeshWorld, worker, now_s: int):
     declared(mesh, vms=("a-1", "b-1"))
     measured(mesh, now_s, BEFORE, before)
-    recommendation = applied(mesh, worker, now_s, risk)
+    recommendation = applied(mesh, worker, now_s)
     measured(mesh, now_s, AFTER, before)
     judged = outcome(mesh, recommendation)
     assert (judged["verdict"], judged["judged_by"]) == ("held", "delays"), judged["reason"]
@@ -134,12 +129,11 @@ def test_a_true_gain_holds_by_delays(mesh: MeshWorld, worker, now_s: int, risk: 
     assert accuracy["mean_error"] == pytest.approx(0, abs=0.02)
 
 
-@pytest.mark.parametrize("after", [old_path_returned, all_near])
-def test_what_came_by_itself_or_for_all_is_not_held(mesh: MeshWorld, worker, now_s: int, after: World):
+def test_what_came_by_itself_is_not_held(mesh: MeshWorld, worker, now_s: int):
     declared(mesh, vms=("a-1", "b-1"))
     measured(mesh, now_s, BEFORE, before)
     recommendation = applied(mesh, worker, now_s)
-    measured(mesh, now_s, AFTER, after)
+    measured(mesh, now_s, AFTER, old_path_returned)
     judged = outcome(mesh, recommendation)
     assert (judged["verdict"], judged["judged_by"]) == ("not_held", "delays"), judged["reason"]
     assert judged["promised"]["mean"] > 0.5
@@ -172,10 +166,7 @@ def true_to_its_curve(minute: int) -> float:
 @pytest.mark.parametrize(
     ("value", "kind", "control", "verdict"),
     [
-        (true_to_its_curve, "rate", 500.0, "held"),
         (lambda minute: 1 / true_to_its_curve(minute), "duration", 500.0, "held"),
-        # The delays are as promised, but the application does not follow its curve.
-        (lambda minute: 1000.0, "rate", 500.0, "not_held"),
         (true_to_its_curve, "rate", None, "cannot_tell"),
     ],
 )
@@ -195,28 +186,6 @@ def test_the_applications_own_metric_judges(mesh: MeshWorld, worker, now_s: int,
     assert [one["name"] for one in of_cache["controls"]] == ([] if control is None else ["other"])
     if control is None:
         assert judged["reason"].startswith("No control group")
-
-
-def test_a_metric_that_rose_for_all_or_with_its_old_path_is_no_gain(mesh: MeshWorld, worker, now_s: int):
-    cache, other = declared(mesh, vms=("a-1", "b-1")), declared(mesh, "other", ("a-2", "b-2"))
-    metric(mesh, now_s, cache, lambda minute: 1000.0 if minute < MOVED else 2500.0)
-    metric(mesh, now_s, other, lambda minute: 1000.0 if minute < MOVED else 2500.0)
-    measured(mesh, now_s, BEFORE, before)
-    recommendation = applied(mesh, worker, now_s)
-    measured(mesh, now_s, AFTER, before)
-    assert outcome(mesh, recommendation)["verdict"] == "not_held"
-
-
-def test_a_metric_cannot_tell_after_the_old_path_returned(mesh: MeshWorld, worker, now_s: int):
-    cache, other = declared(mesh, vms=("a-1", "b-1")), declared(mesh, "other", ("a-2", "b-2"))
-    metric(mesh, now_s, cache, true_to_its_curve)
-    metric(mesh, now_s, other, lambda minute: 1000.0)
-    measured(mesh, now_s, BEFORE, before)
-    recommendation = applied(mesh, worker, now_s)
-    measured(mesh, now_s, AFTER, old_path_returned)
-    judged = outcome(mesh, recommendation)
-    assert judged["verdict"] == "cannot_tell"
-    assert "changed too" in judged["reason"]
 
 
 def test_what_was_undone_is_not_held_against_it(mesh: MeshWorld, worker, now_s: int):

@@ -8,7 +8,7 @@ import pytest
 from sinemora.applications.curves.core.library import published
 from sinemora.recommendations import flow_network, tasks
 from tests.api_clients import Member, MeshWorld
-from tests.recommendations.asking import NEAR, PATH, asked, declared
+from tests.recommendations.asking import NEAR, PATH, asked, declared, sized, with_tasks
 from tests.recommendations.measured_mesh import measured
 
 CURVE = published("memcached-server").curve
@@ -66,41 +66,6 @@ def test_nothing_moves_when_nothing_is_gained(mesh: MeshWorld, worker):
     assert (answer.status_code, answer.json()["code"]) == (409, "moves_none")
 
 
-@pytest.mark.parametrize(
-    ("declaration", "question", "moves"),
-    [
-        ({}, {"moves_max": 1}, 1),
-        ({"moves_max": 1}, {}, 1),
-        ({}, {"moves_max": 0}, 0),
-        ({"zones": ["a", "b"]}, {}, 1),
-        ({}, {"move_cost": 0.9}, 0),
-        ({"move_cost": 0.9}, {}, 0),
-    ],
-)
-def test_limits_are_kept(mesh: MeshWorld, worker, declaration, question, moves):
-    declared(mesh, **declaration)
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker, **question)
-    assert len(recommendation["steps"]) == moves
-    if "zones" in declaration:
-        assert {step["target"]["zone"] for step in recommendation["steps"]} <= {"a", "b"}
-
-
-def test_pinned_tasks_stay_and_others_slots_are_theirs(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    pinned = [
-        {"name": task["name"], "vm": task["vm"]["name"], "root": task["root"], "pinned": task["name"] != "cache-2"}
-        for task in application["tasks"]
-    ]
-    mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": pinned})
-    declared(mesh, "other", ("b-2", "c-2"))
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker, applications=["cache"])
-    # b-2 and c-2 hold tasks of the other application, which is not asked about: only a-2 is free, and no better.
-    assert recommendation["steps"] == []
-    assert "3 pinned tasks" in recommendation["result"]["constraints"]
-
-
 def test_two_applications_change_places(mesh: MeshWorld, worker):
     declared(mesh, "east", ("a-1", "b-2"))
     declared(mesh, "west", ("b-1", "a-2"))
@@ -126,7 +91,6 @@ SLOW_US = 900.0
     ("risk", "truth"),
     [
         ("mean", lambda us, slow: (7 * CURVE(us) + CURVE(slow)) / 8),
-        ("p99", lambda us, slow: CURVE(slow)),
         ("cvar", lambda us, slow: CURVE(slow)),
     ],
 )
@@ -150,18 +114,12 @@ def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, t
     assert recommendation["result"]["optimality"]["state"] == "optimal"
 
 
-def waiting_for_a_vm(mesh: MeshWorld) -> dict:
-    """Declare a cache with one waiting task."""
-    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "c-2"}, {"name": "new"}]
-    return mesh.owner.created(
-        "/v1/applications",
-        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of},
-    )
+WAITING = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "c-2"}, {"name": "new"}]
 
 
 @pytest.mark.parametrize("risk", [None, "cvar"])
 def test_waiting_tasks_get_the_nearest_vm(mesh: MeshWorld, worker, risk):
-    waiting_for_a_vm(mesh)
+    with_tasks(mesh, "cache", WAITING)
     measured(mesh, NEAR)
     recommendation = asked(mesh, worker, risk=risk, moves_max=0)
     (step,) = recommendation["steps"]
@@ -187,6 +145,9 @@ def refused(mesh: MeshWorld, worker, **more) -> dict:
     return job["problem"]
 
 
+PINNED_SERVER = {"name": "server", "vm": "a-1", "root": True, "pinned": True}
+
+
 @pytest.mark.parametrize(
     ("near", "limit", "taken", "relax"),
     [
@@ -199,35 +160,14 @@ def refused(mesh: MeshWorld, worker, **more) -> dict:
         ),
     ],
 )
-@pytest.mark.parametrize("risk", [None, "cvar"])
-def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, risk, near, limit, taken, relax):
-    server = {"name": "server", "vm": "a-1", "root": True, "pinned": True}
-    tasks_of = [server, {"name": "near", "vm": near}, {"name": "new"}]
-    body = {
-        "name": "cache",
-        "mesh": mesh.name,
-        "curve": "memcached-server",
-        "reference_us": 0,
-        "tasks": tasks_of,
-        **limit,
-    }
-    mesh.owner.created("/v1/applications", body)
+def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, near, limit, taken, relax):
+    with_tasks(mesh, "cache", [PINNED_SERVER, {"name": "near", "vm": near}, {"name": "new"}], **limit)
     declared(mesh, "other", taken)
     measured(mesh, NEAR)
-    error = refused(mesh, worker, risk=risk, applications=["cache"], moves_max=0)
+    error = refused(mesh, worker, risk="cvar", applications=["cache"], moves_max=0)
     assert error["code"] == "placement_impossible"
     assert "1 task unplaced (cache)" in error["detail"]
     assert error["relax"] == relax
-
-
-@pytest.mark.parametrize(("objective", "missed"), [(0.5, False), (0.99, True)])
-def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, objective, missed):
-    declared(mesh, objective=objective)
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker)
-    assert len(recommendation["steps"]) == 2
-    words = " ".join(recommendation["result"]["rejected"])
-    assert ("below its objective of 99.0 %" in words) == missed
 
 
 @pytest.mark.parametrize(
@@ -247,26 +187,12 @@ def test_the_reason_of_a_missed_objective_names_the_budget_of_moves(mesh: MeshWo
     assert "feasible moves" not in str(answer)
 
 
-def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:
-    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0, "pinned": at == 0} for at, vm in enumerate(vms)]
-    body = {
-        "name": name,
-        "mesh": mesh.name,
-        "curve": "memcached-server",
-        "reference_us": 0,
-        "tasks": [*tasks_of, {"name": "new"}],
-    }
-    mesh.owner.created("/v1/applications", body | limits)
-
-
 def test_a_pin_that_keeps_others_out_is_named(mesh: MeshWorld, worker):
     pinned = [{"name": "server", "vm": "a-1", "root": True}, {"name": "client", "vm": "c-2", "pinned": True}]
-    mesh.owner.created(
-        "/v1/applications",
-        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": pinned},
-    )
+    with_tasks(mesh, "cache", pinned)
     declared(mesh, "other", ("c-1", "b-2"))
-    star_with_a_task_to_start(mesh, "late", ("b-1",), zones=["b", "c"])
+    late = [{"name": "late-0", "vm": "b-1", "root": True, "pinned": True}, {"name": "new"}]
+    with_tasks(mesh, "late", late, zones=["b", "c"])
     measured(mesh, NEAR)
     error = refused(mesh, worker, applications=["cache", "late"])
     # Without its pin, the client of cache would have to move for the gain of late, which cache does not consent to.
@@ -277,48 +203,19 @@ def test_an_application_that_must_be_apart_is_named(mesh: MeshWorld, worker):
     declared(mesh, "other", ("c-1", "c-2"))
     sized(mesh, "c-1", slots=2)
     declared(mesh, "third", ("a-2", "b-2"))
-    star_with_a_task_to_start(mesh, "cache", ("a-1", "b-1"), apart_from=["other"])
+    cache = [PINNED_SERVER, {"name": "cache-1", "vm": "b-1"}, {"name": "new"}]
+    with_tasks(mesh, "cache", cache, apart_from=["other"])
     measured(mesh, NEAR)
-    error = refused(mesh, worker, applications=["cache"])
-    assert error["relax"] == ["let cache and other share VMs"]
-
-
-def test_so_are_zones_of_a_root_that_may_move(mesh: MeshWorld, worker):
-    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "a-2"}, {"name": "new"}]
-    body = {
-        "name": "cache",
-        "mesh": mesh.name,
-        "curve": "memcached-server",
-        "reference_us": 0,
-        "tasks": tasks_of,
-        "zones": ["a", "c"],
-    }
-    mesh.owner.created("/v1/applications", body)
-    declared(mesh, "other", ("c-1", "c-2"))
-    measured(mesh, NEAR)
-    error = refused(mesh, worker, applications=["cache"], moves_max=0)
-    assert (error["code"], error["relax"]) == ("placement_impossible", ["allow cache more zones"])
+    assert refused(mesh, worker, applications=["cache"])["relax"] == ["let cache and other share VMs"]
 
 
 @pytest.mark.parametrize("policy", ["best", "nomora"])
 def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
     mesh = make_mesh(owner, 2)
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "one", "vm": "b-1"}, {"name": "two"}]
-    mesh.owner.created(
-        "/v1/applications",
-        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of},
-    )
+    with_tasks(mesh, "cache", tasks_of)
     measured(mesh, {})
     assert refused(mesh, worker, policy=policy)["relax"] == ["add 1 slot to a-1"]
-
-
-def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
-    waiting_for_a_vm(mesh)
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker, policy="nomora")
-    # No VM is preferred at a cost of 105: the task goes to any slot of the cluster.
-    assert "new" in {step["task"]["name"] for step in recommendation["steps"] if step["source"] is None}
-    assert recommendation["result"]["objective"] == "slowdown"
 
 
 def test_the_published_network_is_returned_arc_by_arc(mesh: MeshWorld, worker):
@@ -346,15 +243,9 @@ def test_a_network_too_large_to_read_is_refused(mesh: MeshWorld, worker, monkeyp
 
 
 def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, worker):
-    body = {
-        "name": "shop",
-        "mesh": mesh.name,
-        "curve": "memcached-server",
-        "reference_us": 0,
-        "tasks": [{"name": name, "vm": vm} for name, vm in (("web", "a-1"), ("db", "b-1"), ("queue", "c-1"))],
-        "edges": [{"source": "web", "target": "db", "weight": 3}, {"source": "db", "target": "queue"}],
-    }
-    mesh.owner.created("/v1/applications", body)
+    tasks_of = [{"name": name, "vm": vm} for name, vm in (("web", "a-1"), ("db", "b-1"), ("queue", "c-1"))]
+    edges = [{"source": "web", "target": "db", "weight": 3}, {"source": "db", "target": "queue"}]
+    with_tasks(mesh, "shop", tasks_of, edges=edges)
     # Between b-2, c-2 and a-2 all is near; elsewhere it is 300 µs.
     measured(mesh, {("a-2", "b-2"): 60.0, ("b-2", "c-2"): 30.0, ("a-2", "c-2"): 90.0})
     recommendation = asked(mesh, worker)
@@ -368,57 +259,12 @@ def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, 
     assert all(step["runner_up"] is not None for step in recommendation["steps"])
 
 
-def test_a_star_gets_the_slot_that_a_graph_leaves(mesh: MeshWorld, worker):
-    declared(mesh, vms=("a-1", "b-1"))
-    body = {
-        "name": "shop",
-        "mesh": mesh.name,
-        "curve": "memcached-server",
-        "reference_us": 0,
-        "tasks": [{"name": "web", "vm": "c-2"}, {"name": "db", "vm": "b-2", "pinned": True}],
-        "edges": [{"source": "web", "target": "db"}],
-    }
-    mesh.owner.created("/v1/applications", body)
-    # The one place near a-1 is where web runs, which has a better one beside its database.
-    far = {("a-1", one): 600.0 for one in ("c-1", "a-2")}
-    measured(mesh, {("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0, ("b-2", "a-2"): 30.0, ("b-2", "c-2"): 400.0} | far)
-    recommendation = asked(mesh, worker)
-    assert [(step["task"]["name"], step["target"]["name"]) for step in recommendation["steps"]] == [
-        ("web", "a-2"),
-        ("cache-1", "c-2"),
-    ]
-    assert recommendation["result"]["optimality"]["state"] == "optimal"
-
-
-def sized(mesh: MeshWorld, vm: str, **capacity) -> None:
-    """Say what a VM can carry."""
-    vms = {item["name"]: item["id"] for item in mesh.owner.get("/v1/vms").json()["items"]}
-    assert mesh.owner.patch(f"/v1/vms/{vms[vm]}/capacity", json=capacity).status_code == 200
-
-
-def client_of_a_server(mesh: MeshWorld, server_pinned: bool = True, **client) -> None:
-    """Declare a server on a-1 with a client on b-1."""
-    server = {"name": "server", "vm": "a-1", "root": True, "pinned": server_pinned}
-    tasks_of = [server, {"name": "client", "vm": "b-1", **client}]
-    mesh.owner.created(
-        "/v1/applications",
-        {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "reference_us": 0, "tasks": tasks_of},
-    )
-
-
-def test_a_task_of_two_slots_moves_where_two_are_free(mesh: MeshWorld, worker):
+def test_a_task_moves_where_its_slots_and_cpu_are_free(mesh: MeshWorld, worker):
+    # c-2 is nearest, but has not enough CPU for a client of two slots.
     sized(mesh, "b-1", slots=2)
     sized(mesh, "b-2", slots=2)
-    client_of_a_server(mesh, slots=2)
-    measured(mesh, NEAR)
-    (step,) = asked(mesh, worker)["steps"]
-    # c-2 is nearer, but has one slot.
-    assert (step["task"]["name"], step["target"]["name"]) == ("client", "b-2")
-
-
-def test_a_task_moves_where_its_cpu_is_free(mesh: MeshWorld, worker):
-    sized(mesh, "c-2", slots=1, cpu_millicores=500)
-    client_of_a_server(mesh, cpu_millicores=1_000)
+    sized(mesh, "c-2", slots=2, cpu_millicores=500)
+    with_tasks(mesh, "cache", [PINNED_SERVER, {"name": "client", "vm": "b-1", "slots": 2, "cpu_millicores": 1_000}])
     measured(mesh, NEAR)
     published = asked(mesh, worker, policy="nomora", objective="slowdown")
     assert published["result"]["optimality"]["state"] == "heuristic"
@@ -426,21 +272,7 @@ def test_a_task_moves_where_its_cpu_is_free(mesh: MeshWorld, worker):
     assert step["target"]["name"] == "b-2"
 
 
-def test_a_server_goes_where_its_client_has_no_room(mesh: MeshWorld, worker):
-    sized(mesh, "c-2", slots=1, cpu_millicores=500)
-    client_of_a_server(mesh, server_pinned=False, cpu_millicores=1_000)
-    measured(mesh, NEAR)
-    # The server needs no CPU, so it goes to c-2 and its client comes to where it was.
-    recommendation = asked(mesh, worker)
-    assert {(step["task"]["name"], step["target"]["name"]) for step in recommendation["steps"]} == {
-        ("server", "c-2"),
-        ("client", "a-1"),
-    }
-
-
-@pytest.mark.parametrize(
-    ("risk", "objective"), [(None, "slowdown"), ("cvar", "fair"), (None, "worst_first"), (None, "fair")]
-)
+@pytest.mark.parametrize(("risk", "objective"), [("cvar", "fair"), (None, "worst_first")])
 def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, risk, objective):
     declared(mesh)
     measured(mesh, NEAR)
@@ -449,36 +281,6 @@ def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, risk, objective)
     assert (recommendation["policy"], recommendation["result"]["objective"]) == ("best", objective)
     state = recommendation["result"]["optimality"]["state"]
     assert state == ("heuristic" if objective == "worst_first" else "optimal")
-
-
-@pytest.mark.parametrize("root_pinned", [True, False])
-def test_roots_change_places_with_their_tasks_unless_pinned(mesh: MeshWorld, worker, root_pinned):
-    declared(mesh, root_pinned=root_pinned)
-    far = {(a, b): 600.0 for a in ("a-1", "b-1", "c-1") for b in ("a-2", "b-2", "c-2")}
-    measured(mesh, {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 400.0, ("b-1", "c-1"): 30.0} | far)
-    recommendation = asked(mesh, worker)
-    if root_pinned:
-        assert recommendation["steps"] == []
-        return
-    moves = {(step["task"]["name"], step["source"]["name"], step["target"]["name"]) for step in recommendation["steps"]}
-    # The root goes to b-1 or c-1, which are near one another, and who was there takes its place.
-    assert moves in (
-        {("cache-0", "a-1", "b-1"), ("cache-1", "b-1", "a-1")},
-        {("cache-0", "a-1", "c-1"), ("cache-2", "c-1", "a-1")},
-    )
-    assert recommendation["result"]["total"]["after"]["mean"] == pytest.approx(
-        (float(CURVE(30)) + float(CURVE(400))) / 2, abs=0.01
-    )
-
-
-def test_full_machines_cannot_change_places(owner: Member, make_mesh, worker):
-    mesh = make_mesh(owner, 4)
-    declared(mesh, "east", ("a-1", "b-1"))
-    declared(mesh, "west", ("c-1", "a-2"))
-    measured(mesh, {("a-1", "a-2"): 30.0, ("c-1", "b-1"): 30.0, ("a-1", "b-1"): 400.0, ("c-1", "a-2"): 400.0})
-    recommendation = asked(mesh, worker)
-    assert recommendation["steps"] == []
-    assert "without a spare slot" in " ".join(recommendation["result"]["rejected"])
 
 
 def test_decisions_are_made_once(mesh: MeshWorld, worker):
@@ -496,19 +298,16 @@ def test_decisions_are_made_once(mesh: MeshWorld, worker):
 
 
 @pytest.mark.parametrize(
-    ("question", "code"),
+    "question",
     [
-        ({"mesh": "nowhere"}, "mesh_unknown"),
-        ({"minutes": 0}, "request_invalid"),
-        ({"policy": "exact"}, "request_invalid"),
-        ({"policy": "nomora", "risk": "cvar"}, "request_invalid"),
-        ({"policy": "nomora", "objective": "fair"}, "request_invalid"),
-        ({"policy": "best", "explain": True}, "request_invalid"),
+        {"policy": "nomora", "risk": "cvar"},
+        {"policy": "nomora", "objective": "fair"},
+        {"policy": "best", "explain": True},
     ],
 )
-def test_invalid_requests_are_refused_at_once(mesh: MeshWorld, question, code):
+def test_choices_that_the_policy_does_not_have_are_refused(mesh: MeshWorld, question):
     answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **question})
-    assert (answer.status_code, answer.json()["code"]) == (404 if code.endswith("_unknown") else 422, code)
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
 
 
 @pytest.mark.parametrize(
@@ -530,7 +329,6 @@ def test_what_is_missing_is_named_by_the_job(mesh: MeshWorld, worker, applicatio
     ("windows", "words"),
     [
         (1, "1 over 0.2 minutes, 17 more windows are needed, one every 10 s"),
-        (3, "3 over 2.2 minutes, 3 more windows are needed, one every 60 s"),
         (5, "5 over 4.2 minutes, 1 more window is needed, one every 60 s"),
     ],
 )
@@ -543,12 +341,6 @@ def test_too_few_windows_to_evaluate_say_how_many_are_needed(mesh: MeshWorld, wo
     assert words in " ".join(recommendation["result"]["rejected"])
 
 
-def test_as_many_windows_as_were_asked_for_suffice(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR, windows=6)
-    assert len(asked(mesh, worker)["steps"]) == 2
-
-
 def test_a_target_that_turned_bad_in_the_newest_minutes_is_not_recommended(mesh: MeshWorld, worker):
     declared(mesh, vms=("a-1", "b-1"))
     measured(mesh, NEAR | {("a-1", "b-2"): 300.0}, windows=23, ago=13)
@@ -558,16 +350,6 @@ def test_a_target_that_turned_bad_in_the_newest_minutes_is_not_recommended(mesh:
     assert [step["target"]["name"] for step in recommendation["steps"]] == ["c-1"]
     (rejected,) = [line for line in recommendation["result"]["rejected"] if " to c-2" in line]
     assert "in the newest 2 minutes" in rejected
-
-
-def test_confidence_falls_with_the_age_of_the_measurements(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR, ago=6 * 8, windows=20)
-    total = asked(mesh, worker)["result"]["total"]
-    # 8 minutes and the time since the window: 1 - exp(-6 / 60) of the hours have changed.
-    assert 0.92 < total["probability"] < 0.96
-    assert "8 minutes old" in total["doubts"][0] or "9 minutes old" in total["doubts"][0]
-    assert total["gain"]["low"] < 0 < total["gain"]["mean"]
 
 
 def test_stale_measurements_are_refused_and_older_ones_dated(mesh: MeshWorld, worker):
@@ -603,13 +385,6 @@ def test_it_asks_by_itself(mesh: MeshWorld, worker):
     assert mesh.owner.delete(schedule).status_code == 204
 
 
-@pytest.mark.parametrize(("field", "attribute"), [("mesh", "name"), ("mesh", "id"), ("mesh_id", "id")])
-def test_a_request_names_its_mesh_by_name_or_id(mesh: MeshWorld, worker, field: str, attribute: str):
-    answer = mesh.owner.post(PATH, json={field: str(getattr(mesh, attribute))})
-    assert answer.status_code == 202, answer.text
-    assert answer.json()["params"]["mesh_id"] == str(mesh.id)
-
-
 @pytest.mark.parametrize(
     ("body", "code", "pointer"),
     [
@@ -624,6 +399,8 @@ def test_a_request_names_exactly_one_known_mesh(mesh: MeshWorld, body: dict[str,
     answer = mesh.owner.post(PATH, json=filled)
     assert (answer.status_code, answer.json()["code"]) == (404 if code.endswith("_unknown") else 422, code)
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+    by_id = mesh.owner.post(PATH, json={"mesh_id": str(mesh.id)})
+    assert by_id.json()["params"]["mesh_id"] == str(mesh.id)
 
 
 def test_limits_that_contradict_the_inventory_are_reported(mesh: MeshWorld, worker):

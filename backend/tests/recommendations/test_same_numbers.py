@@ -6,47 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinemora.applications.curves.core.library import published
 from tests.api_clients import MeshWorld
 from tests.applications.predicted import predicted
-from tests.recommendations.asking import asked, declared
+from tests.recommendations.asking import asked
 from tests.recommendations.measured_mesh import measured
 from tests.seeds import seeds
-
-# 250.0 µs lies below the middle of its bin, 250.9 µs. 137.3 and 411.1 µs are no middles either.
-STEADY = {("a-1", "b-1"): 250.0, ("a-1", "c-1"): 411.1, ("a-1", "b-2"): 137.3, ("a-1", "c-2"): 40.2}
-
-
-@pytest.mark.parametrize("statistic", ["p50", "p90", "p99"])
-def test_matrix_performance_page_and_recommendation_agree(mesh: MeshWorld, worker, statistic: str):
-    application = declared(mesh)
-    measured(mesh, STEADY, noise_us=0)
-    query = {"metric": "round_trip", "statistic": statistic}
-    matrix = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=query).json()
-    place = {axis["name"]: at for at, axis in enumerate(matrix["axis"])}
-    trips = {pair: matrix["values"][place[pair[0]]][place[pair[1]]] for pair in STEADY}
-    assert trips == {pair: round(1000 * us) for pair, us in STEADY.items()}
-
-    page = mesh.owner.get(f"/v1/applications/{application['id']}/performance", params={"statistic": statistic}).json()
-    assert [link["round_trip_ns"] for link in page["detail"]] == [trips["a-1", "b-1"], trips["a-1", "c-1"]]
-
-    recommendation = asked(mesh, worker, statistic=statistic)
-    assert len(recommendation["steps"]) == 2
-    total = recommendation["result"]["total"]
-    assert total["before"]["mean"] == pytest.approx(page["performance"], rel=1e-13)
-    curve = published("memcached-server").curve
-    after = sum(float(curve(trips["a-1", vm] / 1000)) for vm in ("b-2", "c-2")) / 2
-    assert total["after"]["mean"] == pytest.approx(after, rel=1e-13)
-    for step in recommendation["steps"]:
-        assert step["round_trip_before_ns"] == trips["a-1", step["source"]["name"]]
-        assert step["round_trip_after_ns"] == trips["a-1", step["target"]["name"]]
-
 
 CURVES = ("memcached-server", "dns", "strads-lasso", "tpc-c", "apache")
 VMS = ("a-1", "b-1", "c-1", "a-2", "b-2", "c-2")
 
 
-@pytest.mark.parametrize("seed", seeds(range(10)))
+@pytest.mark.parametrize("seed", seeds(range(8)))
 def test_any_state_has_one_set_of_numbers(mesh: MeshWorld, worker, seed: int):
     """Random round trips, curves, shapes and statistics: every number of the recommendation is one of the matrix."""
     rng = np.random.default_rng(seed)
@@ -69,6 +39,8 @@ def test_any_state_has_one_set_of_numbers(mesh: MeshWorld, worker, seed: int):
     query = {"metric": "round_trip", "statistic": statistic}
     matrix = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=query).json()
     place = {axis["name"]: at for at, axis in enumerate(matrix["axis"])}
+    for (a, b), us in trips_us.items():  # as exact as they were reported
+        assert matrix["values"][place[a]][place[b]] == pytest.approx(1000 * us, abs=2)
     curve = predicted(curve_key)
 
     def performance(at: list[str]) -> float:
@@ -91,3 +63,7 @@ def test_any_state_has_one_set_of_numbers(mesh: MeshWorld, worker, seed: int):
         assert total["before"]["mean"] == pytest.approx(page["performance"], rel=1e-13)
         assert total["after"]["mean"] == pytest.approx(performance(after), rel=1e-13)
         assert performance(after) > performance(vms)
+        leaves = [step for step in recommendation["steps"] if not is_graph and step["task"]["name"] != "t0"]
+        for step in leaves:
+            to_root = matrix["values"][place[after[0]]][place[step["target"]["name"]]]
+            assert step["round_trip_after_ns"] == to_root

@@ -1,7 +1,6 @@
 """Several clients at once: two tenants, two users of one of them, searches and options, on two solvers."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import pytest
@@ -53,54 +52,3 @@ def test_tenants_and_users_solve_at_once(mesh: MeshWorld, make_mesh, other_owner
         assert other_owner.get(f"{PATH}/{answer['id']}").status_code == 404
     assert other_owner.get(PATH).json()["items"][0]["mesh"]["name"] == theirs.name
     assert application["mesh"]["name"] == theirs.name
-
-
-def test_a_search_that_is_cancelled_while_it_runs_stores_nothing(mesh: MeshWorld, worker) -> None:
-    measured(mesh, NEAR)
-    declared(mesh)
-    job = mesh.owner.post(PATH, json={"mesh": mesh.name}).json()
-    runs = threading.Thread(target=worker)
-    runs.start()
-    cancelled = mesh.owner.post(f"/v1/jobs/{job['id']}/cancel")
-    runs.join(WAIT_MOST_S)
-    now = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
-    # It may end before the cancel arrives; then its result stays.
-    assert cancelled.status_code == 200
-    assert now["state"] in ("cancelled", "succeeded")
-    stored = mesh.owner.get(PATH).json()["items"]
-    assert len(stored) == (1 if now["state"] == "succeeded" else 0)
-    again = mesh.owner.post(f"/v1/jobs/{job['id']}/cancel").json()
-    assert again["state"] == now["state"]
-
-
-def together(*requests: tuple[Member, str, str, dict]) -> list[int]:
-    """Return the status codes of requests made at once."""
-    with ThreadPoolExecutor(len(requests)) as pool:
-        calls = [
-            pool.submit(client.request, method, path, json=body, headers={"If-Match": "*"})
-            for client, method, path, body in requests
-        ]
-        return [call.result().status_code for call in calls]
-
-
-def test_two_owners_never_wait_for_each_other_in_a_circle(mesh: MeshWorld, worker) -> None:
-    """Moves, constraints of both sides and deletions, two at once: no answer is a failure of ours."""
-    measured(mesh, NEAR)
-    colleague = join(mesh.owner, "editor")
-    codes = []
-    for number in range(4):
-        mine, other = (declared(mesh, name=f"{name}-{number}") for name in ("mine", "other"))
-        job = mesh.owner.post(PATH, json={"mesh": mesh.name, "applications": [mine["name"]]}).json()
-        worker()
-        found = mesh.owner.get(f"/v1/jobs/{job['id']}").json()["result"]["recommendation_id"]
-        tasks = {
-            "tasks": [{"name": one["name"], "vm": one["vm"]["name"], "root": one["root"]} for one in mine["tasks"]]
-        }
-        path, others = (f"/v1/applications/{one['id']}" for one in (mine, other))
-        codes += together((mesh.owner, "POST", f"{PATH}/{found}/apply", {}), (colleague, "PATCH", path, tasks))
-        codes += together(
-            (mesh.owner, "PATCH", path, {"apart_from": [other["name"]]}),
-            (colleague, "PATCH", others, {"apart_from": [mine["name"]]}),
-        )
-        codes += together((mesh.owner, "PATCH", path, tasks), (colleague, "DELETE", path, {}))
-    assert max(codes) < 500, codes

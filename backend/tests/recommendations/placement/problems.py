@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ortools.graph.python import min_cost_flow
 
 from sinemora.labs.simulation.core import workload
+from sinemora.recommendations.placement.policies.search import NO_LIMIT, SearchProblem
 from sinemora.recommendations.placement.problem import Assignment, Ints, Jobs, Machines, Nanoseconds, Problem
 
 
@@ -32,6 +33,23 @@ def free_moves(jobs: int, room: npt.NDArray[np.int64]) -> dict[str, Any]:
         "pays": np.zeros(jobs, np.bool_),
         "over": np.zeros_like(room),
     }
+
+
+def search_problem(**given: Any) -> SearchProblem:
+    """Return a search problem in which every task may move anywhere for nothing, unless `given` says else."""
+    tasks, machines, jobs = len(given["at"]), len(given["room"]), len(given["curve"])
+    free = {
+        "movable": np.ones(tasks, np.bool_),
+        "pinned": np.zeros(tasks, np.bool_),
+        "spared": np.zeros(tasks, np.bool_),
+        "allowed": np.ones((jobs, machines), np.bool_),
+        "domain": np.stack([np.arange(machines)] * 3),
+        "most": np.full((jobs, 3), NO_LIMIT),
+        "apart": np.zeros((jobs, jobs), np.bool_),
+        "most_moves": NO_LIMIT,
+        "most_moves_of": np.full(jobs, NO_LIMIT),
+    }
+    return SearchProblem(**(free | free_moves(jobs, given["room"]) | given))
 
 
 def random_problem(rng: np.random.Generator, jobs: int = 0, machines: int = 0, most_tasks: int = 6) -> Problem:

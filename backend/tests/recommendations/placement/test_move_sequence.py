@@ -62,17 +62,6 @@ def walked(steps: tuple[MoveStep, ...], free: list[int]) -> list[tuple[int, int]
     return seen
 
 
-def test_who_makes_room_goes_first():
-    order = found(moves((0, 1), (1, 2), (2, 3)), [0, 0, 0, 1])
-    assert walked(order, [0, 0, 0, 1]) == [(2, 3), (1, 2), (0, 1)]
-
-
-def test_a_circle_borrows_a_slot():
-    order = found(moves((0, 1), (1, 0)), [0, 0, 1])
-    assert [step.via for step in order] == [2, None]
-    walked(order, [0, 0, 1])
-
-
 def test_nothing_is_parked_where_budgets_forbid_one_more_move():
     circle = moves((0, 1), (1, 0))
     assert ordered(circle, Slots(circle, np.array([[0], [0], [1]])), 3, lambda parked: False) is None
@@ -84,10 +73,6 @@ def test_the_first_of_equal_orders_may_lead_nowhere():
     order = found([one, two, back], [0, 2, 0])
     assert order is not None
     assert all(step.via is None for step in order)
-
-
-def test_a_circle_without_any_slot_is_stuck():
-    assert found(moves((0, 1), (1, 0)), [0, 0]) is None
 
 
 def test_cpu_and_memory_are_waited_for_too():

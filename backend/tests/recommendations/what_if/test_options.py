@@ -53,21 +53,15 @@ def test_a_job_finds_the_options_that_a_request_finds(mesh: MeshWorld, worker) -
     assert found["untried"] == []
 
 
-def test_a_large_application_is_answered_by_a_job(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_application_is_answered_by_a_job(mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     measured(mesh, NEAR)
     path = path_of(declared(mesh))
     monkeypatch.setattr(options_job, "AT_ONCE_MOST", 17)  # three tasks, six VMs
     job = mesh.owner.get(path)
     assert job.status_code == 202
-    cancelled = mesh.owner.post(f"/v1/jobs/{job.json()['id']}/cancel").json()
-    assert cancelled["state"] == "cancelled"
-    worker()
-    assert mesh.owner.get(f"/v1/jobs/{job.json()['id']}/result").json()["code"] == "job_cancelled"
+    assert mesh.owner.post(f"/v1/jobs/{job.json()['id']}/cancel").json()["state"] == "cancelled"
     # A new request starts a new job.
-    again = mesh.owner.get(path)
-    assert again.json()["id"] != job.json()["id"]
-    worker()
-    assert mesh.owner.get(again.headers["Location"]).json()["state"] == "succeeded"
+    assert mesh.owner.get(path).json()["id"] != job.json()["id"]
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,6 @@ def cache_on(world: MeshWorld) -> dict:
     return {"name": "cache", "mesh": world.name, "curve": "memcached-server", "tasks": tasks, "objective": 0.5}
 
 
-@pytest.fixture(params=[None, 30], ids=["newest", "30 min"])
-def minutes(request: pytest.FixtureRequest) -> int | None:
-    """Look-back of a request."""
-    return request.param
-
-
 def evaluate(mesh: MeshWorld, *changes: dict, **more) -> dict:
     answer = mesh.owner.post("/v1/what-if", json={"mesh": mesh.name, "changes": list(changes), **more})
     assert answer.status_code == 200, answer.text
@@ -82,8 +76,8 @@ def test_a_mesh_without_windows_says_so(owner: Member, make_mesh):
         assert (answer.status_code, answer.json()["code"]) == (409, "matrix_missing")
 
 
-def test_without_changes_all_stays(mesh: MeshWorld, minutes: int | None):
-    result = evaluate(mesh, minutes=minutes)
+def test_without_changes_all_stays(mesh: MeshWorld):
+    result = evaluate(mesh)
     (fate,) = result["applications"]
     assert fate["before"] == fate["after"]
     assert fate["before"]["mean"] == pytest.approx(kept(400, 250), abs=0.01)
@@ -105,30 +99,30 @@ def test_without_changes_all_stays(mesh: MeshWorld, minutes: int | None):
         ({"kind": "vm", "vm": "b-1", "zone": "c"}, kept(140, 250)),
     ],
 )
-def test_each_change_does_what_it_says(mesh: MeshWorld, change: dict, after: float, minutes: int | None):
-    (fate,) = evaluate(mesh, change, minutes=minutes)["applications"]
+def test_each_change_does_what_it_says(mesh: MeshWorld, change: dict, after: float):
+    (fate,) = evaluate(mesh, change)["applications"]
     assert fate["after"]["mean"] == pytest.approx(after, abs=0.012)
     assert fate["before"]["mean"] == pytest.approx(kept(400, 250), abs=0.01)
     assert fate["gain"]["gain"]["mean"] == pytest.approx(after - kept(400, 250), abs=0.02)
     assert fate["below_objective"] == (after < 0.5)
 
 
-def test_another_curve_counts_from_there_on(mesh: MeshWorld, minutes: int | None):
+def test_another_curve_counts_from_there_on(mesh: MeshWorld):
     other = predicted("dns")
-    (fate,) = evaluate(mesh, {"kind": "curve", "application": "cache", "curve": "dns"}, minutes=minutes)["applications"]
+    (fate,) = evaluate(mesh, {"kind": "curve", "application": "cache", "curve": "dns"})["applications"]
     expected = float(np.mean([float(other(us)) for us in (400, 250)]))
     assert fate["after"]["mean"] == pytest.approx(expected, abs=0.02)
 
 
-def test_links_beyond_the_domain_of_the_curve_are_counted(mesh: MeshWorld, minutes: int | None):
+def test_links_beyond_the_domain_of_the_curve_are_counted(mesh: MeshWorld):
     slower = {"kind": "latency", "zones": ["a", "b"], "added_us": 50_000}
-    (fate,) = evaluate(mesh, slower, minutes=minutes)["applications"]
+    (fate,) = evaluate(mesh, slower)["applications"]
     assert fate["beyond"] == 1
     assert fate["after"]["low"] < fate["after"]["mean"]
 
 
-def test_tasks_of_a_dropped_zone_find_other_vms(mesh: MeshWorld, minutes: int | None):
-    result = evaluate(mesh, {"kind": "drop_zone", "zone": "b"}, place_waiting=True, minutes=minutes)
+def test_tasks_of_a_dropped_zone_find_other_vms(mesh: MeshWorld):
+    result = evaluate(mesh, {"kind": "drop_zone", "zone": "b"}, place_waiting=True)
     assert [(one["task"]["name"], one["vm"]["name"]) for one in result["placed"]] == [("cache-1", "c-2")]
     (fate,) = result["applications"]
     assert fate["after"]["mean"] == pytest.approx(kept(30, 250), abs=0.01)

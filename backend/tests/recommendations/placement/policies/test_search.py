@@ -9,9 +9,9 @@ import pytest
 from sinemora.recommendations.placement import infeasibility
 from sinemora.recommendations.placement.infeasibility import InfeasibleError
 from sinemora.recommendations.placement.policies import search
-from sinemora.recommendations.placement.policies.search import NO_LIMIT, SearchProblem
+from sinemora.recommendations.placement.policies.search import SearchProblem
 from sinemora.recommendations.placement.problem import ProblemError
-from tests.recommendations.placement.problems import free_moves
+from tests.recommendations.placement.problems import free_moves, search_problem
 
 
 def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> SearchProblem:
@@ -31,10 +31,8 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Se
     np.fill_diagonal(steps, 0)
     table = np.stack([np.linspace(0, 1, 41), np.linspace(0, 1, 41) ** 2])
     ends = np.array(links).reshape(-1, 2)
-    return SearchProblem(
+    return search_problem(
         at=at,
-        movable=np.ones(tasks, np.bool_),
-        pinned=np.zeros(tasks, np.bool_),
         owner=owner,
         need=need,
         room=room,
@@ -44,20 +42,8 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Se
         curve=np.array([0, 1]),
         table=table,
         steps=steps,
-        allowed=np.ones((2, machines), np.bool_),
         domain=np.stack([np.arange(machines), np.arange(machines) // 2, np.zeros(machines, np.int64)]),
-        most=np.full((2, 3), NO_LIMIT),
-        spared=np.zeros(tasks, np.bool_),
-        apart=np.zeros((2, 2), np.bool_),
-        most_moves=NO_LIMIT,
-        most_moves_of=np.full(2, NO_LIMIT),
-        **free_moves(2, room),
     )
-
-
-def test_the_same_question_has_the_same_answer() -> None:
-    problem = tenant(1, tasks=12, machines=6)
-    assert (search.solve(problem).at == search.solve(problem).at).all()
 
 
 def test_what_does_not_fit_already_is_refused() -> None:

@@ -9,11 +9,10 @@ import sinemora_native
 from sinemora.recommendations.placement.policies import search
 from sinemora.recommendations.placement.policies.search import NO_LIMIT, WAITING, SearchProblem
 from sinemora.recommendations.placement.problem import Ints, Shares
-from tests.recommendations.placement.problems import free_moves
+from tests.recommendations.placement.problems import search_problem
 from tests.seeds import seeds
 
 _STEPS = 45
-_UNLIMITED = 1 << 40
 
 
 def problem_of(
@@ -28,10 +27,8 @@ def problem_of(
     """Return one application whose tasks take one slot each; costs rise with the step of latency."""
     tasks, machines = len(at), len(slots)
     ends = np.array(links, np.int64).reshape(-1, 2)
-    return SearchProblem(
+    return search_problem(
         at=np.array(at, np.int64),
-        movable=np.ones(tasks, np.bool_),
-        pinned=np.zeros(tasks, np.bool_),
         owner=np.zeros(tasks, np.int64),
         need=np.ones((tasks, 1), np.int64),
         room=np.array(slots, np.int64)[:, None],
@@ -41,14 +38,9 @@ def problem_of(
         curve=np.zeros(1, np.int64),
         table=np.linspace(0, 1, _STEPS)[None] if table is None else table,
         steps=steps.astype(np.int32),
-        allowed=np.ones((1, machines), np.bool_),
         domain=np.stack([np.arange(machines), np.arange(machines), np.arange(machines) % 3]),
-        most=np.full((1, 3), NO_LIMIT),
         spared=np.arange(tasks) == root,
-        apart=np.zeros((1, 1), np.bool_),
         most_moves=most_moves,
-        most_moves_of=np.full(1, NO_LIMIT),
-        **free_moves(1, np.array(slots, np.int64)[:, None]),
     )
 
 

@@ -10,9 +10,9 @@ import pytest
 from sinemora.recommendations.placement import infeasibility
 from sinemora.recommendations.placement.infeasibility import InfeasibleError
 from sinemora.recommendations.placement.policies import search
-from sinemora.recommendations.placement.policies.search import NO_LIMIT, SearchProblem
+from sinemora.recommendations.placement.policies.search import SearchProblem
 from tests.recommendations.placement.policies.test_search_proven import keeps, world
-from tests.recommendations.placement.problems import free_moves
+from tests.recommendations.placement.problems import search_problem
 from tests.seeds import seeds
 
 
@@ -56,10 +56,8 @@ def full_mesh(machines: int, free: int) -> SearchProblem:
     allowed = np.ones((len(at), machines), np.bool_)
     allowed[-1] = np.arange(machines) == 0
     nothing = np.empty(0, np.int64)
-    return SearchProblem(
+    return search_problem(
         at=at,
-        movable=np.ones(len(at), np.bool_),
-        pinned=np.zeros(len(at), np.bool_),
         owner=owner,
         need=need,
         room=room,
@@ -70,13 +68,7 @@ def full_mesh(machines: int, free: int) -> SearchProblem:
         table=np.zeros((1, 1)),
         steps=np.zeros((machines, machines), np.int32),
         allowed=allowed,
-        domain=np.stack([np.arange(machines)] * 3),
-        most=np.full((len(at), 3), NO_LIMIT),
-        spared=np.zeros(len(at), np.bool_),
-        apart=np.zeros((len(at), len(at)), np.bool_),
         most_moves=1,
-        most_moves_of=np.full(len(at), NO_LIMIT),
-        **free_moves(len(at), room),
     )
 
 
