@@ -92,8 +92,6 @@ def test_a_graph_has_edges_and_tasks_that_wait(mesh: MeshWorld):
         (star(tasks=[{"vm": "a-1"}, {"vm": "b-1"}]), 422, "request_invalid", "#", "mark one task as root"),
         (graph(edges=[{"source": "web", "target": "web"}]), 422, "request_invalid", "#", "to itself"),
         (graph(edges=[{"source": "web", "target": "dB"}]), 422, "request_invalid", "#", "names dB"),
-        (star(tasks=[]), 422, "request_invalid", "#/tasks", "at least 2"),
-        (star(objective=1.5), 422, "request_invalid", "#/objective", "Must be at most 1."),
     ],
 )
 def test_what_is_wrong_is_named(mesh: MeshWorld, body, status, code, pointer, words):
@@ -163,14 +161,10 @@ def test_a_version_of_an_own_curve_is_pinned(mesh: MeshWorld):
     assert (refused.status_code, refused.json()["code"]) == (409, "curve_in_use")
 
 
-def test_a_mesh_with_applications_stays(mesh: MeshWorld):
-    mesh.owner.created(PATH, star())
+def test_a_mesh_with_applications_stays_and_the_task_of_a_deleted_vm_waits(mesh: MeshWorld):
+    application = mesh.owner.created(PATH, star())
     refused = mesh.owner.delete(f"/v1/meshes/{mesh.id}")
     assert (refused.status_code, refused.json()["code"]) == (409, "mesh_in_use")
-
-
-def test_the_task_of_a_deleted_vm_waits(mesh: MeshWorld):
-    application = mesh.owner.created(PATH, star())
     assert mesh.owner.delete(f"/v1/vms/{application['tasks'][1]['vm']['id']}").status_code == 204
     left = mesh.owner.get(f"{PATH}/{application['id']}").json()["tasks"]
     assert [(task["name"], task["vm"] is None) for task in left] == [("a-1", False), ("b-1", True), ("c-1", False)]
@@ -191,13 +185,8 @@ def test_performance_follows_the_newest_round_trips(mesh: MeshWorld):
     assert result["performance"] == pytest.approx(float(CURVE(200)), abs=0.01)
     to_b = next(link for link in result["detail"] if link["target"] == "b-1")
     assert (to_b["state"], to_b["round_trip_ns"]) == ("measured", pytest.approx(200_000, rel=0.01))
-
-
-def test_a_standard_deviation_is_no_round_trip(mesh: MeshWorld):
-    application = mesh.owner.created(PATH, star())
-    answer = mesh.owner.get(f"{PATH}/{application['id']}/performance", params={"statistic": "sd"})
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["pointer"] == "#/query/statistic"
+    deviation = mesh.owner.get(path, params={"statistic": "sd"})
+    assert (deviation.status_code, deviation.json()["errors"][0]["pointer"]) == (422, "#/query/statistic")
 
 
 def test_the_sensitivity_gives_the_performance_of_every_code_of_a_matrix(mesh: MeshWorld):
@@ -338,12 +327,7 @@ def test_paths_and_zone_pairs_name_the_application_they_cost_most(mesh: MeshWorl
     assert one["worst"]["cost"] == pytest.approx(0, abs=0.01)
     assert (none["applications"], none["worst"]) == (0, None)
     assert (between["applications"], between["worst"]) == (2, both["worst"])
-
-
-def test_costs_of_an_unknown_path_are_refused(mesh: MeshWorld):
-    nowhere = uuid4()
-    path = f"/v1/meshes/{mesh.id}/path-costs"
-    answer = mesh.owner.get(path, params={"selections": f"path:{nowhere}:{mesh.agents[0].vm_id}"})
-    assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
-    answer = mesh.owner.get(path, params={"selections": "nonsense"})
-    assert (answer.status_code, answer.json()["code"]) == (422, "selection_invalid")
+    nowhere = mesh.owner.get(path, params={"selections": f"path:{uuid4()}:{ids['a-1']}"})
+    assert (nowhere.status_code, nowhere.json()["code"]) == (404, "path_unknown")
+    nonsense = mesh.owner.get(path, params={"selections": "nonsense"})
+    assert (nonsense.status_code, nonsense.json()["code"]) == (422, "selection_invalid")

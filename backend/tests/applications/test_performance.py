@@ -26,11 +26,6 @@ def test_a_star_is_the_mean_over_the_tasks_that_are_not_the_root():
     assert result.worst == float(CURVE(300))
 
 
-def test_edges_count_by_weight():
-    result = reached(graph([(0, 1, 3.0), (0, 2, 1.0)]), at(0, 1, 2), TRIPS, PLAIN)
-    assert result.mean() == pytest.approx((3 * float(CURVE(100)) + float(CURVE(300))) / 4)
-
-
 def test_the_costs_of_all_links_add_up_to_the_loss_of_the_application():
     result = reached(graph([(0, 1, 3.0), (0, 2, 1.0), (1, 2, 5.0)]), at(0, 1, 2), TRIPS, PLAIN)
     to_1, to_2, unknown = (np.arange(3) == link for link in range(3))
@@ -51,11 +46,6 @@ def test_the_costs_of_all_links_add_up_to_the_loss_of_the_application():
 def test_what_is_unknown_does_not_count(machines, measured, mean):
     result = reached(star(0, 3), at(*machines), TRIPS, PLAIN)
     assert (result.measured, result.mean()) == (measured, pytest.approx(mean) if mean is not None else None)
-
-
-def test_the_test_beds_own_round_trip_adds_nothing():
-    result = reached(star(0, 3), at(0, 1, 2), TRIPS, Sensitivity(CURVE, EXACT, 250.0))
-    assert result.performance.tolist() == [1.0, float(CURVE(50))]
 
 
 def test_beyond_the_domain_nothing_is_promised():

@@ -191,12 +191,9 @@ def test_a_vm_takes_part_in_one_run_at_a_time(owner: Member, mesh: MeshWorld):
     [
         ({"target": "d-1"}, 422, "vm_not_in_mesh"),
         ({"target": "a-1"}, 422, "path_same_ends"),
-        ({"mesh": "nowhere"}, 404, "mesh_unknown"),
         ({"b": {"connections": 1}}, 422, "request_invalid"),
-        ({"b": {"connections": 65}}, 422, "request_invalid"),
         ({"size_mb": 51}, 409, "bulk_limit_exceeded"),
         ({"b": {"congestion": "dctcp"}}, 409, "bulk_transport_unavailable"),
-        ({"rounds": 1}, 422, "request_invalid"),
     ],
 )
 def test_wrong_trials_are_refused(owner: Member, mesh: MeshWorld, changes: dict[str, Any], status: int, code: str):
@@ -284,8 +281,6 @@ def test_planned_transfers_run_at_their_rates(owner: Member, mesh: MeshWorld):
     assert read["transfer_run"]["error_percent"] == pytest.approx(100 * (3.2 / 3.4 - 1))
     without = {"transfers": body["transfers"]}
     assert refused(owner, without, "/v1/transfer-runs") == (422, "request_invalid")
-    many = {"mesh": mesh.name, "transfers": [body["transfers"][0]] * 101}
-    assert refused(owner, many, "/v1/transfer-runs") == (422, "request_invalid")
 
 
 def test_transfers_both_ways_show_what_they_did_to_each_direction_once(owner: Member, mesh: MeshWorld):

@@ -29,7 +29,7 @@ def test_exponential_service_has_exponential_responses(utilisation: float, perce
 def simulated(variation: float, utilisation: float) -> np.ndarray:
     """Return responses of a FIFO queue by Lindley's recursion, service time 1."""
     rng = np.random.default_rng(3)
-    jobs = 2_000_000
+    jobs = 1_000_000
     service = rng.gamma(1 / variation, variation, jobs) if variation else np.ones(jobs)
     steps = np.concatenate([[0], service[:-1] - rng.exponential(1 / utilisation, jobs - 1)])
     walk = np.cumsum(steps)

@@ -50,6 +50,9 @@ def test_the_table_of_the_source():
     assert {group.group: group.mean for group in found} == pytest.approx({"DCTCP": 0.8833, "TCP": 0.9344}, abs=5e-5)
 
 
+METRICS = "/v1/advisors/fairness/metrics"
+
+
 def index_of(owner: Member, mesh: MeshWorld, **query: Any) -> dict[str, Any]:
     answer = owner.get(f"/v1/meshes/{mesh.id}/fairness", params=query)
     assert answer.status_code == 200, answer.text
@@ -64,13 +67,23 @@ def mesh(owner: Member, make_mesh) -> MeshWorld:
     return world
 
 
-def test_vms_share_by_their_round_trips(owner: Member, mesh: MeshWorld):
+def test_vms_share_by_their_round_trips_and_what_has_no_shares_has_no_index(owner: Member, mesh: MeshWorld):
     read = index_of(owner, mesh)
     # Medians over the two paths: 250 µs, 250 µs, 400 µs.
     shares = [1 / 400, 1 / 250, 1 / 250]
     assert read["index"] == pytest.approx(sum(shares) ** 2 / (3 * sum(x * x for x in shares)), abs=0.005)
     assert (read["members"][0]["name"], read["below"], read["left_out"]) == ("c-1", False, [])
     assert index_of(owner, mesh, alert_below=0.99)["below"] is True
+    assert f'sinemora_fairness_index{{mesh="{mesh.name}",of="vms"}} 0.9' in owner.get(METRICS).text
+    assert 'of="applications"' not in owner.get(METRICS).text
+    ends = {"source_vm_id": str(mesh.agents[0].vm_id), "target_vm_id": str(mesh.agents[1].vm_id)}
+    source = {"mesh_id": str(mesh.id), "metric": "rate", "unit": "req/s", "kind": "push", "paths": [ends]}
+    owner.created("/v1/metric-sources", source | {"name": "silent"})
+    assert index_of(owner, mesh, of="metric_sources")["left_out"] == ["silent"]
+    answer = owner.get(f"/v1/meshes/{mesh.id}/fairness", params={"of": "flows"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "path_missing")
+    flows = index_of(owner, mesh, of="flows", source="a-1", target="b-1")
+    assert (flows["index"], flows["members"]) == (None, [])
 
 
 def test_applications_share_by_their_performance(owner: Member, mesh: MeshWorld):
@@ -84,27 +97,6 @@ def test_applications_share_by_their_performance(owner: Member, mesh: MeshWorld)
     far, near = (member["share"] for member in read["members"])
     assert far < near
     assert read["index"] == pytest.approx((far + near) ** 2 / (2 * (far**2 + near**2)))
-
-
-def test_metric_sources_share_by_their_usual_value(owner: Member, mesh: MeshWorld):
-    vm_of = {vm["name"]: vm["id"] for vm in owner.get("/v1/vms").json()["items"]}
-    path = {"source_vm_id": vm_of["a-1"], "target_vm_id": vm_of["b-1"]}
-    body = {"mesh_id": str(mesh.id), "metric": "rate", "unit": "req/s", "kind": "push", "paths": [path]}
-    owner.created("/v1/metric-sources", body | {"name": "silent"})
-    assert index_of(owner, mesh, of="metric_sources")["left_out"] == ["silent"]
-
-
-def test_flows_need_a_path_with_several(owner: Member, mesh: MeshWorld):
-    answer = owner.get(f"/v1/meshes/{mesh.id}/fairness", params={"of": "flows"})
-    assert (answer.status_code, answer.json()["code"]) == (422, "path_missing")
-    read = index_of(owner, mesh, of="flows", source="a-1", target="b-1")
-    assert (read["index"], read["members"]) == (None, [])
-
-
-def test_prometheus_reads_the_index(owner: Member, mesh: MeshWorld):
-    text = owner.get("/v1/advisors/fairness/metrics").text
-    assert f'sinemora_fairness_index{{mesh="{mesh.name}",of="vms"}} 0.9' in text
-    assert 'of="applications"' not in text
 
 
 def test_a_table_of_throughputs(owner: Member):

@@ -17,12 +17,21 @@ from sinemora.labs.shaping_lab.namespaces import Row, inside, row, unavailable
 _CLONE_NEWNET = 0x40000000
 
 
-@pytest.fixture
-def path() -> Iterator[Row]:
+@pytest.fixture(scope="session")
+def connected() -> Iterator[Row]:
+    """Three namespaces in a row, and a receiver of bursts in the last."""
     if (reason := unavailable()) is not None:
         pytest.skip(reason)
     with row() as made, receiving(made):
         yield made
+
+
+@pytest.fixture
+def path(connected: Row) -> Row:
+    """The row without what an earlier test shaped."""
+    connected.shape()
+    connected.shape_entry()
+    return connected
 
 
 @contextmanager

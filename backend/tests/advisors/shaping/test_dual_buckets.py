@@ -54,15 +54,6 @@ def test_both_rates_and_depths_are_recovered(limits: tuple[Limit, Limit], drops:
     assert found.upper.burst == pytest.approx(upper.burst, rel=0.15, abs=4 * PACKET)
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(st.floats(5e5, 5e7), st.floats(0.02, 0.2), st.floats(3, 10), st.booleans())
-def test_a_single_bucket_has_no_second(rate: float, seconds: float, ratio: float, drops: bool):
-    depth = max(rate * seconds, 12 * PACKET)
-    train = through_bucket(rate, depth, ratio * rate, max(0.15, 1.5 * depth / rate), PACKET if drops else 1e12)
-    found = detect(train).bucket
-    assert found is None or found.upper is None
-
-
 def test_a_sender_that_slows_down_is_no_second_bucket():
     """A train at 10 and then 4 MB/s through one bucket of 1 MB/s has two knees, of which the sender makes one."""
     fast, slow = np.arange(150) * PACKET / 1e7, np.arange(800) * PACKET / 4e6

@@ -29,6 +29,7 @@ def test_rate_and_depth_are_recovered(rate: float, seconds: float, ratio: float,
     if train.sent_s.size < 100:
         return
     assert found is not None
+    assert found.upper is None
     assert found.rate == pytest.approx(rate, rel=0.02)
     assert found.burst == pytest.approx(depth, rel=0.05, abs=PACKET)
     assert found.mechanism is (Mechanism.POLICER if drops else Mechanism.SHAPER)
@@ -225,7 +226,7 @@ def test_as_many_packets_as_one_command_sends_are_accepted(owner: Member):
     assert (answer.status_code, answer.json()["reason"]) == (200, "no_burst"), answer.text
 
 
-def test_tails_over_http(owner: Member, other_owner: Member, make_mesh):
+def test_tails_over_http(owner: Member, make_mesh):
     tails = "/v1/advisors/retransmission-tails"
     read = owner.post(tails, json={"p95_ms": 1.1, "p99_ms": 205.6, "p999_ms": 210.6}).json()
     assert (read["found"], read["share"]) == (True, 0.01)
@@ -239,4 +240,3 @@ def test_tails_over_http(owner: Member, other_owner: Member, make_mesh):
     owner.created("/v1/metric-sources", source | {"name": "jobs", "unit": "hours"})
     (item,) = owner.get(f"/v1/meshes/{mesh.id}/retransmission-tails").json()
     assert (item["name"], item["found"], item["minutes"]) == ("p99", False, 0)
-    assert other_owner.get(f"/v1/meshes/{mesh.id}/retransmission-tails").json()["code"] == "mesh_unknown"

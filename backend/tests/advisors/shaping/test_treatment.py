@@ -97,12 +97,6 @@ def test_small_packets_pass_a_real_bucket_that_drops(
     assert owner.post("/v1/advisors/packet-treatments", json=classes).json()["by_class"] == found["by_class"]
 
 
-def test_lists_of_unequal_length_are_refused(owner: Member):
-    body = {"packet_bytes": [100], "dscp": [0], "received_dscp": [0], "sent_ns": [1, 2], "received_ns": [1]}
-    answer = owner.post("/v1/advisors/packet-treatments", json=body)
-    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
-
-
 def treatment(rate: float, *, is_class: bool) -> PacketTreatmentRead:
     """Return the finding of one burst of 2,000 packets at three times a rate (bytes/s), by size or by class."""
     kinds = [(1400, 0), (1400, 46)] if is_class else [(64, 0), (1400, 0)]

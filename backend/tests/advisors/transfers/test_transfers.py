@@ -176,11 +176,9 @@ def test_measured_round_trips_limit_connections(owner: Member, make_mesh):
 
 def test_a_zone_that_sets_the_bound_is_named(owner: Member, make_mesh):
     mesh: MeshWorld = make_mesh(owner, 4)
-    zones = owner.get("/v1/zones").json()["items"]
     rows = [{"source": "a-1", "target": "b-1", "size_bytes": 1e9}]
     body = {"transfers": rows, "mesh": mesh.name, "topology": "zones", "oversubscription": 100}
-    name = next(zone["name"] for zone in zones if zone["name"] == "a")
-    assert owner.post(PLANS, json=body).json()["bottleneck"] == f"up from zone {name}"
+    assert owner.post(PLANS, json=body).json()["bottleneck"] == "up from zone a"
 
 
 def test_token_buckets_limit_hosts(owner: Member, make_mesh):
@@ -204,7 +202,7 @@ def test_token_buckets_limit_hosts(owner: Member, make_mesh):
     assert slow["bound_s"] == pytest.approx(160)
 
 
-def test_shapes_follow_the_counters_of_agents(owner: Member, other_owner: Member, make_mesh):
+def test_shapes_follow_the_counters_of_agents(owner: Member, make_mesh):
     mesh: MeshWorld = make_mesh(owner, 3)
     starts = window_starts(range(40, 0, -1))
     sort, kmeans = traffic_of({}), traffic_of({})
@@ -220,8 +218,6 @@ def test_shapes_follow_the_counters_of_agents(owner: Member, other_owner: Member
         mesh.agents[1].name: ("steady", 40),
     }
     assert found[mesh.agents[0].name]["idle_share"] == pytest.approx(0.7)
-    assert other_owner.get(path).status_code == 404
-    assert owner.get(path, params={"minutes": 1}).status_code == 422
 
 
 @pytest.mark.parametrize(

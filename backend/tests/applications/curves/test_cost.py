@@ -43,7 +43,7 @@ def zones(mesh: MeshWorld, source: str, target: str) -> dict[str, str]:
     return {"mesh_id": str(mesh.id), "source_zone_id": ids[source], "target_zone_id": ids[target]}
 
 
-@pytest.mark.parametrize("added_us", [0, 39, 40, 250, 1000])
+@pytest.mark.parametrize("added_us", [0, 250])
 def test_by_itself_it_is_the_curve(owner: Member, added_us):
     result = owner.get("/v1/curves/memcached-server/cost", params={"added_us": added_us}).json()
     alone = result["alone"]
@@ -138,14 +138,14 @@ def revoked(mesh: MeshWorld) -> None:
 
 
 @pytest.mark.parametrize(("happened", "state"), [(nothing, "no_data"), (lost, "lost"), (revoked, "not_planned")])
-@pytest.mark.parametrize("by", ["vm", "zone"])
-def test_missing_is_not_zero(mesh: MeshWorld, happened, state, by):
+def test_missing_is_not_zero(mesh: MeshWorld, happened, state):
     happened(mesh)
-    result = cost(mesh, added_us=50, **(path(mesh) if by == "vm" else zones(mesh, "a", "b")))
-    measured = result["measured"]
-    assert (measured["state"], measured["count"]) == (state, 0)
-    assert [measured[name] for name in ("percentiles_ns", "excess_us", "now", "then", "change")] == [None] * 5
-    assert result["alone"]["performance"] == float(MEMCACHED(50))
+    for place in (path(mesh), zones(mesh, "a", "b")):
+        result = cost(mesh, added_us=50, **place)
+        measured = result["measured"]
+        assert (measured["state"], measured["count"]) == (state, 0)
+        assert [measured[name] for name in ("percentiles_ns", "excess_us", "now", "then", "change")] == [None] * 5
+        assert result["alone"]["performance"] == float(MEMCACHED(50))
 
 
 def test_what_is_old_says_so(mesh: MeshWorld):

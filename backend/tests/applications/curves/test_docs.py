@@ -27,14 +27,6 @@ def test_every_published_curve_is_in_the_table(entry):
     assert entry.formula in (row[2], None)
 
 
-def test_published_curves_are_as_near_to_their_sources_as_the_page_says():
-    assert "less than 0.04 for the same setup" in TEXT
-    for entry in LIBRARY:
-        for point in entry.stated:
-            if point.relation in "=≈" and not point.setup:
-                assert abs(float(entry.curve(point.added_us)) - point.performance) < 0.04
-
-
 def test_every_family_and_warning_is_explained():
     codes = re.findall(r'warn\(\s*"(\w+)"', Path(diagnosis.__file__).read_text())
     assert codes

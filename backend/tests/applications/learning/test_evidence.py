@@ -6,6 +6,7 @@ import pytest
 from sinemora.applications.curves.core.fit import fit
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.learning.evidence import Pairs, judge, pair, samples_of
+from tests.seeds import seeds
 
 CURVE = published("strads-lasso").curve
 MINUTES = np.arange(3 * 1440)
@@ -83,7 +84,7 @@ def one_step(rng):
         (one_step, "few_changes", "changes of latency: 1"),
     ],
 )
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(range(5)))
 def test_insufficient_data_has_a_reason(world, code, message, seed):
     reason = judge(pairs(*world(np.random.default_rng(seed))), "rate")
     assert reason is not None

@@ -7,6 +7,7 @@ from sinemora.applications.curves.core.fit import fit
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.curves.core.observations import ObservationError, normalise
 from sinemora.applications.curves.core.outliers import demand_fall, outliers_of
+from tests.seeds import seeds
 
 X = np.linspace(0, 1000, 20)
 
@@ -43,7 +44,7 @@ def test_steep_falls_have_no_outliers_and_a_small_error(tau, noise):
     assert np.sqrt(np.mean((found.curve(grid) - truth(grid)) ** 2)) < 0.05
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(range(10)))
 def test_noise_alone_has_no_outliers(seed):
     for noise in (0.01, 0.15):
         assert not outliers_of(sweep(published("dns").curve, noise, seed)).size
