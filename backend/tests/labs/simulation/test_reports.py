@@ -23,7 +23,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return content
 
 
-def test_reports_are_stored_listed_read_and_deleted(owner: Member, other_owner: Member, report: dict[str, Any]):
+def test_reports_are_stored_listed_read_and_deleted(owner: Member, report: dict[str, Any]):
     first = owner.created("/v1/simulations", {"name": "a tenth", **report})
     second = owner.created("/v1/simulations", {"name": "a tenth", **report})
     assert first["policies"] == report["policies"]
@@ -37,9 +37,6 @@ def test_reports_are_stored_listed_read_and_deleted(owner: Member, other_owner: 
     assert newest["policies"] == areas
     second_page = owner.get("/v1/simulations", params={"cursor": page["next_cursor"]}).json()
     assert ([one["id"] for one in second_page["items"]], second_page["next_cursor"]) == ([first["id"]], None)
-    for method in ("GET", "DELETE"):
-        assert other_owner.request(method, path).json()["code"] == "simulation_unknown"
-    assert other_owner.get("/v1/simulations").json()["items"] == []
     assert owner.delete(path).status_code == 204
     assert owner.get(path).status_code == 404
 
@@ -60,8 +57,6 @@ def test_a_report_of_before_opens_with_its_retired_policy(owner: Member, report:
 @pytest.mark.parametrize(
     ("at", "value", "pointer"),
     [
-        (("world", "machines"), 0, "#/world/machines"),
-        (("policies", 0, "area_percent"), 100.1, "#/policies/0/area_percent"),
         (("policies", 0, "scores"), [0.5] * 100, "#/policies/0"),
         (("policies", 0, "scores", 0), 1.0, "#/policies/0"),
         (("policies", 0, "solver_s"), {"p50": 2, "p90": 1, "p99": 3}, "#/policies/0/solver_s"),

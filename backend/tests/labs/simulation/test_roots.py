@@ -9,8 +9,7 @@ from sinemora.labs.simulation.core.schemes import Scheme
 from sinemora.labs.simulation.core.simulate import simulate
 from sinemora.labs.simulation.core.state import SimulationState
 from sinemora.recommendations.placement.costs import table
-from sinemora.recommendations.placement.policies import nomora
-from sinemora.recommendations.placement.policies.nomora import Parameters, cost_matrix
+from sinemora.recommendations.placement.policies.nomora import cost_matrix
 from sinemora.recommendations.placement.problem import ANYWHERE, ProblemError
 from tests.labs.simulation.test_simulate import JOBS, LATENCY, WORLD
 from tests.recommendations.placement.problems import random_problem
@@ -52,14 +51,6 @@ def test_every_root_takes_a_slot_and_every_task_is_somewhere(scheme: Scheme) -> 
     assert len(seen) == WORLD.steps
     # The nearest of three roots is nearer than the only one.
     assert result.area > simulate(WORLD, scheme, JOBS, LATENCY).area
-
-
-def test_the_published_network_of_a_job_with_several_roots_is_solved_to_its_optimum() -> None:
-    rng = np.random.default_rng(5)
-    problem = random_problem(rng, jobs=4)
-    problem = problem.with_roots(np.column_stack((problem.jobs.root, np.full((4, 2), ANYWHERE))))
-    same = nomora.solve(problem, Parameters(aggregate=True)).cost
-    assert same == nomora.solve(problem.with_roots(problem.jobs.root[:, None]), Parameters(aggregate=True)).cost
 
 
 def test_roots_outside_the_machines_are_refused() -> None:

@@ -115,9 +115,3 @@ def test_another_job_is_no_study_and_another_tenants_study_is_unknown(owner: Mem
     other = owner.post("/v1/simulations/runs", json={"name": "x", "machines": 96, "hours": 0.2, "policies": ["random"]})
     response = owner.get(f"/v1/advisors/tail-studies/{other.json()['id']}")
     assert (response.status_code, response.json()["code"]) == (404, "tail_study_unknown")
-
-
-def test_workloads_have_their_points(owner: Member) -> None:
-    found = owner.get("/v1/advisors/tail-workloads").json()
-    assert [workload["key"] for workload in found] == ["w1", "w2", "w3", "w4", "w5"]
-    assert all(workload["points"][-1][1] == 1 for workload in found)
