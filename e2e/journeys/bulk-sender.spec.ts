@@ -34,18 +34,3 @@ test('two transports are compared between real agents, and the result is judged 
   await page.getByRole('button', { name: 'Compare' }).click()
   await expect(page.getByText(/Over the limit of an agent: .* at most 1074 MB in a run/)).toBeVisible()
 })
-
-test('planned transfers are run: predicted and measured finish', async ({ inside: page, mesh }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [, , source, target] = vms as Roster['vms']
-  await page.goto('/advisors/transfers')
-  await page.getByRole('combobox', { name: 'Mesh' }).selectOption(mesh.name)
-  await page
-    .getByLabel('Source, target, MB')
-    .fill(`${source?.name}, ${target?.name}, 20\n${target?.name}, ${source?.name}, 10`)
-  await page.getByLabel('Capacity of a host (Gbit/s)').fill('0.1')
-  await page.getByRole('button', { name: 'Plan transfers' }).click()
-  await page.getByRole('button', { name: 'Run now' }).click()
-  await expect(page.getByText(/Predicted 6\.40 s, measured/)).toBeVisible({ timeout: 120_000 })
-  await expectAccessible(page)
-})

@@ -6,7 +6,7 @@ test('a simulation with several roots is watched, cancelled, and run again on fe
   const name = `roots ${Date.now()}`
   await page.goto('/simulations')
   await page.getByLabel('Name').fill(name)
-  await page.getByRole('spinbutton', { name: 'Machines', exact: true }).fill('768')
+  await page.getByRole('spinbutton', { name: 'Machines', exact: true }).fill('384')
   await page.getByRole('spinbutton', { name: 'Duration (h)' }).fill('24')
   await page.getByText('Advanced').click()
   await page.getByRole('spinbutton', { name: 'Roots per job' }).fill('3')
