@@ -1,4 +1,5 @@
-//! Real packets through the box. Needs permission to create network namespaces: as root, or where users have it.
+//! Real packets through the box. All but the relay need permission to create network namespaces: as root, or where users
+//! have it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,5 +7,6 @@ mod boxed;
 mod counts;
 mod namespaces;
 mod precision;
+mod relay;
 mod streams;
 mod treatment;

@@ -1,23 +1,14 @@
 //! The proof that clients receive, with hand-made clients and real packets: who proves nothing gets no more than it sent.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
-#[allow(dead_code, reason = "these tests need a part of it")]
-mod support;
-
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use crate::support::{Agent, Loss, listen, peer, plan};
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
 use sinemora_agent::ptp::{
     Body, Correction, MAX_LEN, Message, PortIdentity, ResponseTlv, RxReportTlv, Service, Tlv,
 };
-use support::{Agent, Loss, listen, peer, plan};
 
 /// Of the client's requests; its responses have port 1.
 const REQUESTER: PortIdentity = PortIdentity {
@@ -195,32 +186,4 @@ fn a_flood_without_a_proof_leaves_the_measurement_its_packets() {
     let loss = Loss::of(&windows);
     assert!(loss.round_trip.0 >= 2 * 7, "{loss:?}");
     assert_eq!(loss.round_trip.1, 0, "{loss:?}");
-}
-
-#[test]
-fn an_agent_that_listens_on_both_families_measures_peers_of_both() {
-    let both = listen("::");
-    let (four, six) = (
-        Agent::start(listen("127.79.4.2")),
-        Agent::start(listen("::1")),
-    );
-    let mut a = Agent::start(both);
-    let at = |address: &str| Listen {
-        address: address.parse().unwrap(),
-        ..both
-    };
-    four.follow(plan(2, 8, vec![peer(1, at("127.0.0.1"), Role::Responder)]));
-    six.follow(plan(3, 8, vec![peer(1, at("::1"), Role::Responder)]));
-    let peers = vec![
-        peer(2, four.listen, Role::Client),
-        peer(3, six.listen, Role::Client),
-    ];
-    a.follow(plan(1, 8, peers));
-    let windows = a.windows(4);
-    a.finish();
-    let last = windows.last().unwrap();
-    assert_eq!(last.peer_keys, [2, 3]);
-    let round_trip = last.round_trip.as_ref().unwrap();
-    assert_eq!(round_trip.lost, [0, 0]);
-    assert!(round_trip.count.iter().all(|n| *n > 0), "{round_trip:?}");
 }

@@ -1,23 +1,14 @@
 //! The responder with hand-made standard clients and real packets: the cases that standard daemons depend on.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
-#[allow(dead_code, reason = "these tests need a part of it")]
-mod support;
-
 use std::cell::Cell;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
+use crate::support::{Agent, listen, peer, plan};
 use sinemora_agent::counters::EventKind;
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
 use sinemora_agent::ptp::{Body, Correction, MAX_LEN, Message, PortIdentity, Service, Tlv, Tlvs};
-use support::{Agent, listen, peer, plan};
 
 const CLIENT: PortIdentity = PortIdentity {
     clock: 0x0011_22ff_fe33_4455,
@@ -112,7 +103,7 @@ impl Client {
     /// Learn the identity that the responder has for this client, and end the grant that told it.
     fn learn_target(&self) {
         let mut told = None;
-        support::eventually("a first grant", || {
+        crate::support::eventually("a first grant", || {
             self.signal([request(Service::Announce, 4)]);
             let (_, generals) = self.receive_for(50);
             told = generals.iter().map(|message| message.source).next();
@@ -121,7 +112,7 @@ impl Client {
         self.target.set(told.unwrap());
         let service = Service::Announce;
         self.signal([Tlv::Cancel { service }]);
-        support::eventually("its end", || {
+        crate::support::eventually("its end", || {
             let (_, generals) = self.receive_for(50);
             let mut all = generals.iter().flat_map(tlvs_of);
             all.any(|tlv| tlv == Tlv::Acknowledge { service })
@@ -131,7 +122,7 @@ impl Client {
     /// Receive until a grant for each of `services` has arrived. Return the grants in their order.
     fn grants(&self, services: usize) -> Vec<Tlv> {
         let mut grants = Vec::new();
-        support::eventually("the grants", || {
+        crate::support::eventually("the grants", || {
             grants.extend(self.receive_for(50).1.iter().flat_map(tlvs_of));
             grants.len() >= services
         });
@@ -203,24 +194,6 @@ const ALL: [Tlv; 3] = [
 ];
 
 #[test]
-fn requests_are_granted_one_by_one_and_together() {
-    let (_responder, client) = pair(1);
-    let expected = [grant(Service::Announce, 0), grant(Service::Sync, -5)];
-    client.signal(ALL);
-    let granted = client.grants(3);
-    assert_eq!(granted[..2], expected, "in one message");
-    // Its loans take 1/16 of what is granted.
-    let is_shorter = |tlv: &Tlv| matches!(tlv, Tlv::Grant { service: Service::DelayResp, interval: -5, duration_s } if (54..60).contains(duration_s));
-    assert!(is_shorter(&granted[2]), "{granted:?}");
-    for (tlv, expected) in ALL.into_iter().zip(expected) {
-        client.signal([tlv]);
-        assert_eq!(client.grants(1), [expected], "alone");
-    }
-    client.signal([ALL[2]]);
-    assert!(is_shorter(&client.grants(1)[0]), "alone");
-}
-
-#[test]
 fn the_warning_about_grants_names_the_address_that_takes_them_and_the_share() {
     let (responder, client) = pair(11);
     // Another client of the same address has the whole share already, and renews it.
@@ -241,7 +214,7 @@ fn the_warning_about_grants_names_the_address_that_takes_them_and_the_share() {
     };
     client.send(&bytes(&other));
     let mut events = Vec::new();
-    support::eventually("the warning", || {
+    crate::support::eventually("the warning", || {
         events.extend(responder.counters.events.take(10));
         events.iter().any(|event| event.kind == EventKind::RateShed)
     });
@@ -262,7 +235,7 @@ fn delay_resp_echoes_requester_and_correction() {
     client.grants(3);
     client.send_delay_req(4711, 0x1_2345);
     let mut messages = Vec::new();
-    support::eventually("the Delay_Resp", || {
+    crate::support::eventually("the Delay_Resp", || {
         messages = client.receive_for(100).1;
         messages.retain(|m| matches!(m.body, Body::DelayResp { .. }));
         !messages.is_empty()

@@ -1,18 +1,12 @@
 //! Two agents on loopback, with real packets. Tests assert counts, which are exact under any load of the
 //! machine, and that delays are possible.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
-mod support;
-
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::relay::{Direction, Fate, Passing, Relay};
+use crate::support::{Agent, Loss, MESH, eventually, listen, peer, plan};
 use sinemora_agent::clock::PhcReading;
 use sinemora_agent::hardware_clock::{ClockDomain, HardwareClock};
 use sinemora_agent::packet_loop::Options;
@@ -20,8 +14,6 @@ use sinemora_agent::plan::Role::{Client, Responder};
 use sinemora_agent::plan::{BackendClock, OnDemand, PathProbes, Peer, Plan};
 use sinemora_agent::timestamp::cross_timestamp;
 use sinemora_agent::wire::MeshWindow;
-use support::relay::{Direction, Fate, Passing, Relay};
-use support::{Agent, Loss, MESH, eventually, listen, peer, plan};
 
 const A: u32 = 11;
 const B: u32 = 22;
@@ -67,69 +59,6 @@ fn check_shape(window: &MeshWindow) {
 }
 
 #[test]
-fn windows_of_two_agents_hold_what_was_exchanged() {
-    let (mut a, mut b) = pair(1, 32);
-    let windows = a.windows(4);
-    let mut starts = Vec::new();
-    for (nth, window) in windows.iter().enumerate() {
-        check_shape(window);
-        starts.push(window.started_at_s);
-        let measured = window.round_trip.as_ref().is_some_and(|c| c.count[0] > 0);
-        // The first window may be cut to its first request, whose response only proves the addresses.
-        assert!(measured || nth == 0, "{window:?}");
-        if !measured {
-            continue;
-        }
-        let [outbound, inbound, round_trip] =
-            [&window.outbound, &window.inbound, &window.round_trip].map(|c| c.clone().unwrap());
-        assert_eq!(outbound.count, round_trip.count);
-        assert_eq!(inbound.count, round_trip.count);
-        assert!(
-            round_trip.min_ns[0] > 0 && round_trip.min_ns[0] < 50_000_000,
-            "{round_trip:?}"
-        );
-        // Both have one clock, so delays of each direction must be within their bound.
-        for direction in [&outbound, &inbound] {
-            let admitted = direction.clock_error_ns[0] as i64;
-            assert!(direction.min_ns[0] > -admitted, "{direction:?}");
-            assert!(
-                admitted <= round_trip.max_ns[0] + 1_000_000,
-                "{direction:?}"
-            );
-        }
-    }
-    assert!(
-        starts.is_sorted_by(|earlier, later| earlier < later),
-        "{starts:?}"
-    );
-    let loss = Loss::of(&windows);
-    assert_eq!(
-        (loss.outbound.1, loss.inbound.1, loss.round_trip.1),
-        (0, 0, 0)
-    );
-    assert_eq!(loss.inbound.0, loss.outbound.0);
-    // Between the first window, which may be cut, and the last one there are two whole ones.
-    let whole: i32 = windows[1..3]
-        .iter()
-        .map(|w| w.round_trip.as_ref().unwrap().sent[0])
-        .sum();
-    assert!((1..=66).contains(&whole), "{whole}");
-    a.finish();
-    assert!(
-        b.finish().is_empty(),
-        "the responder reports nothing of this pair"
-    );
-    assert_eq!(a.counters.timestamp_source(), "kernel");
-    assert_eq!(b.counters.timestamp_source(), "kernel");
-    for agent in [&a, &b] {
-        let waits = agent.waits.take();
-        let parts = [&waits.wake, &waits.receive, &waits.send, &waits.queue];
-        let counts = parts.map(|part| part.summary().unwrap().count);
-        assert!(counts[3] <= counts[2], "{counts:?}"); // Only some ask for the time at the scheduler.
-    }
-}
-
-#[test]
 fn loss_of_each_direction_is_exactly_that_of_the_relay() {
     // Every seventh request, every fifth Sync, some of the other two; one long outage in each direction.
     let (mut a, _b, relay) = relayed(2, 64, |passing| {
@@ -154,23 +83,11 @@ fn loss_of_each_direction_is_exactly_that_of_the_relay() {
     assert_eq!(loss.outbound, (sent as i32, requests_lost));
     assert_eq!(loss.inbound, (answered as i32, syncs_lost));
     assert_eq!(loss.round_trip, (sent as i32, requests_lost + syncs_lost));
-}
-
-#[test]
-fn requests_that_follow_one_another_are_answered_with_one_packet_each() {
-    let (mut a, _b, relay) = relayed(15, 32, |_| Fate::Pass);
-    let windows = a.windows(3);
-    a.finish();
-    let log = relay.log();
-    let [requests, syncs, delay_resps] = [0x1, 0x0, 0x9].map(|kind: usize| log.fates[kind].len());
-    assert!(syncs > 30 && syncs <= requests, "{syncs} of {requests}");
-    assert_eq!(delay_resps, 0);
-    // Measured all the same: whatever came back is in the windows, in both directions.
-    let counts = |columns: &Option<sinemora_agent::wire::Columns>| {
-        columns.as_ref().unwrap().count.iter().sum::<u32>()
-    };
-    let measured: u32 = windows.iter().map(|w| counts(&w.inbound)).sum();
-    assert!(measured > 30, "{measured}");
+    assert_eq!(a.counters.timestamp_source(), "kernel");
+    let waits = a.waits.take();
+    let parts = [&waits.wake, &waits.receive, &waits.send, &waits.queue];
+    let counts = parts.map(|part| part.summary().unwrap().count);
+    assert!(counts[3] <= counts[2], "{counts:?}"); // Only some ask for the time at the scheduler.
 }
 
 #[test]
@@ -188,60 +105,6 @@ fn doubled_packets_are_counted_once() {
             .load(std::sync::atomic::Ordering::Relaxed)
     };
     assert!(duplicates(&a) > 0 && duplicates(&b) > 0);
-}
-
-#[test]
-fn an_unknown_address_gets_no_response() {
-    let (_a, b) = pair(5, 8);
-    let stranger = UdpSocket::bind("127.77.5.9:0").unwrap();
-    // A Delay_Req as the standard has it.
-    let mut request = [0u8; 44];
-    request[..4].copy_from_slice(&[0x01, 0x12, 0, 44]);
-    let rejected = || {
-        b.counters
-            .packets_rejected
-            .load(std::sync::atomic::Ordering::Relaxed)
-    };
-    let before = rejected();
-    stranger
-        .send_to(&request, (b.listen.address, b.listen.event_port))
-        .unwrap();
-    eventually("the refusal", || rejected() > before);
-    stranger
-        .set_read_timeout(Some(Duration::from_millis(200)))
-        .unwrap();
-    assert!(stranger.recv(&mut [0; 256]).is_err());
-}
-
-#[test]
-fn an_unreachable_peer_is_lost_until_it_returns() {
-    let away = listen("127.77.6.2");
-    let mut a = Agent::start(listen("127.77.6.1"));
-    a.follow(plan(A, 16, vec![peer(B, away, Client)]));
-    let windows = a.windows(2);
-    for window in &windows {
-        let (outbound, round_trip) = (
-            window.outbound.clone().unwrap(),
-            window.round_trip.clone().unwrap(),
-        );
-        assert_eq!(
-            (round_trip.count[0], round_trip.lost),
-            (0, round_trip.sent.clone())
-        );
-        assert_eq!(
-            (outbound.lost, outbound.clock_error_ns),
-            (vec![-1], vec![0]),
-            "unknown in which direction"
-        );
-    }
-    let b = Agent::start(away);
-    b.follow(plan(B, 16, vec![peer(A, a.listen, Responder)]));
-    eventually("a whole window", || {
-        let window = a.windows(1).pop().unwrap();
-        let round_trip = window.round_trip.unwrap();
-        round_trip.lost[0] == 0 && round_trip.count[0] > 0
-    });
-    a.finish();
 }
 
 #[test]

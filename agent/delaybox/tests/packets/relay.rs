@@ -1,7 +1,5 @@
 //! A relay between addresses of this machine: real packets, no privilege.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
