@@ -5,6 +5,7 @@ import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import { formatCount } from '~/lib/units'
+import { fill } from '~/testing/fill'
 import { show } from '~/testing/render'
 import { longest } from './CheckedInput'
 import { NumberField } from './NumberField'
@@ -156,8 +157,7 @@ test('a required text of spaces is no value; an emptied form is checked again', 
     </form>,
   )
   const name = screen.getByRole<HTMLInputElement>('textbox', { name: /^Name/ })
-  await userEvent.clear(name)
-  await userEvent.type(name, '   ')
+  await fill(name, '   ')
   await send()
   expect(screen.getByRole('alert').textContent).toBe('Enter a value.')
   expect(name.value).toBe('   ')

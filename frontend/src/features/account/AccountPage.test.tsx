@@ -3,6 +3,7 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { bodiesOf, fail, mockApi, reply, type Sent } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { AccountPage } from './AccountPage'
 
@@ -101,8 +102,7 @@ test('a change that needs a recent proof asks for a code, then goes through', as
   await userEvent.type(code, '000000')
   await userEvent.click(screen.getByRole('button', { name: 'Confirm' }))
   expect((await screen.findByRole('alert')).textContent).toContain('Confirmation refused.')
-  await userEvent.clear(code)
-  await userEvent.type(code, '123456')
+  await fill(code, '123456')
   await userEvent.click(screen.getByRole('button', { name: 'Confirm' }))
   expect(await screen.findByText('aaaa-bbbb-cccc-dddd')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/account/recovery-codes')).toHaveLength(2)

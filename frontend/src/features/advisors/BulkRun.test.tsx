@@ -4,6 +4,7 @@ import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { BulkRun, EarlierRuns } from './BulkRun'
 import { RunTransfers } from './transfers/RunTransfers'
@@ -100,8 +101,7 @@ test('a trial is started with what was chosen, shows its progress and is stopped
   expect(await screen.findByText('Limits of these agents: 1000 Mbit/s, 1070 MB and 120 s in one run.')).toBeTruthy()
   const b = within(screen.getByRole('group', { name: 'Transport B' }))
   await userEvent.selectOptions(b.getByLabelText('Congestion control'), 'bbr')
-  await userEvent.clear(b.getByLabelText('Connections'))
-  await userEvent.type(b.getByLabelText('Connections'), '8')
+  await fill(b.getByLabelText('Connections'), '8')
   await userEvent.click(b.getByLabelText('TLS'))
   await userEvent.click(screen.getByRole('button', { name: 'Compare' }))
   expect(await screen.findByText('Running. 62.5 % of 20.0 MB sent.')).toBeTruthy()
@@ -127,8 +127,7 @@ test('the same transport twice is named before it is sent', async () => {
   mockApi({ 'GET /v1/meshes/m/bulk-senders': () => reply(200, [sender('a-1'), sender('b-1')]) })
   await showPage(<Harness />)
   const b = within(await screen.findByRole('group', { name: 'Transport B' }))
-  await userEvent.clear(b.getByLabelText('Connections'))
-  await userEvent.type(b.getByLabelText('Connections'), '1')
+  await fill(b.getByLabelText('Connections'), '1')
   expect(screen.getByText('A and B are the same transport: change one.')).toBeTruthy()
 })
 

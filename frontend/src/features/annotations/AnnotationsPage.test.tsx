@@ -4,6 +4,7 @@ import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { AnnotationsPage } from './AnnotationsPage'
 import { type AnnotationsSearch, annotationsSearch } from './search'
@@ -85,19 +86,17 @@ test('an empty list shows the command of a pipeline', async () => {
 
 test('an annotation of a zone is added for the mesh of the page it came from', async () => {
   const sent = await open({ 'POST /v1/annotations': () => reply(201, NOTE) }, { add: true, mesh: 'm' })
-  await userEvent.type(await screen.findByLabelText('Text'), 'switch replaced')
+  await fill(await screen.findByLabelText('Text'), 'switch replaced')
   await userEvent.selectOptions(field('Kind'), 'Maintenance')
   await screen.findByRole('option', { name: 'production' })
-  await userEvent.type(field('Start (UTC)'), '2026-11-20T10:00:00')
-  await userEvent.type(field('End (UTC)'), '2026-11-20T11:00:00')
+  await fill(field('Start (UTC)'), '2026-11-20T10:00:00')
+  await fill(field('End (UTC)'), '2026-11-20T11:00:00')
   await userEvent.selectOptions(field('Scope'), 'Zones')
   await press('Save')
   expect(await screen.findByText('Choose at least one.')).toBeTruthy()
-  await userEvent.clear(field('End (UTC)'))
-  await userEvent.type(field('End (UTC)'), '2026-11-20T09:00:00')
+  await fill(field('End (UTC)'), '2026-11-20T09:00:00')
   expect(screen.getByText('The end must be after the start.')).toBeTruthy()
-  await userEvent.clear(field('End (UTC)'))
-  await userEvent.type(field('End (UTC)'), '2026-11-20T11:00:00')
+  await fill(field('End (UTC)'), '2026-11-20T11:00:00')
   expect(screen.queryByText('The end must be after the start.')).toBeNull()
   await userEvent.click(screen.getByRole('combobox', { name: 'Annotated zones' }))
   await userEvent.click(await screen.findByRole('option', { name: 'eu-1a' }))

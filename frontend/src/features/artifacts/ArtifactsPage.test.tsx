@@ -4,6 +4,7 @@ import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { ArtifactCopies } from '~/api/types'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ArtifactPage } from './ArtifactPage'
 import { ArtifactsPage } from './ArtifactsPage'
@@ -74,29 +75,6 @@ const COPIES: ArtifactCopies = {
 const MESH = { id: 'm', name: 'production', vm_count: 3 }
 const SETTINGS = { mesh_id: 'm', enabled: false, rate_mbit: 50, budget_mib: 2048, serving: 0 }
 
-test('without artifacts the page says how to publish one, and distribution is switched on there', async () => {
-  const sent = mockApi({
-    'GET /v1/artifacts': [],
-    'GET /v1/meshes': [MESH],
-    'GET /v1/meshes/m/artifact-settings': SETTINGS,
-    'PUT /v1/meshes/m/artifact-settings': { ...SETTINGS, enabled: true },
-  })
-  await showPage(<ArtifactsPage />)
-  expect(await screen.findByText('Nothing is published yet')).toBeDefined()
-  const command = await screen.findByRole('group', { name: 'Command to publish' })
-  expect(command.textContent).toContain('sinemora artifacts publish FILE --mesh production')
-  await userEvent.click(await screen.findByRole('button', { name: 'Change the distribution in production' }))
-  const dialog = within(await screen.findByRole('dialog'))
-  await userEvent.click(dialog.getByRole('checkbox'))
-  const rate = dialog.getByLabelText('Limit of what an agent sends and receives (Mbit/s)')
-  await userEvent.clear(rate)
-  await userEvent.type(rate, '20')
-  await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
-  await expect
-    .poll(() => bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings'))
-    .toEqual([{ enabled: true, rate_mbit: 20, budget_mib: 2048 }])
-})
-
 test('a distribution that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
   let enabled = false
   const sent = mockApi({
@@ -109,8 +87,7 @@ test('a distribution that another person changed meanwhile is not overwritten, a
   await userEvent.click(await screen.findByRole('button', { name: 'Change the distribution in production' }))
   const dialog = within(await screen.findByRole('dialog'))
   const rate = () => dialog.getByLabelText<HTMLInputElement>('Limit of what an agent sends and receives (Mbit/s)')
-  await userEvent.clear(rate())
-  await userEvent.type(rate(), '20')
+  await fill(rate(), '20')
   enabled = true
   await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
   expect(await dialog.findByText(/^Distribute artifacts in this mesh: \S+ → \S+$/)).toBeTruthy()
@@ -166,12 +143,6 @@ test('an artifact shows what each VM has, from whom, how fast and when it is com
   await userEvent.click(await screen.findByRole('combobox', { name: 'Send a copy to' }))
   await userEvent.click(await screen.findByRole('option', { name: 'vm-4, b' }))
   expect(bodiesOf(sent, 'POST /v1/artifacts/a/copies')).toEqual([{ vm_ids: ['vm-4'] }])
-})
-
-test('an unknown artifact says so', async () => {
-  mockApi({ 'GET /v1/artifacts/a/copies': () => fail(404, 'Unknown artifact.') })
-  await showPage(<ArtifactPage artifactId="a" />)
-  expect((await screen.findByRole('alert')).textContent).toContain('Unknown artifact.')
 })
 
 test('parts of a copy are told apart by where they came from', () => {

@@ -4,6 +4,7 @@ import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
 import { bodiesOf, fail, hang, mockApi, refuse, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { MeshSettingsPage } from './MeshSettingsPage'
 
@@ -78,8 +79,7 @@ test('the spike threshold is typed in µs, and a refused deadline shows the reas
   })
   await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
   const spike = await screen.findByRole('spinbutton', { name: /^Spike above/ })
-  await userEvent.clear(spike)
-  await userEvent.type(spike, '62.5')
+  await fill(spike, '62.5')
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))
   expect(await screen.findByText('At most 2000.')).toBeTruthy()
   expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([{ spike_threshold_ns: 62_500 }])

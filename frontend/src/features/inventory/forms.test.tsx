@@ -3,6 +3,7 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ImportTrace } from './ImportTrace'
 import { NewMaster } from './NewMaster'
@@ -63,8 +64,8 @@ test('a zone is added without a physical ID', async () => {
   await showPage(<ZonesPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Add a zone' }))
   await userEvent.type(field(/^Provider/), 'aws')
-  await userEvent.type(field(/^Region/), 'eu-west-1')
-  await userEvent.type(field(/^Zone/), 'eu-west-1a')
+  await fill(field(/^Region/), 'eu-west-1')
+  await fill(field(/^Zone/), 'eu-west-1a')
   await press('Add')
   expect(bodiesOf(sent, 'POST /v1/zones')).toEqual([
     { provider: 'aws', region: 'eu-west-1', name: 'eu-west-1a', physical_id: null },
@@ -76,8 +77,8 @@ test('a refused zone keeps the typed values and shows the reason at the field', 
   await showPage(<ZonesPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Add a zone' }))
   await userEvent.type(field(/^Provider/), 'aws')
-  await userEvent.type(field(/^Region/), 'eu-west-1')
-  await userEvent.type(field(/^Zone/), 'eu-west-1a')
+  await fill(field(/^Region/), 'eu-west-1')
+  await fill(field(/^Zone/), 'eu-west-1a')
   await press('Add')
   expect(await screen.findByText('Too long.')).toBeTruthy()
   expect(field(/^Region/).value).toBe('eu-west-1')
@@ -94,10 +95,9 @@ test.each([
   await showPage(<NewMaster onDone={() => {}} />)
   await screen.findByRole('option', { name: 'eu-west-1a' })
   await userEvent.type(field(/^Name/), 'clock-1')
-  await userEvent.type(field(/^Address/), '10.0.0.9')
+  await fill(field(/^Address/), '10.0.0.9')
   const domain = screen.getByRole('spinbutton', { name: /^PTP domain/ })
-  await userEvent.clear(domain)
-  await userEvent.type(domain, '24')
+  await fill(domain, '24')
   await userEvent.selectOptions(screen.getByRole('combobox', { name: /^Protocol/ }), protocol)
   await press('Add')
   expect(bodiesOf(sent, 'POST /v1/vms')).toMatchObject([

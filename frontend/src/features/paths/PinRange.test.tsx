@@ -4,13 +4,14 @@ import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { rangeOf } from '~/lib/spans'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { PinRange } from './PinRange'
 
 async function pin() {
   await userEvent.click(screen.getByRole('button', { name: 'Pin this range' }))
   const dialog = within(await screen.findByRole('dialog', { name: 'Pin this range' }))
-  await userEvent.type(dialog.getByRole('textbox', { name: /^Reason/ }), 'Complaint')
+  await fill(dialog.getByRole('textbox', { name: /^Reason/ }), 'Complaint')
   await userEvent.click(dialog.getByRole('button', { name: 'Pin range' }))
   return dialog
 }

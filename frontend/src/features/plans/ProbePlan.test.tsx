@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import type { Mesh, PlanAdoption, Strategy, StrategyPreview } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
 import { bodiesOf, fail, mockApi, refuse } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ProbePlan } from './ProbePlan'
 import { formatDetection } from './quantities'
@@ -105,8 +106,7 @@ test('a strategy is saved with its period, and the comparison follows the form',
   const sent = await show({ 'PATCH /v1/meshes/m': { ...MESH, strategy: 'sparse' } })
   await userEvent.selectOptions(await screen.findByRole('combobox', { name: /^Strategy/ }), 'sparse')
   const period = screen.getByRole('spinbutton', { name: /^Period/ })
-  await userEvent.clear(period)
-  await userEvent.type(period, '20')
+  await fill(period, '20')
   await userEvent.click(screen.getByRole('button', { name: 'Save plan' }))
   expect(bodiesOf(sent, 'PATCH /v1/meshes/m')).toEqual([{ strategy: 'sparse', period_windows: 20 }])
   await expect
@@ -118,8 +118,7 @@ test('own prices replace the list', async () => {
   const sent = await show({ 'POST /v1/meshes/m/plan-previews': { ...PREVIEW, prices: [] } })
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Enter own prices' }))
   const price = screen.getByRole('spinbutton', { name: /^Between zones/ })
-  await userEvent.clear(price)
-  await userEvent.type(price, '0.05')
+  await fill(price, '0.05')
   await expect
     .poll(() => bodiesOf(sent, 'POST /v1/meshes/m/plan-previews').at(-1))
     .toMatchObject({ prices: { between_zones: 0.05, between_regions: 0.02 } })

@@ -3,6 +3,7 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { FindMoves } from './FindMoves'
 
@@ -28,8 +29,7 @@ test('moves are requested with the chosen policy, and their page opens once they
   const router = await showPage(<FindMoves />)
   await userEvent.click(screen.getByText('Advanced'))
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'NoMora, as published')
-  await userEvent.clear(screen.getByLabelText(/Discount per second/))
-  await userEvent.type(screen.getByLabelText(/Discount per second/), '0.5')
+  await fill(screen.getByLabelText(/Discount per second/), '0.5')
   await userEvent.click(screen.getByLabelText('Include the flow network'))
   await find()
   expect(await screen.findByText('placing tasks of 2 stars on 6 VMs')).toBeTruthy()

@@ -3,13 +3,13 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ResetPasswordPage } from './ResetPasswordPage'
 
 async function choose(password: string) {
   const field = screen.getByLabelText('New password')
-  await userEvent.clear(field)
-  await userEvent.type(field, password)
+  await fill(field, password)
   await userEvent.click(screen.getByRole('button', { name: 'Set password' }))
 }
 

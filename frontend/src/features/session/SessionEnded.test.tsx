@@ -6,6 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { sessionQuery } from '~/api/access'
 import { sessionEnd, useSessionEnded } from '~/api/sessionEnd'
 import { mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import SessionEnded from './SessionEnded'
 
@@ -39,12 +40,12 @@ async function signInAgainAs(who: ReturnType<typeof session>) {
   const router = await showPage(<Page />)
   await (router.options.context as { queryClient: QueryClient }).queryClient.ensureQueryData(sessionQuery)
   const comment = screen.getByRole<HTMLInputElement>('textbox', { name: 'Comment' })
-  await userEvent.type(comment, 'half a sentence')
+  await fill(comment, 'half a sentence')
   ended = true
   sessionEnd.set(true)
   expect(await screen.findByText(/what you have entered on this page is kept/)).toBeTruthy()
   await userEvent.type(screen.getByLabelText('E-mail'), who.user.email)
-  await userEvent.type(screen.getByLabelText('Password'), 'correct horse')
+  await fill(screen.getByLabelText('Password'), 'correct horse')
   await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
   return { comment, reload }
 }

@@ -3,11 +3,12 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { SignInPage } from './SignInPage'
 
 async function signIn() {
-  await userEvent.type(screen.getByLabelText('E-mail'), 'owner@sinemora.example')
+  await fill(screen.getByLabelText('E-mail'), 'owner@sinemora.example')
   await userEvent.type(screen.getByLabelText('Password'), 'secret')
   await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
 }
@@ -36,8 +37,7 @@ test('a second factor is asked for after the password', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
   expect((await screen.findByRole('alert')).textContent).toContain('Wrong code.')
   expect(onSignedIn).not.toHaveBeenCalled()
-  await userEvent.clear(code)
-  await userEvent.type(code, '123456')
+  await fill(code, '123456')
   await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
   await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
   expect(bodiesOf(sent, 'POST /v1/auth/second-factor')).toEqual([{ code: '000000' }, { code: '123456' }])

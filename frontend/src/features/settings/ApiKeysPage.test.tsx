@@ -3,6 +3,7 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ApiKeysPage } from './ApiKeysPage'
 
@@ -28,7 +29,7 @@ test('a key is created with its scope and shown once', async () => {
   })
   await showPage(<ApiKeysPage />)
   await openForm()
-  await userEvent.type(screen.getByLabelText('Name'), 'Dashboards')
+  await fill(screen.getByLabelText('Name'), 'Dashboards')
   await userEvent.selectOptions(screen.getByLabelText('Scope'), 'Read and write')
   await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
   expect(await screen.findByText('sm_abc_secret')).toBeTruthy()
@@ -40,7 +41,7 @@ test('a refused key keeps its name, and the field shows why', async () => {
   await showPage(<ApiKeysPage />)
   await openForm()
   const name = screen.getByLabelText<HTMLInputElement>('Name')
-  await userEvent.type(name, 'Dashboards')
+  await fill(name, 'Dashboards')
   await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
   expect(await screen.findByText('There is a key of this name.')).toBeTruthy()
   expect(name.value).toBe('Dashboards')
@@ -96,10 +97,10 @@ test('a key is created once the person has confirmed who they are', async () => 
   })
   await showPage(<ApiKeysPage />)
   await openForm()
-  await userEvent.type(screen.getByLabelText('Name'), 'Dashboards')
+  await fill(screen.getByLabelText('Name'), 'Dashboards')
   await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
   const dialog = within(await screen.findByRole('dialog', { name: 'Confirm that it is you' }))
-  await userEvent.type(dialog.getByLabelText('Password'), 'correct horse')
+  await fill(dialog.getByLabelText('Password'), 'correct horse')
   await userEvent.click(dialog.getByRole('button', { name: 'Confirm' }))
   expect(await screen.findByText('sm_abc_secret')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/account/confirmations')).toEqual([{ password: 'correct horse' }])

@@ -3,6 +3,7 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { RunSimulation } from './RunSimulation'
 
@@ -29,10 +30,8 @@ test('a mix of own curves and several roots are sent', async () => {
   await screen.findByRole('option', { name: 'Memcached server' })
   await userEvent.click(screen.getByRole('button', { name: 'Add a curve' }))
   expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Curve 2' }).selectedOptions[0]?.text).toBe('Shop')
-  await userEvent.clear(screen.getByLabelText(/^Share 2/))
-  await userEvent.type(screen.getByLabelText(/^Share 2/), '30')
-  await userEvent.clear(screen.getByLabelText(/^Roots per job/))
-  await userEvent.type(screen.getByLabelText(/^Roots per job/), '3')
+  await fill(screen.getByLabelText(/^Share 2/), '30')
+  await fill(screen.getByLabelText(/^Roots per job/), '3')
   await start()
   expect(bodiesOf(sent, 'POST /v1/simulations/runs')).toMatchObject([
     { mix: { 'memcached-server': 50, '6b': 30 }, roots: 3 },
@@ -42,8 +41,7 @@ test('a mix of own curves and several roots are sent', async () => {
 test('a refused run gives the reason, and the form keeps its values', async () => {
   mockApi({ ...CURVES, 'POST /v1/simulations/runs': () => fail(429, 'Too many jobs.') })
   await showPage(<RunSimulation />)
-  await userEvent.clear(screen.getByRole('textbox', { name: /^Name/ }))
-  await userEvent.type(screen.getByRole('textbox', { name: /^Name/ }), 'Mine')
+  await fill(screen.getByRole('textbox', { name: /^Name/ }), 'Mine')
   await start()
   expect((await screen.findByRole('alert')).textContent).toContain('Too many jobs.')
   expect(screen.getByRole<HTMLInputElement>('textbox', { name: /^Name/ }).value).toBe('Mine')

@@ -3,6 +3,7 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { TenantPage } from './TenantPage'
 
@@ -25,8 +26,7 @@ test('an owner renames the tenant', async () => {
   const sent = mockApi({ ...world(), 'PUT /v1/tenants/t': { ...TENANT, name: 'Network team' } })
   await showPage(<TenantPage />)
   const name = (await panel('Rename')).getByLabelText('Name')
-  await userEvent.clear(name)
-  await userEvent.type(name, 'Network team')
+  await fill(name, 'Network team')
   await userEvent.click(screen.getByRole('button', { name: 'Save name' }))
   expect(await screen.findByText('Name saved.')).toBeTruthy()
   expect(bodiesOf(sent, 'PUT /v1/tenants/t')).toEqual([{ name: 'Network team' }])

@@ -4,6 +4,7 @@ import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ComputeMixPage } from './ComputeMixPage'
 import { type MixSearch, mixSearch, numbersOf } from './question'
@@ -86,8 +87,7 @@ test('the form asks again with what was typed', async () => {
   const sent = api([PATH])
   await showPage(<Harness />)
   await screen.findByText('2 × c5.large, and 4.50 jobs/s to serverless')
-  await userEvent.clear(screen.getByLabelText('Load (jobs/s)'))
-  await userEvent.type(screen.getByLabelText('Load (jobs/s)'), '80')
+  await fill(screen.getByLabelText('Load (jobs/s)'), '80')
   await userEvent.selectOptions(screen.getByLabelText('Target holds for'), 'mean')
   await userEvent.click(screen.getByLabelText('Serverless is an option'))
   await userEvent.type(screen.getByLabelText('Loads by hour (jobs/s)'), '1, 2 x')
@@ -118,8 +118,7 @@ test('prices of lists in the currency of the question are offered, for VMs and s
   await showPage(<Harness />)
   const currency = await screen.findByLabelText('Currency (ISO 4217)')
   expect((await screen.findAllByText('Entries of price lists that are not in USD are not offered: 1.')).length).toBe(2)
-  await userEvent.clear(currency)
-  await userEvent.type(currency, 'eur')
+  await fill(currency, 'eur')
   const [ofVms, ofServerless] = await screen.findAllByLabelText('From a price list')
   await userEvent.selectOptions(ofVms as HTMLElement, 'Azure westeurope D2s v5, 0.105 per hour (Euro)')
   await userEvent.selectOptions(ofServerless as HTMLElement, 'Azure westeurope Functions, 0.00002 per GB-s (Euro)')
@@ -134,8 +133,7 @@ test('a file is imported in its currency', async () => {
   const sent = api([PATH])
   await showPage(<Harness />)
   const currency = await screen.findByLabelText('Currency of the file')
-  await userEvent.clear(currency)
-  await userEvent.type(currency, 'EUR')
+  await fill(currency, 'EUR')
   const input = document.querySelector('input[type=file]') as HTMLInputElement
   await userEvent.upload(input, new File(['kind;name'], 'mine.csv', { type: 'text/csv' }))
   await expect.poll(() => bodiesOf(sent, 'POST /v1/price-lists')).toMatchObject([{ name: 'mine', currency: 'EUR' }])

@@ -4,6 +4,7 @@ import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { LIST_MAX, requestOf, rowsOf, type TransferSearch, transferSearch } from './question'
 import { TransfersPage } from './TransfersPage'
@@ -98,7 +99,7 @@ test('measured capacities of the VMs of a mesh count', async () => {
   // Without a list, too.
   expect(await screen.findByText(/What each VM of demo sent in the last hour/)).toBeTruthy()
   await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Mesh' }), 'demo')
-  await userEvent.type(screen.getByLabelText('Source, target, MB'), 'a, c, 9000')
+  await fill(screen.getByLabelText('Source, target, MB'), 'a, c, 9000')
   await userEvent.click(screen.getByRole('checkbox', { name: 'Use measured capacities' }))
   await userEvent.click(screen.getByRole('button', { name: 'Plan transfers' }))
   const table = await screen.findByRole('region', { name: 'Measured capacities' })

@@ -3,6 +3,7 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { NewSilence } from './NewSilence'
 
@@ -13,8 +14,8 @@ test('a silence states its matchers, its end and its weekly window; created, its
   const onDone = vi.fn()
   const sent = mockApi({ 'POST /v1/silences': () => reply(201, { id: 's' }) })
   await showPage(<NewSilence onDone={onDone} />)
-  await userEvent.type(field('Value 1'), 'production')
-  await userEvent.type(field('Reason'), 'Switch replacement')
+  await fill(field('Value 1'), 'production')
+  await fill(field('Reason'), 'Switch replacement')
   await userEvent.selectOptions(field('Ends in'), '1 week')
   await userEvent.click(field('Only a weekly maintenance window'))
   await userEvent.selectOptions(field('Weekday'), 'Saturday')
@@ -32,7 +33,7 @@ test('a silence states its matchers, its end and its weekly window; created, its
 test('matches of a silence are previewed, and nothing is created', async () => {
   const sent = mockApi({ 'POST /v1/silence-previews': { incidents: [], notes: ['No VM is named db-9 now.'] } })
   await showPage(<NewSilence onDone={() => {}} />)
-  await userEvent.type(field('Value 1'), 'production')
+  await fill(field('Value 1'), 'production')
   await userEvent.type(field('Reason'), 'x')
   await press('Preview matches')
   expect(await screen.findByText('No incident of the last 7 days matches.')).toBeTruthy()
@@ -44,7 +45,7 @@ test('matches of a silence are previewed, and nothing is created', async () => {
 test('a refused silence keeps the typed values and shows the reason at the field', async () => {
   mockApi({ 'POST /v1/silences': () => refuse('comment', 'Too short.') })
   await showPage(<NewSilence onDone={() => {}} />)
-  await userEvent.type(field('Value 1'), 'production')
+  await fill(field('Value 1'), 'production')
   await userEvent.type(field('Reason'), 'x')
   await press('Create silence')
   expect(await screen.findByText('Too short.')).toBeTruthy()

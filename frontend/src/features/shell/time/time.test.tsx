@@ -2,6 +2,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
+import { fill } from '~/testing/fill'
 import { openShell } from '~/testing/openShell'
 
 const HEATMAP = '/meshes/m'
@@ -67,25 +68,20 @@ test('a typed range is shown; a wrong one says what would be right', async () =>
     picker.getByRole('textbox', { name: 'From (UTC)' }),
     picker.getByRole('textbox', { name: 'To (UTC)' }),
   ]
-  await userEvent.clear(from)
-  await userEvent.type(from, 'yesterday')
+  await fill(from, 'yesterday')
   await userEvent.click(picker.getByRole('button', { name: 'Show range' }))
   expect(picker.getByText('Not a time. Write 2026-11-20 23:10, now, or now-2h.')).toBeTruthy()
-  await userEvent.clear(from)
-  await userEvent.type(from, '2026-11-20 23:10')
-  await userEvent.clear(to)
-  await userEvent.type(to, '2026-11-20 23:00')
+  await fill(from, '2026-11-20 23:10')
+  await fill(to, '2026-11-20 23:00')
   await userEvent.click(picker.getByRole('button', { name: 'Show range' }))
   expect(picker.getByText('From must be before To.')).toBeTruthy()
-  await userEvent.clear(from)
-  await userEvent.type(from, '2999-01-01 00:00')
+  await fill(from, '2999-01-01 00:00')
   await userEvent.click(picker.getByRole('button', { name: 'Show range' }))
   expect(router.state.location.search).toEqual({ tz: 'utc' })
   await userEvent.clear(to)
   await userEvent.type(to, '2999-01-02 00:00{Enter}')
   expect(picker.getByText('There are no measurements of the future. Choose an earlier start.')).toBeTruthy()
-  await userEvent.clear(from)
-  await userEvent.type(from, '2026-11-20 23:10')
+  await fill(from, '2026-11-20 23:10')
   await userEvent.clear(to)
   await userEvent.type(to, '2026-11-20 23:40{Enter}')
   await waitFor(() =>
