@@ -1,24 +1,17 @@
-"""Control group of a mesh: live agents, the barrier, and random histories of polls."""
+"""Control group of a mesh: live agents and the barrier."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from random import Random
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sinemora.fleet.inventory.agents import AgentIdentity
-from sinemora.fleet.meshes import adoption, watch
+from sinemora.fleet.meshes import adoption
 from sinemora.fleet.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, barrier, polled
 from sinemora.fleet.meshes.watch import PlanWatch
 from sinemora.kit.redis import client
 from tests.api_clients import Member, MeshWorld, limited_key
-from tests.fleet.meshes.group_histories import violations
-from tests.fleet.meshes.group_world import Faults
-from tests.seeds import examples
 
 NOW = 1000.0
 
@@ -67,52 +60,6 @@ def test_an_agent_that_stops_asking_holds_a_revision_back_until_it_is_no_longer_
 @pytest.mark.parametrize("polls", [[], [None], [polled(None, "new", NOW - LIVE_S - 1)]])
 def test_without_a_live_agent_a_revision_is_active_nowhere(polls: list[Poll | None]):
     assert not judged(polls).active_everywhere
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.randoms(use_true_random=False))
-def test_no_history_violates_order_snapshot_or_barrier(random: Random):
-    assert violations([random], Faults()) == []
-
-
-def of_most(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: float) -> Barrier:
-    """Return a barrier that does not wait for a minority."""
-    found = barrier(members, polls, now_s)
-    most = 2 * len(found.following) > found.live
-    return replace(found, behind=(), unnamed=(), since_s=now_s) if most else found
-
-
-def of_all_known(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: float) -> Barrier:
-    """Return a barrier that waits for agents that have gone."""
-    return barrier(members, {id: replace(poll, at_s=now_s) for id, poll in polls.items()}, now_s)
-
-
-def first_seen(members: Sequence[GroupMember], polls: Mapping[UUID, Poll], now_s: float) -> Barrier:
-    """Return a barrier with the time at which each agent was first seen."""
-    return barrier(members, {id: replace(poll, since_s=0.0) for id, poll in polls.items()}, now_s)
-
-
-@pytest.mark.parametrize(
-    ("faults", "violation"),
-    [
-        (Faults(reads_apart=True), "an answer is older than its poll"),
-        (Faults(accepts_late=True), "a plan goes back"),
-        (Faults(names_early=True), "the barrier is early"),
-        (Faults(stores_late=True), "a plan goes back"),
-        (Faults(notes_named_only=True), "the barrier is early"),
-        (Faults(barrier=of_most), "the barrier is early"),
-        (Faults(barrier=of_all_known), "the barrier is never reached"),
-        (Faults(barrier=first_seen), "the barrier has a wrong time"),
-    ],
-)
-def test_histories_find_each_broken_rule(faults: Faults, violation: str):
-    assert any(violation in violations([Random(seed)], faults) for seed in range(300))
-
-
-def test_histories_find_answers_from_an_old_cache(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(watch, "is_current", lambda *_: True)
-    found = violations(map(Random, range(20)), Faults())
-    assert {"an answer is older than its poll", "a plan goes back"} <= set(found)
 
 
 def test_two_processes_answer_with_what_was_committed_before_the_call(
