@@ -1,7 +1,5 @@
 """Matrices against naive answers computed cell by cell from raw values."""
 
-import struct
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -182,18 +180,6 @@ def test_the_newest_window_of_a_path_wins_whoever_was_client():
     assert measured.codes().tolist() == [[0, 1 + llq16.bins_of(70_000)], [1 + llq16.bins_of(80_000), 0]]
 
 
-def test_a_blackout_is_lost_in_both_directions():
-    """Only the client knows its requests; packets of the peer are unknown."""
-    pairs, _ = pairs_of([(NOW, RawWindow(10, {20: silent()}))])
-    cells = vm_cells(np.array([10, 20]), pairs)
-    delays = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50)
-    assert delays.states[0, 1] == delays.states[1, 0] == CellState.LOST
-    assert not delays.codes().any()
-    loss = matrix.measure(cells, Metric.LOSS, Statistic.P50)
-    assert (loss.values[0, 1], loss.states[0, 1], loss.codes()[0, 1]) == (1.0, CellState.MEASURED, 10_001)
-    assert (loss.states[1, 0], loss.codes()[1, 0]) == (CellState.LOST, 0)
-
-
 def test_negative_delays_keep_their_sign_and_share_the_first_code():
     """A one-way delay may be negative within the clock error; it is not missing."""
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: simple(-800, 60_000)}))])
@@ -205,21 +191,3 @@ def test_negative_delays_keep_their_sign_and_share_the_first_code():
     assert asymmetry.codes()[0, 1] == 32768 - llq16.bins_of(60_800)
     assert asymmetry.codes()[1, 0] == 32768 + llq16.bins_of(60_800)
     assert asymmetry.clock_error_ns[0, 1] == 1_000
-
-
-def test_binary_layout():
-    pairs, _ = pairs_of([(NOW, RawWindow(10, {20: simple(50_000, 90_000)}))])
-    measured = matrix.measure(vm_cells(np.array([10, 20]), pairs), Metric.ONE_WAY_DELAY, Statistic.MAX)
-    blob = measured.binary(7, NOW * 1000)
-    assert struct.unpack_from("<4sIIIq", blob) == (b"SNM1", 2, 2, 7, NOW * 1000)
-    codes = struct.unpack_from("<4H", blob, 24)
-    assert codes == (0, 1 + llq16.bins_of(50_070), 1 + llq16.bins_of(90_070), 0)
-    assert blob[32:] == bytes([CellState.NOT_PLANNED, CellState.MEASURED, CellState.MEASURED, CellState.NOT_PLANNED])
-
-
-def test_an_empty_mesh_has_an_empty_matrix():
-    pairs, sketches = pairs_of([])
-    cells = vm_cells(np.empty(0, np.int64), pairs)
-    assert matrix.measure(cells, Metric.LOSS, Statistic.P50).states.shape == (0, 0)
-    zones = matrix.zone_cells(cells, np.empty(0, np.int64), 0, sketches)
-    assert matrix.measure(zones, Metric.ONE_WAY_DELAY, Statistic.P99).states.shape == (0, 0)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import FrameError, Sketches, Stats
-from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
+from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 
 GOLDEN = Path(__file__).parent / "golden"
 EXAMPLE = frame_of(RawWindow(1, {2: simple(45_000, 50_000), 5: silent(), 9: simple(200_000, count=40, lost=3)}))
@@ -30,14 +30,6 @@ def any_stats(draw):
     )
 
 
-@st.composite
-def any_sketches(draw):
-    n = draw(st.integers(1, frame.TARGETS_MAX))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    lengths = rng.integers(0, 40, (3, n))
-    return Sketches(lengths, rng.integers(0, 2**16, int(lengths.sum())).astype(np.uint16))
-
-
 def checksum(head: int, body: bytes) -> int:
     """Return 32 bits that change with any bit of the body, with its length and with `head` (32 bits)."""
     padded = np.frombuffer(body + bytes(-len(body) % 8), "<u8")
@@ -48,49 +40,6 @@ def checksum(head: int, body: bytes) -> int:
 
 def same_stats(one: Stats, other: Stats) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in Stats.__dataclass_fields__)
-
-
-@given(any_stats())
-def test_stats_come_back(stats):
-    assert same_stats(frame.decode_stats(frame.encode_stats(stats)), stats)
-
-
-@given(any_sketches())
-def test_sketches_come_back(sketches):
-    """Words that no writer creates, with unrelated stats."""
-    comes_back(sketches, frame.nothing(sketches.lengths.shape[1]))
-
-
-@st.composite
-def any_window(draw):
-    """Draw delays of up to 200 targets, from few to very many values, with their true stats or others."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    samples, jitter = draw(st.sampled_from([0, 1, 2, 10, 60, 900])), draw(st.sampled_from([0, 0.01, 0.2, 2]))
-    peers = {}
-    for key in range(2, 2 + draw(st.integers(1, 200 if samples < 60 else 9))):
-        one_way = rng.uniform(0, 9e5, (2, 1)) * np.exp(rng.normal(0, jitter, (2, rng.integers(0, samples + 1))))
-        one_way = one_way.clip(0, 1e9)  # the sum of two fits 32 bits
-        out, into = one_way.astype(int).tolist()
-        peers[key] = Raw((out, into, [a + b for a, b in zip(out, into, strict=True)]), (-1,) * 3, (-1,) * 3, 5, 1)
-    return frame_of(RawWindow(1, peers))
-
-
-@given(any_window(), st.booleans(), st.sampled_from([1, 4000]))
-def test_windows_come_back(window, own, times):
-    """Every layout of sketches, also for counts that need several words."""
-    words, lengths = window.sketches.words, window.sketches.lengths
-    if times > 1 and words.size < 300:
-        owners = np.repeat(np.arange(lengths.size), lengths.reshape(-1))
-        merged, sizes = llq16.merge(np.tile(words, times), np.tile(owners, times), lengths.size)
-        comes_back(Sketches(sizes.reshape(lengths.shape), merged), window.stats)
-    comes_back(window.sketches, window.stats if own else frame.nothing(window.targets.size))
-    assert same_stats(frame.decode_stats(frame.encode_stats(window.stats)), window.stats)
-
-
-def comes_back(sketches: Sketches, stats: Stats) -> None:
-    result = frame.decode_sketches(frame.encode_sketches(sketches, stats), stats)
-    assert np.array_equal(result.lengths, sketches.lengths)
-    assert np.array_equal(result.words, sketches.words)
 
 
 FLOWING = Stats(
@@ -167,19 +116,6 @@ def test_bytes_stand_where_the_documentation_says():
     assert columns[0] == 64 | 4
     bits = int.from_bytes(body[39 + 4 * sum(column >= 128 for column in columns) :], "little")
     assert [bits >> 4 * at & 15 for at in range(3)] == [8, 0, 8]
-
-
-def test_a_thousand_targets_are_cut_into_blocks():
-    whole = frame_of(RawWindow(1, {key: simple(40_000 + key) for key in range(2, 700)}))
-    blocks = list(whole.blocks())
-    assert [block.targets.size for block in blocks] == [256, 256, 186]
-    assert np.array_equal(np.concatenate([block.targets for block in blocks]), whole.targets)
-    assert same_stats(frame.concatenate([block.stats for block in blocks]), whole.stats)
-    for direction in range(3):
-        first = blocks[1].sketches.lengths[:direction].sum()
-        words = blocks[1].sketches.words[first : first + blocks[1].sketches.lengths[direction].sum()]
-        begin = int(whole.sketches.lengths[:direction].sum() + whole.sketches.lengths[direction, :256].sum())
-        assert np.array_equal(words, whole.sketches.words[begin : begin + words.size])
 
 
 @pytest.mark.parametrize(

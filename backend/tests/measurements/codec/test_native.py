@@ -151,14 +151,6 @@ def round_trips_of(stats, quantile):
     return np.where(codes > 0, np.minimum(np.maximum(middles, least), most), -1)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("quantile", range(4))
-def test_values_of_round_trips_are_those_of_all_stats(seed, quantile):
-    blobs = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(seed), 30)]
-    expected = np.concatenate([round_trips_of(frame.decode_stats(blob), quantile) for blob in blobs])
-    same(unpacking.round_trip_values(blobs, quantile), expected)
-
-
 @pytest.mark.parametrize("quantile", range(4))
 def test_codes_next_to_rests_that_are_not_unary(quantile):
     columns = np.zeros((8, 3, 60), np.int32)
@@ -262,16 +254,6 @@ def test_keys_far_apart_are_found_like_close_ones():
     assert matrix.positions_of(np.array([7, 5, 3]), np.array([3, 4, 5, 7, 900, -1])).tolist() == [2, -1, 1, 0, -1, -1]
 
 
-def test_frames_of_many_clients_are_packed_like_each_alone():
-    parts = [part for part in frames(np.random.default_rng(8), 30) if not part.stats.by_flow.size]
-    stats, sketches = frame.concatenate([part.stats for part in parts]), [part.sketches for part in parts]
-    sizes = [part.targets.size for part in parts]
-    packed = frame.encode(stats, frame.concatenate_sketches(sketches), sizes)
-    assert packed == [block for part in parts for block in frame.encode(part.stats, part.sketches, [part.targets.size])]
-    with pytest.raises(FrameError, match="sizes do not match"):
-        frame.encode(stats, frame.concatenate_sketches(sketches), [*sizes, 1])
-
-
 @pytest.mark.parametrize("flows", [[1], [3], [1] * 256 + [3] * 300, [3] + [1] * 599])
 def test_frames_of_many_blocks_are_packed_block_by_block(flows):
     rng = np.random.default_rng(4)
@@ -290,23 +272,6 @@ def test_frames_of_many_blocks_are_packed_block_by_block(flows):
     for block, (targets, *blobs) in zip(whole.blocks(), packed, strict=True):
         decoded = frame.decode_stats(blobs[0])
         same((block.targets, block.stats, block.sketches), (targets, decoded, frame.decode_sketches(blobs[1], decoded)))
-
-
-@pytest.mark.parametrize("flows", [False, True])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_single_targets_of_blocks_are_read_like_all_of_them(seed, flows):
-    rng = np.random.default_rng(seed)
-    parts = [part.stats for part in frames(rng, 24)[:: 1 if flows else 2]]
-    for n in (1, 40, 256):  # differences wrap around, rests are long
-        columns = (rng.integers(-(1 << 31), 1 << 31, (8, 3, n)) >> rng.integers(0, 32, (8, 3, n))).astype(np.int32)
-        codes = rng.integers(0, 1 << 16, (4, 3, n)).astype(np.uint16)
-        sources = rng.integers(0, 3, n).astype(np.uint8)
-        parts.append(frame.Stats(columns, codes, np.ones(n, np.uint16), sources, np.empty((3, 2, 0), np.int32)))
-    blobs = [frame.encode_stats(part) for part in parts]
-    for _ in range(4):
-        places = np.array([rng.integers(0, part.targets) for part in parts])
-        expected = [part.take(slice(at, at + 1)) for part, at in zip(parts, places, strict=True)]
-        same(unpacking.stats_at(blobs, places), frame.concatenate(expected))
 
 
 def window(rng: np.random.Generator) -> Report:
