@@ -18,7 +18,7 @@ from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresSer
 SCRIPT = Path(__file__).parents[2] / "infra" / "docker" / "database-roles.sh"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fresh() -> Iterator[PostgresServer]:
     """Yield a PostgreSQL without roles, as the image has it when it runs the script."""
     folder = Path(tempfile.mkdtemp(prefix="sinemora-test-"))
@@ -68,7 +68,6 @@ def test_no_role_shares_a_password_with_the_superuser(fresh: PostgresServer, giv
 def test_the_archiver_replicates_over_the_network_and_reads_no_row(
     fresh: PostgresServer, given: dict[str, str], tmp_path: Path
 ):
-    subprocess.run(["sh", SCRIPT], env=given, check=True)
     (tmp_path / "database_archive_password").write_text("it's `archive`\n")
     subprocess.run(["sh", SCRIPT, "--archiver"], env=given, check=True)  # of an installation that exists
     with psycopg.connect(fresh.dsn(SUPERUSER), autocommit=True) as connection:

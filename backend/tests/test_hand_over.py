@@ -11,7 +11,6 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,17 +30,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 
 
-@pytest.fixture
-def api(servers: Any, port: int, tmp_path: Path) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def api(servers: Any, port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of an API that runs by itself on the database of the tests."""
     more = {"SINEMORA_PORT": str(port), "SINEMORA_TRUSTED_PROXIES": "127.0.0.1/32"}
-    log = tmp_path / "api.log"
+    log = tmp_path_factory.mktemp("api") / "api.log"
     with log.open("wb") as out:
         command = [sys.executable, "-m", "sinemora.cli", "serve"]
         process = subprocess.Popen(command, env=os.environ | more, stdout=out, stderr=out)

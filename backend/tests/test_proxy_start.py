@@ -67,7 +67,7 @@ def nginx_of(proxy: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return [one for one in psutil.process_iter(["name"]) if one.name() == "nginx" and os.getpgid(one.pid) == proxy.pid]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
 def test_a_stopped_proxy_finishes_requests_and_ends(stand: Stand, number: signal.Signals) -> None:
     answered: list[dict[str, str]] = []
     asking = threading.Thread(target=lambda: answered.append(get(stand, "/?2")))
@@ -91,7 +91,7 @@ def test_a_second_signal_does_not_leave_nginx_behind(stand: Stand) -> None:
     assert not nginx_of(proxy)
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("after_s", [0.2, 1.0])
 def test_a_proxy_that_still_starts_is_stopped_too(stand: Stand, tmp_path: Path, after_s: float) -> None:
     """nginx ignores the signal until it has read its configuration: here that takes it a while."""
     slow = tmp_path / "nginx"
@@ -107,33 +107,24 @@ def test_a_proxy_that_still_starts_is_stopped_too(stand: Stand, tmp_path: Path, 
     assert get(stand), "the proxy before still serves"
 
 
-@pytest.mark.parametrize(
-    ("sent", "reaches"), [('W/"3"', '"3"'), ('"3"', '"3"'), ("*", "*"), ("3", "3"), ('"W/3"', '"W/3"')]
-)
-def test_a_tag_that_compression_made_weak_is_what_the_api_sent(stand: Stand, sent: str, reaches: str) -> None:
-    assert get(stand, **{"If-Match": sent})["if-match"] == reaches
+def test_a_tag_that_compression_made_weak_is_what_the_api_sent(stand: Stand) -> None:
+    for sent, reaches in (('W/"3"', '"3"'), ('"3"', '"3"'), ("*", "*"), ("3", "3"), ('"W/3"', '"W/3"')):
+        assert get(stand, **{"If-Match": sent})["if-match"] == reaches
 
 
-def test_the_address_of_the_caller_reaches_the_api_and_nobody_claims_another(stand: Stand) -> None:
+def test_only_a_trusted_load_balancer_names_the_caller(stand: Stand) -> None:
     got = get(stand, **{"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"})
     assert (got["x-forwarded-for"], got["x-forwarded-proto"]) == ("127.0.0.1", "http")
 
-
-@pytest.mark.parametrize(
-    ("trusted", "headers", "address", "scheme"),
-    [
+    for trusted, headers, address, scheme in (
         ("127.0.0.0/8", {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}, "203.0.113.9", "https"),
         ("127.0.0.0/8 203.0.113.9", {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}, "198.51.100.7", "http"),
         ("127.0.0.0/8", {}, "127.0.0.1", "http"),
         ("192.0.2.1", {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}, "127.0.0.1", "http"),
-    ],
-)
-def test_only_a_trusted_load_balancer_names_the_caller(
-    stand: Stand, trusted: str, headers: dict[str, str], address: str, scheme: str
-) -> None:
-    stand.start_proxy(SINEMORA_PROXY_TRUSTED=trusted)
-    got = get(stand, **headers)
-    assert (got["x-forwarded-for"], got["x-forwarded-proto"]) == (address, scheme)
+    ):
+        stand.start_proxy(SINEMORA_PROXY_TRUSTED=trusted)
+        got = get(stand, **headers)
+        assert (got["x-forwarded-for"], got["x-forwarded-proto"]) == (address, scheme)
 
 
 def test_a_connection_made_while_the_proxy_is_away_is_served_by_the_next(stand: Stand) -> None:
