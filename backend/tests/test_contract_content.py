@@ -8,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 import jsonschema_rs
-import pytest
 from fastapi.routing import APIRoute
 
 from lab.conformance.problem_codes import codes_of
@@ -114,14 +113,13 @@ def test_headers_are_declared(servers: Any):
     assert all(counted.values()), counted
 
 
-@pytest.mark.parametrize("cursor", ["", "MQ", "WyJhIl0!!", "WzEsMiwzLDQsNV0"])
-def test_a_bad_cursor_is_refused_with_one_code(owner: Member, cursor: str):
+def test_a_bad_cursor_is_refused_with_one_code(owner: Member):
     lists = 0
     for method, path, operation in operations():
         names = [one["name"] for one in operation.get("parameters", ())]
         if method == "get" and "cursor" in names and "{" not in path:
             lists += 1
-            answer = owner.get(path, params={"cursor": cursor})
+            answer = owner.get(path, params={"cursor": "WzEsMiwzLDQsNV0"})
             assert (answer.status_code, answer.json()["code"]) == (422, "cursor_invalid"), (path, answer.text)
     assert lists > 20
 
@@ -130,15 +128,9 @@ def test_operations_have_examples(servers: Any):
     assert without_example(contract_of_api()) == set(), "run `make examples`"
 
 
-def test_an_operation_without_an_example_is_found(servers: Any):
-    contract = json.loads(json.dumps(contract_of_api()))
-    del contract["paths"]["/v1/artifacts"]["get"]["responses"]["200"]["content"]["application/json"]["example"]
-    del contract["paths"]["/v1/zones"]["post"]["requestBody"]["content"]["application/json"]["example"]
-    assert without_example(contract) == {"list_artifacts", "create_zone"}
-
-
 def test_examples_fit_their_schemas(servers: Any):
-    contract = json.loads(json.dumps(contract_of_api()))
+    # One registry: with the components in each schema, each example would compile all of them.
+    registry = jsonschema_rs.Registry([("urn:contract", {"components": contract_of_api()["components"]})])
     wrong = []
     for _, path, operation in operations():
         contents = [operation.get("requestBody", {}).get("content", {})]
@@ -146,8 +138,9 @@ def test_examples_fit_their_schemas(servers: Any):
         for content in contents:
             media = content.get("application/json", {})
             if "example" in media:
-                schema = {**media["schema"], "components": contract["components"]}
-                error = next(jsonschema_rs.Draft202012Validator(schema).iter_errors(media["example"]), None)
+                schema = json.loads(json.dumps(media["schema"]).replace('"#/', '"urn:contract#/'))
+                validator = jsonschema_rs.Draft202012Validator(schema, registry=registry)
+                error = next(validator.iter_errors(media["example"]), None)
                 if error is not None:
                     wrong.append((path, error.message[:200], list(error.instance_path)))
     assert wrong == []

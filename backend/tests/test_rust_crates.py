@@ -1,26 +1,9 @@
-"""What the Rust crates agree on: the mood of their comments, and who links whom."""
+"""What the Rust crates agree on: who links whom."""
 
-import re
 import tomllib
 from pathlib import Path
 
 AGENT = Path(__file__).parents[2] / "agent"
-# Verbs that begin the comment of a function. Docstrings of Python have ruff's D401.
-VERBS = (
-    *("Add", "Append", "Ask", "Check", "Close", "Convert", "Count", "Create", "Follow", "Keep", "Move", "Open", "Read"),
-    *("Receive", "Record", "Remove", "Return", "Send", "Set", "Start", "Store", "Take", "Wait", "Write"),
-)
-_THIRD_PERSON = re.compile(rf"^ *(/// (?:{'|'.join(VERBS)})s\b.*)\n(?: *(?:///|#\[).*\n)*.*\bfn ", re.MULTILINE)
-
-
-def test_comments_of_functions_begin_in_the_imperative():
-    sources = (path for path in AGENT.rglob("*.rs") if "target" not in path.relative_to(AGENT).parts)
-    found = [
-        f"{path.relative_to(AGENT)}: {match[1]}"
-        for path in sources
-        for match in _THIRD_PERSON.finditer(path.read_text())
-    ]
-    assert not found
 
 
 def test_the_agent_links_no_loops_of_the_backend():

@@ -54,15 +54,6 @@ def test_a_list_is_read_page_by_page(client: Client, monkeypatch: pytest.MonkeyP
     assert [zone["name"] for zone in client.list_zones()] == [f"z{number}" for number in range(5)]
 
 
-def test_a_post_is_carried_out_once(client: Client):
-    key = str(uuid4())
-    made = [client.create_mesh({"name": "once"}, idempotency_key=key)["id"] for _ in range(2)]
-    assert made[0] == made[1]
-    with pytest.raises(InvalidRequest) as refused:
-        client.create_mesh({"name": "other"}, idempotency_key=key)
-    assert refused.value.code == "idempotency_key_reused"
-
-
 def test_an_error_has_its_code_its_fields_and_the_request(client: Client):
     with pytest.raises(InvalidRequest) as refused:
         client.create_mesh({"name": "", "rate_hz": 3})

@@ -219,12 +219,6 @@ def test_applications_are_ranked_worst_first(owner: Member, make_mesh):
     assert [one["below_objective"] for one in ranking["worst"]] == [True, False, False]
 
 
-def test_other_tenants_are_not_counted(owner: Member, other_owner: Member, make_mesh):
-    make_mesh(other_owner, 2)
-    assert overview(owner)["meshes"] == []
-    assert len(overview(other_owner)["meshes"]) == 1
-
-
 def test_the_newest_proposed_moves_are_named(owner: Member, make_mesh):
     world = make_mesh(owner, 2)
     common = {"mesh_id": world.id, "trigger": "asked", "requested_by": "kim", "request": {}, "result": {"total": None}}

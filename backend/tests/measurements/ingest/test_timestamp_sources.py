@@ -1,20 +1,15 @@
 """The origin of a window's timestamps and notes about its peers: stored with it, shown with its path."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf import json_format
 from sqlalchemy import text
 
 from sinemora.kit.db import tenant_session
-from sinemora.measurements.ingest.agent_pb2 import Report
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, send, sent, window_starts
 from tests.measurements.worlds import simple
-
-GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
 
 
 @pytest.fixture
@@ -92,9 +87,3 @@ def test_an_unknown_origin_is_refused_with_the_place(mesh):
     assert answer.status_code == 422
     assert "windows[0].timestamp_source" in answer.text
     assert "3 (hardware), not 4" in answer.text
-
-
-def test_the_golden_file_holds_the_origins_of_two_windows():
-    report = Report.FromString((GOLDEN / "timestamp_source.bin").read_bytes())
-    assert json_format.Parse((GOLDEN / "timestamp_source.json").read_text(), Report()) == report
-    assert [window.timestamp_source for window in report.windows] == [2, 3]

@@ -1,23 +1,17 @@
 """Traffic of VMs in reports: stored once, confined to its tenant, dropped by retention; nonsense is refused."""
 
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from google.protobuf import json_format
 from sqlalchemy import text
 
-from sinemora.kit.db import system_engine, system_session, tenant_session
-from sinemora.measurements import tasks
-from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.ingest.validation import TRAFFIC_MAX
 from sinemora.measurements.store import traffic
 from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import add_traffic, report_of, send, sent, traffic_of, window_start, window_starts
 from tests.measurements.worlds import simple
-
-GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
 
 
 @pytest.fixture
@@ -47,16 +41,6 @@ def test_an_agent_without_peers_reports_its_traffic(mesh: MeshWorld):
     first, second = window_starts([2, 1])
     sent(mesh.agents[0], traffic_of({first: 1_000, second: 0}))
     assert [(row.at, row.bytes_sent) for row in rows(mesh)] == [(first, 1_000), (second, 0)]
-
-
-def test_the_golden_report_of_the_agent_is_read(mesh: MeshWorld):
-    report = Report.FromString((GOLDEN / "traffic.bin").read_bytes())
-    assert json_format.Parse((GOLDEN / "traffic.json").read_text(), Report()) == report
-    assert [window.bytes_sent for window in report.traffic] == [12_500_000_000, 0]
-    for number, window in enumerate(report.traffic):
-        window.started_at_s = window_start(2 - number)
-    sent(mesh.agents[0], report)
-    assert [row.bytes_sent for row in rows(mesh)] == [12_500_000_000, 0]
 
 
 NONSENSE = [
@@ -91,22 +75,6 @@ def test_a_window_beyond_the_retention_is_left_out(mesh: MeshWorld):
     old, new = window_start(10 * 8_640), window_start()
     sent(mesh.agents[0], traffic_of({old: 1, new: 2}))
     assert [row.bytes_sent for row in rows(mesh)] == [2]
-
-
-@pytest.mark.whole_store
-def test_retention_drops_whole_days(mesh: MeshWorld, timescaledb: Any):
-    if timescaledb is not None:
-        pytest.skip("chunks are dropped by TimescaleDB's own function")
-    sent(mesh.agents[0], traffic_of({window_start(): 1}))
-    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date()
-    with system_engine().begin() as connection:
-        connection.execute(text("SELECT set_config('sinemora.tenant_id', '*', true)"))
-        dropped = connection.scalar(text("SELECT forget_measurements_before('vm_traffic', :day)"), {"day": tomorrow})
-    assert dropped
-    assert rows(mesh) == []
-    tasks.partitions()  # makes them again
-    sent(mesh.agents[0], traffic_of({window_start(): 3}))
-    assert [row.bytes_sent for row in rows(mesh)] == [3]
 
 
 def test_a_shorter_retention_of_a_tenant_deletes_rows(mesh: MeshWorld):

@@ -98,9 +98,3 @@ def test_fields_of_a_good_report_set_to_extremes(mesh, data):
         except (ValueError, TypeError):
             continue  # not a value of this field
     check(mesh, report.SerializeToString(), PROTOBUF)
-
-
-@slow
-@given(body=st.binary(max_size=400), headers=st.sampled_from([PROTOBUF, ZSTD, {"Content-Type": "application/json"}]))
-def test_any_bytes(mesh, body, headers):
-    check(mesh, body, headers)

@@ -100,13 +100,6 @@ def test_a_selection_is_requested_once(mesh):
         assert mesh.owner.get(url, params={"selections": ["mesh", path]}).status_code == 200
 
 
-def test_lists_of_choices_have_each_choice_once(mesh):
-    for route, name, value in (("matrix", "more", "p90"), ("variability", "intervals", "1m")):
-        answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/{route}", params={name: [value, value]})
-        assert answer.status_code == 422
-        assert "once" in answer.json()["errors"][0]["message"]
-
-
 def test_a_parameter_of_one_value_is_refused_twice(mesh):
     url = f"/v1/meshes/{mesh.id}/matrix"
     answer = mesh.owner.get(url, params={"by": ["vm", "zone"]})

@@ -70,18 +70,6 @@ def test_a_minute_holds_all_its_windows_and_again_changes_nothing(mesh):
     assert rows("SELECT count(*) FROM rollup_marks WHERE step_s = 60")[0][0] == 0
 
 
-def test_a_late_window_is_merged_too(mesh):
-    minute = window_start(5, 60)
-    a, b = mesh.agents[0], mesh.agents[1].vm_key
-    sent(a, report_of(mesh.key, {b: simple(50_000)}, minute))
-    tasks.roll_up()
-    sent(a, report_of(mesh.key, {b: simple(90_000)}, minute + 50))
-    tasks.roll_up()
-    (row,) = minutes().values()
-    stats = frame.decode_stats(row.stats)
-    assert (row.frames, stats.columns[frame.COUNT, 0, 0], stats.columns[frame.MAX, 0, 0]) == (2, 16, 90_070)
-
-
 def test_a_minute_that_is_not_over_waits(mesh):
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)}, window_start(1, 10)))
     due = datetime.now(UTC) - timedelta(seconds=120)
@@ -120,50 +108,3 @@ def test_two_tenants_are_merged_apart(mesh, other_owner, make_mesh):
             (other_owner.tenant_key, other.key, other.agents[0].vm_key),
         ]
     )
-
-
-def test_retention_drops_partitions_and_makes_them_ahead(mesh, servers, timescaledb):
-    """Rows of kept days stay, older ones are gone, on either engine."""
-    kept = {"probe_frames": 3, "probe_frames_1m": 30, "spikes": 30}
-    today = datetime.now(UTC).date()
-    with servers.owner_engine.begin() as connection:
-        connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 40, CURRENT_DATE)"))
-    for table in kept:
-        for days in (0, 2, 4, 29, 31, 40):
-            store_empty(table, mesh, today - timedelta(days=days))
-    tasks.partitions()
-    for table, days in kept.items():
-        result = [row[0] for row in rows(f"SELECT started_at FROM {table} ORDER BY started_at DESC")]
-        expected = [today - timedelta(days=n) for n in (0, 2, 4, 29, 31, 40) if n <= days]
-        assert [at.date() for at in result] == expected, table
-        if timescaledb is None:
-            names = [f"{table}_{today + timedelta(days=n):%Y%m%d}" for n in range(-days, 4)]
-            assert partitions(table) == names
-
-
-def partitions(table: str) -> list[str]:
-    return [
-        row[0]
-        for row in rows(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = CAST(:table AS regclass) ORDER BY 1",
-            table=table,
-        )
-    ]
-
-
-def store_empty(table: str, mesh, day) -> None:
-    """Store a row of `table` without content, at noon of a day."""
-    frames = "vm_key, block, window_s, roster_key, n, stats, sketch", "1, 0, 10, 1, 1, '', ''"
-    columns, values = {
-        "probe_frames": frames,
-        "probe_frames_1m": (frames[0] + ", frames", frames[1] + ", 1"),
-        "spikes": ("source_key, target_key, window_s, max_ns, median_ns, evidence", "1, 2, 10, 9, 1, ''"),
-    }[table]
-    with system_session() as session:
-        session.execute(
-            text(
-                f"INSERT INTO {table} (tenant_key, mesh_key, started_at, {columns})"
-                f" VALUES (:tenant, :mesh, CAST(:day AS date) + interval '12 hours', {values})"
-            ),
-            {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "day": day},
-        )

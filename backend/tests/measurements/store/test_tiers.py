@@ -13,7 +13,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import zones
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import frame
-from sinemora.measurements.store import invalidation, partitions
+from sinemora.measurements.store import partitions
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, ceil, choose, cover, floor
 from tests.measurements.aggregate.test_matrix import number
 from tests.measurements.query.matrix.test_matrix import iso
@@ -142,19 +142,6 @@ def test_every_tier_holds_all_that_was_reported(past):
     tasks.roll_up()
     (row, _) = stored("probe_frames_1d")
     assert frame.decode_stats(row.stats).columns[frame.COUNT, 0, 0] == 3 + 4 + 5 + 6 + 50
-
-
-@pytest.mark.whole_store
-def test_gaps_of_every_tier_are_found(past):
-    tasks.roll_up()
-    with system_session() as session:
-        oldest = "(SELECT min(started_at) FROM probe_frames_1h)"
-        session.execute(text(f"DELETE FROM probe_frames_1h WHERE started_at = {oldest}"))
-        start = stored("probe_frames_1d")[0].started_at
-        assert invalidation.add_gaps(session, Tier.HOUR, start, start + timedelta(days=2)) == 1
-        assert invalidation.add_gaps(session, Tier.QUARTER, start, start + timedelta(days=2)) == 0
-    tasks.roll_up()
-    assert len(stored("probe_frames_1h")) == 7
 
 
 @pytest.mark.whole_store

@@ -206,9 +206,9 @@ def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Se
             text(
                 "INSERT INTO zone_minutes (tenant_key, mesh_key, started_at, source_zone_key, target_zone_key,"
                 " exchanges) SELECT :tenant, :mesh, CURRENT_DATE - 20 + n * interval '1 minute', a, 1, 8"
-                " FROM generate_series(0, 1439) AS n, generate_series(1, 100) AS a"
+                " FROM generate_series(0, 1439) AS n, generate_series(1, :sources) AS a"
             ),
-            {"tenant": mesh.owner.tenant_key, "mesh": mesh.key},
+            {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "sources": 100 if timescaledb else 1},
         )
         session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
     compress(servers, timescaledb)

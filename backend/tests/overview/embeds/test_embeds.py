@@ -238,8 +238,3 @@ def test_an_installation_may_forbid_frames(site: Any):
 def test_hosts_that_would_end_the_policy_are_refused(hosts: str):
     with pytest.raises(ValueError, match="embed_hosts"):
         Settings(embed_hosts=hosts)
-
-
-def test_the_route_names_of_the_views_exist(servers: Any):
-    names = {operation["operationId"] for _, _, operation in operations()}
-    assert set().union(*service._GRANTED.values()) <= names

@@ -205,18 +205,6 @@ def test_a_range_is_compared_with_what_was_before_it(mesh):
     assert read["baseline"]["basis"][0][1] == "last_day"
 
 
-def test_further_statistics_and_flows_are_refused(mesh):
-    for params in ({"more": "p99"}, {"flows": "slowest"}):
-        answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", **params})
-        assert (answer.status_code, answer.json()["code"]) == (422, "statistic_unsupported")
-
-
-def test_a_path_of_another_mesh_is_unknown(mesh):
-    nowhere = mesh.agents[0].agent_id
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{nowhere}/{nowhere}")
-    assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
-
-
 def test_a_vm_lists_its_row_and_its_column_worst_first(mesh: MeshWorld):
     vm = mesh.agents[0]
     path = f"/v1/vms/{vm.vm_id}/paths"

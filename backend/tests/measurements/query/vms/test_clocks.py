@@ -58,12 +58,6 @@ def test_without_measurements_every_step_is_empty(mesh: MeshWorld):
     assert set(found["median_ns"]) == set(found["largest_ns"]) == {None}
 
 
-def test_a_range_that_ends_before_it_starts_is_refused(mesh: MeshWorld):
-    params = {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T09:00:00Z"}
-    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/clock-errors", params=params)
-    assert (answer.status_code, answer.json()["code"]) == (422, "range_invalid")
-
-
 def test_a_vm_in_no_mesh_has_no_clock_errors(owner):
     zone = owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "z"})
     vm = owner.created("/v1/vms", {"name": "alone", "zone_id": zone["id"]})

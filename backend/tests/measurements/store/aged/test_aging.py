@@ -47,10 +47,7 @@ def test_answers_are_the_same_after_ageing_and_after_restoring(world: AgedWorld,
 
 
 CRASHES = {
-    "before the upload": (Storage, "put", False),
     "after the upload": (Storage, "put", True),
-    "after it was read back": (writing, "verify", True),
-    "before rows are deleted": (writing, "_finish", False),
     "while rows are deleted": (catalogue, "fingerprint", True),
     "after rows were deleted": (writing, "_finish", True),
 }
