@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sinemora.operations.embedded.simulated.faults import Fault, Kind, make_faults
+from sinemora.operations.embedded.simulated.faults import Fault, FaultKind, make_faults
 from sinemora.operations.embedded.simulated.world import World
 
 LOSS = 0.4
@@ -35,21 +35,21 @@ class Sight:
 def drift_of(world: World, detectable_at_s: int) -> Fault:
     """Return the slow drift between two zones that reaches three standard deviations at a time (Unix s)."""
     began_s = detectable_at_s - round(_DRIFT_S * _DETECTABLE_NS / _DRIFT_NS)
-    return replace(_of_kind(world, Kind.DRIFT), started_at_s=began_s, added_ns=_DRIFT_NS, ramp_s=_DRIFT_S)
+    return replace(_of_kind(world, FaultKind.DRIFT), started_at_s=began_s, added_ns=_DRIFT_NS, ramp_s=_DRIFT_S)
 
 
 def sudden_of(world: World, started_at_s: int) -> list[Fault]:
     """Return the others, which start at a time (Unix s): a sick VM, a zone pair one way, a lossy pair, a silent VM."""
     sick, pair, lossy, silent = (
         replace(_of_kind(world, kind), started_at_s=started_at_s)
-        for kind in (Kind.SLOW_VM, Kind.ZONE_PAIR, Kind.LOST_PAIR, Kind.SILENT_VM)
+        for kind in (FaultKind.SLOW_VM, FaultKind.ZONE_PAIR, FaultKind.LOST_PAIR, FaultKind.SILENT_VM)
     )
     return [sick, pair, replace(lossy, loss=LOSS), silent]
 
 
 def sights_of(world: World, faults: Sequence[Fault]) -> list[Sight]:
     """Return how a page shows these faults."""
-    between_zones = (Kind.ZONE_PAIR, Kind.DRIFT)
+    between_zones = (FaultKind.ZONE_PAIR, FaultKind.DRIFT)
     single = {vm for fault in faults if fault.kind not in between_zones for vm in _ends(fault)}
     sights = []
     for fault in faults:
@@ -68,5 +68,5 @@ def _ends(fault: Fault) -> tuple[int, ...]:
     return fault.sources + fault.targets if len(fault.targets) == 1 else fault.sources
 
 
-def _of_kind(world: World, kind: Kind) -> Fault:
+def _of_kind(world: World, kind: FaultKind) -> Fault:
     return next(fault for fault in make_faults(world, 0) if fault.kind is kind)

@@ -39,7 +39,7 @@ _AWAY = {502, 503, 504}
 _FOR_NOW = {401, 403, 407, 408, 421, 425, 429}
 
 
-class Kind(Enum):
+class AnswerKind(Enum):
     """Meaning of an answer for the request: `LOCKED` is a credential that the backend does not accept."""
 
     ACCEPTED = "accepted"
@@ -56,7 +56,7 @@ class Verdict:
     `is_away`: the backend itself does not answer, so that no other request would succeed either.
     """
 
-    kind: Kind
+    kind: AnswerKind
     code: str
     detail: str
     why: str
@@ -78,16 +78,16 @@ def verdict_of(status: int, headers: Mapping[str, str], content: bytes) -> Verdi
     why = f"HTTP {status} {code}".rstrip() + (f": {detail}" if detail else "")
     is_json = "json" in headers.get("content-type", "")
     if status == 204 or (200 <= status < 300 and is_json):
-        kind = Kind.ACCEPTED
+        kind = AnswerKind.ACCEPTED
     elif status == 401 and code:
-        kind = Kind.LOCKED
+        kind = AnswerKind.LOCKED
     elif 400 <= status < 500 and status not in _FOR_NOW and (code or status == 413):
-        kind = Kind.REFUSED
+        kind = AnswerKind.REFUSED
     else:
-        kind = Kind.LATER
+        kind = AnswerKind.LATER
     pause = headers.get("retry-after", "")
     retry_after_s = float(pause) if pause.isdigit() else None
-    return Verdict(kind, code, detail, why, retry_after_s, kind is Kind.LATER and status in _AWAY, headers)
+    return Verdict(kind, code, detail, why, retry_after_s, kind is AnswerKind.LATER and status in _AWAY, headers)
 
 
 def _problem(headers: Mapping[str, str], content: bytes) -> Mapping[str, object]:
@@ -184,7 +184,7 @@ class Backend:
             finally:
                 await response.aclose()
         except httpx2.TransportError as error:
-            return Verdict(Kind.LATER, "", "", f"no answer: {reason(error)}", None, True, {})
+            return Verdict(AnswerKind.LATER, "", "", f"no answer: {reason(error)}", None, True, {})
         return verdict_of(response.status_code, response.headers, body)
 
     @property
@@ -201,7 +201,7 @@ class Backend:
         """Return True if the backend answers; it is asked unless it has answered within the last seconds."""
         if time.monotonic() - self._contact_s > _CONNECT_S and not self.is_away:
             answer = await self.ask("GET", "/readyz", [], timeout_s=_CONNECT_S)
-            if answer.kind is Kind.ACCEPTED:
+            if answer.kind is AnswerKind.ACCEPTED:
                 self._in_contact()
             elif self._pause_s == 0 and not self._was_just_here():  # a proxy may hide /readyz
                 self._found_another(answer.why)

@@ -11,7 +11,7 @@ import structlog
 from sinemora.kit.errors import ProductError
 from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.security import digest, shown_prefix
-from sinemora.operations.gateway.backend import Backend, Kind
+from sinemora.operations.gateway.backend import AnswerKind, Backend
 from sinemora.operations.gateway.disk_queue import Client, DiskQueue
 
 log = structlog.get_logger(__name__)
@@ -95,9 +95,9 @@ class Credentials:
         headers = [(b"authorization", f"Bearer {credential}".encode("latin-1"))]
         async with self._turns:
             verdict = await self._backend.ask("GET", _PLAN, headers, timeout_s=_VERIFY_S)
-        if verdict.kind is Kind.ACCEPTED:
+        if verdict.kind is AnswerKind.ACCEPTED:
             return await self._write(key, credential, time.time())
-        if verdict.kind is Kind.LOCKED:
+        if verdict.kind is AnswerKind.LOCKED:
             self.refuse(credential, verdict.code, verdict.detail)
             raise _refusal(verdict.code, verdict.detail)
         return self._accepted_in_outage(client)

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.kit.errors import ProductError
 from sinemora.operations.gateway import metrics
-from sinemora.operations.gateway.backend import REPORTS, Backend, Kind, Verdict
+from sinemora.operations.gateway.backend import REPORTS, AnswerKind, Backend, Verdict
 from sinemora.operations.gateway.credentials import Credentials
 from sinemora.operations.gateway.disk_queue import DiskQueue, Queued
 from sinemora.operations.gateway.refused import RefusedReports
@@ -94,15 +94,15 @@ class Forwarder:
             verdict = self._locked.get(client) or await self._backend.ask(
                 "POST", REPORTS, _headers(report), report.body.content, timeout_s=_ANSWER_S
             )
-            if verdict.kind is Kind.LOCKED:
+            if verdict.kind is AnswerKind.LOCKED:
                 self._credentials.refuse(report.credential, verdict.code, verdict.detail)
                 if verdict.code != _REVOKED and time.time() - report.queued_at < _UNKNOWN_AGENT_S:
                     return self._pause(client, verdict)
                 self._locked[client] = verdict
-            if verdict.kind is Kind.ACCEPTED and not verdict.is_of_the_product:
+            if verdict.kind is AnswerKind.ACCEPTED and not verdict.is_of_the_product:
                 # A maintenance page may answer 200: the report would be lost.
-                verdict = replace(verdict, kind=Kind.LATER, why=f"no answer of a backend: {verdict.why}")
-            if verdict.kind is Kind.LATER:
+                verdict = replace(verdict, kind=AnswerKind.LATER, why=f"no answer of a backend: {verdict.why}")
+            if verdict.kind is AnswerKind.LATER:
                 return self._pause(client, verdict)
             self._pauses_s.pop(client, None)
             if not await self._settle(report, verdict):
@@ -111,7 +111,7 @@ class Forwarder:
 
     async def _settle(self, report: Queued, verdict: Verdict) -> bool:
         """Act on the backend's decision about a report. Return False when a refused one cannot be kept."""
-        if verdict.kind is Kind.ACCEPTED:
+        if verdict.kind is AnswerKind.ACCEPTED:
             await self._credentials.confirm(report.credential)
             metrics.FORWARDED.inc()
             skipped = verdict.headers.get("sinemora-skipped-windows", "")

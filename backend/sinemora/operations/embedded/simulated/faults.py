@@ -17,7 +17,7 @@ ONGOING_S = 20 * 60
 """Faults that continue began this long before the tenant was loaded."""
 
 
-class Kind(StrEnum):
+class FaultKind(StrEnum):
     """Kind of a fault. The first two are over; the last four began just before loading."""
 
     PAST_ZONE_PAIR = "past_zone_pair"
@@ -38,7 +38,7 @@ class Fault:
     truth in words.
     """
 
-    kind: Kind
+    kind: FaultKind
     text: str
     started_at_s: int
     ended_at_s: int | None
@@ -96,7 +96,7 @@ def make_faults(world: World, began_s: int) -> list[Fault]:
     drift_s, now_s = began_s - 2 * _DAY_S, began_s - ONGOING_S
     return [
         Fault(
-            Kind.PAST_ZONE_PAIR,
+            FaultKind.PAST_ZONE_PAIR,
             f"From zone {_zone(world, past[0])} to zone {_zone(world, past[1])} delay was 350 µs higher, one way,"
             f" {_times(long_ago_s, long_ago_s + 2 * _HOUR_S)}.",
             long_ago_s,
@@ -107,7 +107,7 @@ def make_faults(world: World, began_s: int) -> list[Fault]:
             added_ns=350e3,
         ),
         Fault(
-            Kind.LOSSY_VM,
+            FaultKind.LOSSY_VM,
             f"VM {world.names[lossy]} lost 12 % of its packets, both ways, {_times(lossy_s, lossy_s + 6 * _HOUR_S)}.",
             lossy_s,
             lossy_s + 6 * _HOUR_S,
@@ -116,7 +116,7 @@ def make_faults(world: World, began_s: int) -> list[Fault]:
             loss=0.12,
         ),
         Fault(
-            Kind.DRIFT,
+            FaultKind.DRIFT,
             f"Between zones {_zone(world, drift[0])} and {_zone(world, drift[1])} delay rises slowly, both ways, since"
             f" {_time(drift_s)}: by 160 µs within two days, and stays there.",
             drift_s,
@@ -127,7 +127,7 @@ def make_faults(world: World, began_s: int) -> list[Fault]:
             ramp_s=2 * _DAY_S,
         ),
         Fault(
-            Kind.SLOW_VM,
+            FaultKind.SLOW_VM,
             f"VM {world.names[slow_vm]} is slow since {_time(now_s)}: 15 ms more on each of its paths, both ways.",
             now_s,
             None,
@@ -136,7 +136,7 @@ def make_faults(world: World, began_s: int) -> list[Fault]:
             added_ns=_SLOW_VM_NS,
         ),
         Fault(
-            Kind.ZONE_PAIR,
+            FaultKind.ZONE_PAIR,
             f"From zone {_zone(world, slow[0])} to zone {_zone(world, slow[1])} delay is 400 µs higher, one way, since"
             f" {_time(now_s)}.",
             now_s,
@@ -147,7 +147,7 @@ def make_faults(world: World, began_s: int) -> list[Fault]:
             added_ns=400e3,
         ),
         Fault(
-            Kind.LOST_PAIR,
+            FaultKind.LOST_PAIR,
             f"Between VMs {world.names[one]} and {world.names[other]} all packets are lost since {_time(now_s)}.",
             now_s,
             None,
@@ -156,7 +156,7 @@ def make_faults(world: World, began_s: int) -> list[Fault]:
             loss=1.0,
         ),
         Fault(
-            Kind.SILENT_VM,
+            FaultKind.SILENT_VM,
             f"VM {world.names[silent]} is silent since {_time(now_s)}: its agent neither responds nor reports.",
             now_s,
             None,

@@ -28,7 +28,7 @@ from sinemora.operations.archives import tenant
 from sinemora.operations.embedded import first_run
 from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.simulated.api import Identity, Post, enrol
-from sinemora.operations.embedded.simulated.faults import Fault, Kind
+from sinemora.operations.embedded.simulated.faults import Fault, FaultKind
 from sinemora.operations.embedded.simulated.windows import WINDOW_S
 from sinemora.operations.embedded.simulated.world import World
 
@@ -145,7 +145,7 @@ def create_applications(simulated: Simulated, world: World, faults: Sequence[Fau
     """
     prefix = "" if home.is_own else "simulated-"
     by_kind = {fault.kind: fault for fault in faults}
-    (slow_vm,), pair = by_kind[Kind.SLOW_VM].sources, by_kind[Kind.ZONE_PAIR]
+    (slow_vm,), pair = by_kind[FaultKind.SLOW_VM].sources, by_kind[FaultKind.ZONE_PAIR]
     mates = [vm for vm in np.flatnonzero(world.zone_of == world.zone_of[slow_vm]).tolist() if vm != slow_vm]
     there, back = (np.flatnonzero(world.zone_of == zone).tolist() for zone in world.asymmetric)
     declared = (

@@ -17,7 +17,7 @@ from sinemora.operations.embedded.demo.programs import LOADED
 from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.simulated import evaluation, first_screen, play, schedule, tenant
 from sinemora.operations.embedded.simulated.api import Answer, send_report
-from sinemora.operations.embedded.simulated.faults import Kind
+from sinemora.operations.embedded.simulated.faults import FaultKind
 from sinemora.operations.embedded.simulated.world import World, make_world
 from tests import api_clients
 
@@ -86,7 +86,7 @@ def test_loaded_windows_are_stored_and_evaluated(
     assert scalar("SELECT count(DISTINCT started_at) FROM probe_frames") >= WINDOWS
     assert scalar("SELECT count(DISTINCT started_at) FROM probe_frames_1m") >= WINDOWS
     matrix = owner.get(f"/v1/meshes/{mesh['id']}/worst-paths", params={"metric": "loss", "statistic": "mean"}).json()
-    lost = next(fault for fault in demo.faults if fault.kind is Kind.LOST_PAIR)
+    lost = next(fault for fault in demo.faults if fault.kind is FaultKind.LOST_PAIR)
     names = small(1).names
     assert {names[lost.sources[0]], names[lost.targets[0]]} <= {
         end["name"] for one in matrix["items"] for end in (one["source"], one["target"])

@@ -9,7 +9,7 @@ import pytest
 from sinemora.measurements.codec import frame, llq16
 from sinemora.operations.embedded.simulated import reports
 from sinemora.operations.embedded.simulated.api import Identity
-from sinemora.operations.embedded.simulated.faults import Fault, Kind, make_faults
+from sinemora.operations.embedded.simulated.faults import Fault, FaultKind, make_faults
 from sinemora.operations.embedded.simulated.schedule import HISTORY_S, due_starts
 from sinemora.operations.embedded.simulated.state import State
 from sinemora.operations.embedded.simulated.windows import EXCHANGES, Window, measure
@@ -30,13 +30,13 @@ def window(at_s: int = AT_S, faults: list[Fault] | None = None, world: World = W
 @pytest.mark.parametrize(
     ("kind", "added_ns", "there", "back"),
     [
-        (Kind.PAST_ZONE_PAIR, 350e3, 1, 0),
-        (Kind.DRIFT, 160e3, 1, 1),
-        (Kind.SLOW_VM, 15e6, 1, 1),
-        (Kind.ZONE_PAIR, 400e3, 1, 0),
+        (FaultKind.PAST_ZONE_PAIR, 350e3, 1, 0),
+        (FaultKind.DRIFT, 160e3, 1, 1),
+        (FaultKind.SLOW_VM, 15e6, 1, 1),
+        (FaultKind.ZONE_PAIR, 400e3, 1, 0),
     ],
 )
-def test_a_fault_adds_its_delay_to_its_paths_only(kind: Kind, added_ns: float, there: int, back: int) -> None:
+def test_a_fault_adds_its_delay_to_its_paths_only(kind: FaultKind, added_ns: float, there: int, back: int) -> None:
     fault = FAULTS[kind]
     at_s = (fault.ended_at_s or AT_S) - 60
     added = window(at_s, [fault]).delays_ns - window(at_s).delays_ns
@@ -48,14 +48,14 @@ def test_a_fault_adds_its_delay_to_its_paths_only(kind: Kind, added_ns: float, t
 
 
 def test_a_fault_is_over_at_its_end_and_absent_before_its_start() -> None:
-    fault = FAULTS[Kind.PAST_ZONE_PAIR]
+    fault = FAULTS[FaultKind.PAST_ZONE_PAIR]
     assert fault.ended_at_s is not None
     times = (fault.started_at_s - 60, fault.started_at_s, fault.ended_at_s - 60, fault.ended_at_s)
     assert [fault.strength(at) for at in times] == [0, 1, 1, 0]
 
 
 def test_the_lossy_vm_loses_an_eighth_of_its_packets() -> None:
-    fault = FAULTS[Kind.LOSSY_VM]
+    fault = FAULTS[FaultKind.LOSSY_VM]
     assert fault.ended_at_s is not None
     found = [window(at, [fault]) for at in range(fault.started_at_s, fault.ended_at_s, 1800)]
     of_vm = (fault.sources[0] == CLIENT) | (fault.sources[0] == SERVER)
@@ -66,7 +66,7 @@ def test_the_lossy_vm_loses_an_eighth_of_its_packets() -> None:
 
 def test_a_pair_and_a_silent_vm_lose_everything() -> None:
     found = window(AT_S, list(FAULTS.values()))
-    pair, silent = FAULTS[Kind.LOST_PAIR], FAULTS[Kind.SILENT_VM].sources[0]
+    pair, silent = FAULTS[FaultKind.LOST_PAIR], FAULTS[FaultKind.SILENT_VM].sources[0]
     expected = (np.isin(CLIENT, (*pair.sources, *pair.targets)) & np.isin(SERVER, (*pair.sources, *pair.targets))) | (
         (silent == CLIENT) | (silent == SERVER)
     )
@@ -88,12 +88,13 @@ def test_a_seed_gives_the_same_network_and_another_one_another() -> None:
 def test_faults_do_not_overlap_in_any_network(seed: int) -> None:
     world = make_world(seed)
     faults = {fault.kind: fault for fault in make_faults(world, AT_S)}
-    vms = [faults[kind].sources[0] for kind in (Kind.LOSSY_VM, Kind.SLOW_VM, Kind.SILENT_VM, Kind.LOST_PAIR)]
-    assert len({*vms, *faults[Kind.LOST_PAIR].targets}) == 5
+    alone = (FaultKind.LOSSY_VM, FaultKind.SLOW_VM, FaultKind.SILENT_VM, FaultKind.LOST_PAIR)
+    vms = [faults[kind].sources[0] for kind in alone]
+    assert len({*vms, *faults[FaultKind.LOST_PAIR].targets}) == 5
     zones = [frozenset(world.zone_of[[faults[kind].sources[0], faults[kind].targets[0]]].tolist())
-             for kind in (Kind.PAST_ZONE_PAIR, Kind.DRIFT, Kind.ZONE_PAIR)]  # fmt: skip
+             for kind in (FaultKind.PAST_ZONE_PAIR, FaultKind.DRIFT, FaultKind.ZONE_PAIR)]  # fmt: skip
     assert len({*zones, frozenset(world.asymmetric)}) == 4
-    assert faults[Kind.PAST_ZONE_PAIR].started_at_s > AT_S - HISTORY_S
+    assert faults[FaultKind.PAST_ZONE_PAIR].started_at_s > AT_S - HISTORY_S
 
 
 def test_recent_windows_are_all_due_and_older_ones_are_sampled() -> None:
