@@ -11,7 +11,7 @@ from sinemora.access.device_login.schemas import (
     DeviceTokenCreate,
     UserCode,
 )
-from sinemora.access.device_login.service import Waiting
+from sinemora.access.device_login.service import PendingLogin
 from sinemora.access.signin import cookies
 from sinemora.access.tenants.access import Actor, Confirmed, Person, SignedIn
 from sinemora.kit.errors import responses
@@ -76,7 +76,7 @@ def deny_device_login(body: UserCode, actor: Person) -> DeviceLoginRead:
     return _read(service.deny(actor, body.user_code), actor)
 
 
-def _read(waiting: Waiting, actor: Actor) -> DeviceLoginRead:
+def _read(waiting: PendingLogin, actor: Actor) -> DeviceLoginRead:
     return DeviceLoginRead(
         **{name: getattr(waiting, name) for name in DeviceLoginRead.model_fields if hasattr(waiting, name)},
         tenant_name=actor.tenant_name,

@@ -33,7 +33,7 @@ _SHOWN_MAX = 200
 
 
 @dataclass(frozen=True)
-class Begun:
+class BegunLogin:
     """Login that a device has begun: its secret, and the code for the person."""
 
     device_code: str
@@ -41,7 +41,7 @@ class Begun:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingLogin:
     """Login that waits for a decision, as it is shown to a person, and the role that its key would act as."""
 
     user_code: str
@@ -65,7 +65,7 @@ class Granted:
     tenant_name: str
 
 
-def begin(device_name: str, scope: Access, browser: Browser) -> Begun:
+def begin(device_name: str, scope: Access, browser: Browser) -> BegunLogin:
     """Store a login that waits for a person. ProductError `too_many_attempts` (429)."""
     limits.count_begun(browser.address)
     now = datetime.now(UTC)
@@ -86,16 +86,16 @@ def begin(device_name: str, scope: Access, browser: Browser) -> Begun:
             interval_s=INTERVAL_S,
             polled_at=None,
         )
-    return Begun(device_code, user_code)
+    return BegunLogin(device_code, user_code)
 
 
-def look_up(actor: Actor, user_code: str) -> Waiting:
+def look_up(actor: Actor, user_code: str) -> PendingLogin:
     """Return what waits under a code. ProductError `device_login_unknown` (404), `too_many_attempts` (429)."""
     with system_session() as session:
         return _shown(_waiting(session, actor, user_code), actor)
 
 
-def approve(actor: Actor, user_code: str) -> Waiting:
+def approve(actor: Actor, user_code: str) -> PendingLogin:
     """Let a device act for a person in their tenant; record it there.
 
     ProductError `device_login_unknown` (404), `too_many_attempts` (429).
@@ -103,7 +103,7 @@ def approve(actor: Actor, user_code: str) -> Waiting:
     return _decide(actor, user_code, "approved")
 
 
-def deny(actor: Actor, user_code: str) -> Waiting:
+def deny(actor: Actor, user_code: str) -> PendingLogin:
     """Refuse a device; record it. ProductError `device_login_unknown` (404), `too_many_attempts` (429)."""
     return _decide(actor, user_code, "denied")
 
@@ -168,7 +168,7 @@ def _refusal(code: str, detail: str, interval_s: int | None = None) -> ProductEr
     return ProductError(code, 400, detail, headers=headers, error=code, error_description=detail)
 
 
-def _decide(actor: Actor, user_code: str, state: str) -> Waiting:
+def _decide(actor: Actor, user_code: str, state: str) -> PendingLogin:
     with system_session() as session:
         row = _waiting(session, actor, user_code)
         shown = _shown(row, actor)
@@ -192,12 +192,12 @@ def _waiting(session: Session, actor: Actor, user_code: str) -> OneTimeToken:
     return row
 
 
-def _shown(row: OneTimeToken, actor: Actor) -> Waiting:
+def _shown(row: OneTimeToken, actor: Actor) -> PendingLogin:
     scope = Access(row.data["scope"])
     user_agent = row.data["user_agent"]
     # Programs of ours name themselves; others are named as browsers are.
     program = user_agent if user_agent.startswith("sinemora-client/") else browser_name(user_agent)
-    return Waiting(
+    return PendingLogin(
         user_code=row.data["user_code"],
         device_name=row.data["device_name"],
         scope=scope,

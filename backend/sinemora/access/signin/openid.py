@@ -41,7 +41,7 @@ class Request:
 
 
 @dataclass
-class Client:
+class OpenIdClient:
     """Client of one provider. Metadata and keys are cached; an unknown key is looked up again."""
 
     issuer: str

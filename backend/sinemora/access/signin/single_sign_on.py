@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.signin import group_roles, queries, service, sessions, tokens
 from sinemora.access.signin.models import Identity, Purpose
-from sinemora.access.signin.openid import Client, OpenIdError
+from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.access.signin.service import STEP_LIFE, Pending
 from sinemora.access.signin.sessions import Browser, Opened
 from sinemora.access.tenants import queries as tenant_queries
@@ -28,7 +28,7 @@ CALLBACK = "/v1/auth/provider/callback"
 
 
 @dataclass(frozen=True)
-class Begun:
+class BegunSignIn:
     """Sign-in that continues at the provider: its URL, and the secret of the browser's cookie."""
 
     url: str
@@ -41,11 +41,11 @@ def provider_name() -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _client(issuer: str, client_id: str, client_secret: str, redirect_uri: str, scopes: str) -> Client:
-    return Client(issuer, client_id, client_secret, redirect_uri, scopes)
+def _client(issuer: str, client_id: str, client_secret: str, redirect_uri: str, scopes: str) -> OpenIdClient:
+    return OpenIdClient(issuer, client_id, client_secret, redirect_uri, scopes)
 
 
-def _provider() -> Client:
+def _provider() -> OpenIdClient:
     """Return the client of the settings. ProductError `provider_unknown` (404)."""
     if not settings().oidc_issuer:
         raise NotFound("provider")
@@ -59,7 +59,7 @@ def _provider() -> Client:
     )
 
 
-def begin(next_path: str) -> Begun:
+def begin(next_path: str) -> BegunSignIn:
     """Start a sign-in that ends at `next_path`. ProductError `provider_unknown` (404), `provider_failed` (409)."""
     try:
         request = _provider().authorization()
@@ -77,7 +77,7 @@ def begin(next_path: str) -> Begun:
             verifier=request.verifier,
             next=next_path,
         )
-    return Begun(request.url, secret)
+    return BegunSignIn(request.url, secret)
 
 
 def finish(step_secret: str | None, state: str, code: str, browser: Browser) -> tuple[Opened | Pending, str]:

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from sinemora.access.signin import group_roles, openid, passwords, single_sign_on
-from sinemora.access.signin.openid import Client, OpenIdError
+from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.access.tenants.models import Role
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
@@ -204,7 +204,7 @@ def test_an_answer_is_taken_once(client: Caller, provider: Provider):
 def test_the_provider_refuses_a_code_without_the_verifier(provider: Provider):
     """PKCE holds: a stolen code is worth nothing (RFC 7636, section 1)."""
     provider.people({"ana": person()})
-    client = Client(provider.issuer, "sinemora", SECRET, REDIRECT, "openid email")
+    client = OpenIdClient(provider.issuer, "sinemora", SECRET, REDIRECT, "openid email")
     request = client.authorization()
     code = provider.sign_in(request.url, "ana")["code"]
     with pytest.raises(OpenIdError, match="400"):
@@ -235,10 +235,10 @@ def test_the_way_back_stays_here(client: Caller, provider: Provider, next_path: 
 
 
 @pytest.fixture
-def forger(monkeypatch: pytest.MonkeyPatch) -> tuple[Client, RSAKey]:
+def forger(monkeypatch: pytest.MonkeyPatch) -> tuple[OpenIdClient, RSAKey]:
     """A client whose provider answers what the test wants, and the provider's key."""
     key = RSAKey.generate_key(2048, {"kid": "k", "alg": "RS256", "use": "sig"})
-    client = Client("https://id.example", "sinemora", "s", REDIRECT, "openid")
+    client = OpenIdClient("https://id.example", "sinemora", "s", REDIRECT, "openid")
     metadata = {"issuer": "https://id.example", "jwks_uri": "https://id.example/jwks"}
     keys = KeySet([key]).as_dict()
     monkeypatch.setattr(openid, "_fetch", lambda url, *_: dict(keys if url.endswith("/jwks") else metadata))
@@ -251,7 +251,7 @@ def token(key: RSAKey, header: dict[str, Any] | None = None, **claims: Any) -> s
     return jwt.encode({"alg": "RS256", "kid": "k", **(header or {})}, {**usual, **claims}, key)
 
 
-def test_a_good_token_is_taken(forger: tuple[Client, RSAKey]):
+def test_a_good_token_is_taken(forger: tuple[OpenIdClient, RSAKey]):
     client, key = forger
     assert client._verified(token(key), "n")["sub"] == "1"
     assert client._verified(token(key, aud=["sinemora", "other"], azp="sinemora"), "n")["sub"] == "1"
@@ -272,13 +272,13 @@ def test_a_good_token_is_taken(forger: tuple[Client, RSAKey]):
         {"sub": 7},
     ],
 )
-def test_tokens_that_say_something_else_are_refused(forger: tuple[Client, RSAKey], claims: dict[str, Any]):
+def test_tokens_that_say_something_else_are_refused(forger: tuple[OpenIdClient, RSAKey], claims: dict[str, Any]):
     client, key = forger
     with pytest.raises(OpenIdError):
         client._verified(token(key, **claims), "n")
 
 
-def test_tokens_of_other_keys_and_without_signature_are_refused(forger: tuple[Client, RSAKey]):
+def test_tokens_of_other_keys_and_without_signature_are_refused(forger: tuple[OpenIdClient, RSAKey]):
     client, key = forger
     another = RSAKey.generate_key(2048, {"kid": "k"})
     unsigned = "eyJhbGciOiJub25lIn0." + token(key).split(".")[1] + "."
