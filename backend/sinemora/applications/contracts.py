@@ -32,7 +32,7 @@ _KNOWN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ContractAccount:
     """Seconds of a time that were measured, and of these the seconds at or above the objective."""
 
     measured_s: int
@@ -84,7 +84,7 @@ def count(
         session.execute(delete(ApplicationQuarter).where(ApplicationQuarter.started_at < started_at - _KEPT))
 
 
-def account(session: Session, application_id: UUID, start: datetime, end: datetime) -> Account:
+def account(session: Session, application_id: UUID, start: datetime, end: datetime) -> ContractAccount:
     """Return the account of an application over the quarters that begin in [`start`, `end`)."""
     measured, kept = (
         func.coalesce(func.sum(column), 0) for column in (ApplicationQuarter.measured_s, ApplicationQuarter.kept_s)
@@ -93,7 +93,7 @@ def account(session: Session, application_id: UUID, start: datetime, end: dateti
     measured_s, kept_s = session.execute(
         select(measured, kept).where(ApplicationQuarter.application_id == application_id, *of_time)
     ).one()
-    return Account(int(measured_s), int(kept_s))
+    return ContractAccount(int(measured_s), int(kept_s))
 
 
 def burn_rates(session: Session, mesh_id: UUID, at: datetime, over_s: int) -> dict[str, float]:

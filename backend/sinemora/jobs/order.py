@@ -21,7 +21,7 @@ _AGE_MIN_S, _COST_MIN_S = 1e-3, 1e-2
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingJob:
     """A job that waits. `cost_s` is its expected duration, s."""
 
     job_id: UUID
@@ -39,12 +39,12 @@ class Start:
 
 
 def in_order(
-    waiting: Iterable[Waiting],
+    waiting: Iterable[WaitingJob],
     starts: Sequence[Start],
     running: Mapping[UUID, int],
     now: datetime,
     alpha: float = ALPHA,
-) -> list[Waiting]:
+) -> list[WaitingJob]:
     """Return the jobs in the order in which workers are to take them.
 
     `starts` has those since the oldest of the waiting jobs was submitted, `running` the running jobs of each tenant.
@@ -56,7 +56,7 @@ def in_order(
     - Otherwise the tenant with the largest `waiting time / cost^α` of its next job is first.
     - Within a tenant, the job with the largest `age / cost^α` is next.
     """
-    jobs_of: dict[UUID, list[Waiting]] = defaultdict(list)
+    jobs_of: dict[UUID, list[WaitingJob]] = defaultdict(list)
     for job in waiting:
         jobs_of[job.tenant_id].append(job)
     for jobs in jobs_of.values():

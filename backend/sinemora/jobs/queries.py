@@ -91,7 +91,7 @@ def next_in_order(session: Session, queue: Queue, now: datetime, cost_of: CostOf
         return None
     medians = _seconds_per_size(session, queue, now)
     waiting = [
-        order.Waiting(job_id, tenant_id, created_at, cost_of(kind, size, medians.get(kind)))
+        order.WaitingJob(job_id, tenant_id, created_at, cost_of(kind, size, medians.get(kind)))
         for job_id, tenant_id, created_at, kind, size in rows
     ]
     tenants = {job.tenant_id for job in waiting}

@@ -48,7 +48,7 @@ class IncidentTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class MeshEvaluation:
     """Evaluation of a mesh's alert rules, and how much it has learnt (`AlertState`)."""
 
     since: datetime | None = None
@@ -177,7 +177,7 @@ def alert_rules(session: Session) -> dict[UUID, int]:
     return {mesh_id: count for mesh_id, count in session.execute(statement)}
 
 
-def evaluations(session: Session) -> dict[UUID, Evaluation]:
+def evaluations(session: Session) -> dict[UUID, MeshEvaluation]:
     """Return the evaluation of alert rules by mesh."""
     statement = select(
         AlertState.mesh_id,
@@ -190,7 +190,7 @@ def evaluations(session: Session) -> dict[UUID, Evaluation]:
         AlertState.lateness_s,
     )
     return {
-        mesh_id: Evaluation(since, until, settling_paths, settled_s, unlearnt_paths, learnt_s, lateness_s)
+        mesh_id: MeshEvaluation(since, until, settling_paths, settled_s, unlearnt_paths, learnt_s, lateness_s)
         for mesh_id, since, until, settling_paths, settled_s, unlearnt_paths, learnt_s, lateness_s in session.execute(
             statement
         )

@@ -40,7 +40,7 @@ from sinemora.overview.figures import (
     path_figures,
     worst_first,
 )
-from sinemora.overview.queries import AgentRow, Evaluation
+from sinemora.overview.queries import AgentRow, MeshEvaluation
 from sinemora.overview.schemas import (
     AgentCounts,
     AlertTimeliness,
@@ -186,7 +186,7 @@ class _MeshReader:
         statuses = self.statuses.judge(self.session, mesh, planned, figures.clock_errors_ns >= 0)
         runs = zone_runs(mesh)
         zone_of = {member.id: member.zone_id for member in mesh.members} | {run.id: run.id for run in runs}
-        states, evaluation = figures.states, self.evaluations.get(mesh_id, Evaluation())
+        states, evaluation = figures.states, self.evaluations.get(mesh_id, MeshEvaluation())
         open_incidents = self.open_incidents.get(mesh_id, 0)
         worst = queries.worst_incidents(self.session, mesh_id, _SHOWN) if open_incidents else ()
         recent = queries.recent_incidents(self.session, mesh_id, self.now - _RECENT, _RECENT_MAX)
@@ -227,7 +227,7 @@ class _MeshReader:
                 self.clocks[member.id] = ClockError(vm=Named(id=member.id, name=member.name), clock_error_ns=error_ns)
 
 
-def _learning(mesh: MeshState, evaluation: Evaluation, planned: int) -> LearningRead:
+def _learning(mesh: MeshState, evaluation: MeshEvaluation, planned: int) -> LearningRead:
     """Return how much the alerts of a mesh have learnt; nothing before their first evaluation."""
     names = ("settling_paths", "settled_s", "unlearnt_paths", "learnt_s")
     values = {name: getattr(evaluation, name) for name in names}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sinemora.jobs import executor, registry
 from sinemora.jobs.models import Queue
-from sinemora.jobs.order import STARTS_AHEAD_MAX, Start, Waiting, in_order
+from sinemora.jobs.order import STARTS_AHEAD_MAX, Start, WaitingJob, in_order
 from sinemora.jobs.registry import JobKind
 from tests.jobs.asking import ask
 
@@ -18,8 +18,8 @@ NOW = datetime(2026, 11, 26, tzinfo=UTC)
 A, B = UUID(int=1), UUID(int=2)
 
 
-def job(number: int, tenant: UUID, age_s: float, cost_s: float) -> Waiting:
-    return Waiting(UUID(int=number), tenant, NOW - timedelta(seconds=age_s), cost_s)
+def job(number: int, tenant: UUID, age_s: float, cost_s: float) -> WaitingJob:
+    return WaitingJob(UUID(int=number), tenant, NOW - timedelta(seconds=age_s), cost_s)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_no_tenant_waits_for_more_than_the_bound(arrivals, workers, alpha):
     at, pending = 0.0, []
     for number, (tenant, cost_s, gap_s) in enumerate(arrivals):
         at += gap_s if number % 3 else 0.0
-        pending.append(Waiting(UUID(int=number), UUID(int=tenant + 1), NOW + timedelta(seconds=at), cost_s))
+        pending.append(WaitingJob(UUID(int=number), UUID(int=tenant + 1), NOW + timedelta(seconds=at), cost_s))
     tenants = {one.tenant_id for one in pending}
     free, running = [NOW] * workers, []
     waiting, starts, passed = [], [], Counter()

@@ -73,7 +73,7 @@ B = TypeVar("B", bound=Taken)
 
 
 @dataclass(frozen=True)
-class Base:
+class BaseBackup:
     """A base backup: its folder, the time it was taken, its server and the name of the first segment it needs."""
 
     folder: Path
@@ -105,11 +105,11 @@ class Archive:
         for unfinished in (self.folder / "base").glob("*.part"):
             shutil.rmtree(unfinished)
 
-    def bases(self) -> list[Base]:
+    def bases(self) -> list[BaseBackup]:
         """Return the complete base backups, oldest first."""
         return [_base(path) for path in sorted((self.folder / "base").glob("*T*Z")) if (path / INFO).is_file()]
 
-    def base_before(self, until: datetime | None) -> Base:
+    def base_before(self, until: datetime | None) -> BaseBackup:
         """Return the newest base backup that was taken before a time. Raises `RecoveryError`."""
         return newest_before(self.bases(), until, str(self.folder))
 
@@ -117,7 +117,7 @@ class Archive:
         """Return whether WAL is missing before the slot; never, since the slot keeps what is not in this folder."""
         return False
 
-    def take_base(self, server: Server) -> Base:
+    def take_base(self, server: Server) -> BaseBackup:
         """Take a base backup of the connected server while it runs. Raises `RecoveryError`."""
         at = datetime.now(UTC)
         final = self.folder / "base" / at.strftime(_FORMAT)
@@ -223,11 +223,11 @@ def segment_number(name: str, segment_bytes: int) -> int:
     return int(name[8:16], 16) * ((1 << 32) // segment_bytes) + int(name[16:24], 16)
 
 
-def _base(folder: Path) -> Base:
+def _base(folder: Path) -> BaseBackup:
     info = json.loads((folder / INFO).read_text())
     manifest = json.loads((folder / _DONE).read_text())
     server = Server(**info["server"])
     span = manifest["WAL-Ranges"][0]
     high, low = (int(part, 16) for part in span["Start-LSN"].split("/"))
     segment = segment_name((high << 32 | low) // server.segment_bytes, span["Timeline"], server.segment_bytes)
-    return Base(folder, datetime.fromisoformat(info["taken_at"]), server, segment)
+    return BaseBackup(folder, datetime.fromisoformat(info["taken_at"]), server, segment)

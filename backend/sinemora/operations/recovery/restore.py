@@ -21,7 +21,7 @@ from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresSer
 from sinemora.operations.embedded.servers.service_user import hand_over, service_user
 from sinemora.operations.embedded.servers.sockets import private_dir
 from sinemora.operations.recovery import programs
-from sinemora.operations.recovery.archive import Archive, Base
+from sinemora.operations.recovery.archive import Archive, BaseBackup
 from sinemora.operations.recovery.errors import RecoveryError
 
 _REPLAY_LIMIT_S = 24 * 3600.0
@@ -37,7 +37,7 @@ class Restored:
     """A restored server that runs, for itself alone: its socket is in its folder."""
 
     server: PostgresServer
-    base: Base
+    base: BaseBackup
     restore_s: float
     replay_s: float
     recovered_to: datetime | None
@@ -90,7 +90,7 @@ def restore(archive: Archive, folder: Path, until: datetime | None = None) -> Re
 
 
 def _replayed(
-    server: PostgresServer, base: Base, folder: Path, until: datetime | None, began_s: float, restored_s: float
+    server: PostgresServer, base: BaseBackup, folder: Path, until: datetime | None, began_s: float, restored_s: float
 ) -> Restored:
     """Start the server, which replays WAL, and return it. RecoveryError when it does not reach `until`, or fails."""
     try:
@@ -112,7 +112,7 @@ def _replayed(
     return Restored(server, base, restored_s - began_s, replayed_s - restored_s, newest)
 
 
-def _check_space(archive: Archive, base: Base, folder: Path) -> None:
+def _check_space(archive: Archive, base: BaseBackup, folder: Path) -> None:
     """Raise `RecoveryError` when the disk of a folder has too little space for a restore."""
     manifest = base.folder / "backup_manifest"
     try:
@@ -130,7 +130,7 @@ def _check_space(archive: Archive, base: Base, folder: Path) -> None:
         )
 
 
-def _reason(error: Exception, base: Base, folder: Path) -> str:
+def _reason(error: Exception, base: BaseBackup, folder: Path) -> str:
     """Return the reason why nothing was restored: the disk, the rights or the backup."""
     number = error.errno if isinstance(error, OSError) else None
     if number in (errno.ENOSPC, errno.EDQUOT):
@@ -180,7 +180,7 @@ def _inside(tar: tarfile.TarFile, folder: Path) -> Iterator[tarfile.TarInfo]:
         yield member
 
 
-def _copy_wal(archive: Archive, base: Base, folder: Path) -> None:
+def _copy_wal(archive: Archive, base: BaseBackup, folder: Path) -> None:
     """Copy the WAL since the base backup, uncompressed; the user of the server may not enter the archive."""
     folder.mkdir(mode=0o700)
     for path, name in _wal_of(archive, base):
@@ -192,7 +192,7 @@ def _copy_wal(archive: Archive, base: Base, folder: Path) -> None:
             shutil.copy2(path, folder / name)
 
 
-def _wal_of(archive: Archive, base: Base) -> Iterator[tuple[Path, str]]:
+def _wal_of(archive: Archive, base: BaseBackup) -> Iterator[tuple[Path, str]]:
     """Yield the files of WAL since a base backup, with the names of their segments."""
     for path in sorted(archive.wal.iterdir()):
         name = path.name.removesuffix(".gz").removesuffix(".partial")
@@ -201,7 +201,7 @@ def _wal_of(archive: Archive, base: Base) -> Iterator[tuple[Path, str]]:
         yield path, name
 
 
-def _configure(cluster: Path, folder: Path, base: Base, until: datetime | None) -> None:
+def _configure(cluster: Path, folder: Path, base: BaseBackup, until: datetime | None) -> None:
     fetch = f"cp {shlex.quote(str(folder / 'wal'))}/%f %p".replace("'", "''")
     lines = [
         f"restore_command = '{fetch}'",
