@@ -8,8 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.advisors.shaping.core import tail, treatment
-from sinemora.advisors.shaping.core.bucket import Bucket, Detection, Train, Unit, combined, detect, metered_by
-from sinemora.advisors.shaping.core.checks import Application, checks
+from sinemora.advisors.shaping.core.bucket import Bucket, BucketFinding, Train, Unit, combined, detect, metered_by
+from sinemora.advisors.shaping.core.checks import ApplicationFacts, checks
 from sinemora.advisors.shaping.core.envelope import Limit
 from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
 from sinemora.advisors.shaping.schemas import (
@@ -43,7 +43,7 @@ def shaping(body: ShapingCreate) -> ShapingRead:
         if body.upper_rate_mbit is not None and body.upper_burst_kb is not None:
             upper = Limit(body.upper_rate_mbit * _MBIT, body.upper_burst_kb * 1e3)
         known = Bucket(body.rate_mbit * _MBIT, body.burst_kb * 1e3, body.mechanism, 0.0, 0.0, upper)
-        return _read(body, Detection(known, None, None), [], None)
+        return _read(body, BucketFinding(known, None, None), [], None)
     largest = max(train.packet_bytes for train in body.trains)
     large = [detect(_train(train)) for train in body.trains if 2 * train.packet_bytes > largest]
     found = combined(large)
@@ -122,9 +122,9 @@ def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTa
     return reads
 
 
-def _read(body: ShapingCreate, found: Detection, single: list[Detection], unit: Unit | None) -> ShapingRead:
+def _read(body: ShapingCreate, found: BucketFinding, single: list[BucketFinding], unit: Unit | None) -> ShapingRead:
     bucket = found.bucket
-    application = Application(**body.application.model_dump())
+    application = ApplicationFacts(**body.application.model_dump())
     return ShapingRead(
         bucket=None
         if bucket is None
@@ -148,7 +148,7 @@ def _read(body: ShapingCreate, found: Detection, single: list[Detection], unit: 
     )
 
 
-def _spread(single: list[Detection]) -> SpreadRead | None:
+def _spread(single: list[BucketFinding]) -> SpreadRead | None:
     """Return the spread of the rates and depths of the single trains with a bucket; None without one."""
     buckets = [detection.bucket for detection in single if detection.bucket is not None]
     if not buckets:

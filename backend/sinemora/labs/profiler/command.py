@@ -173,7 +173,7 @@ def run_profile(
         network.in_own_namespace([sys.executable, "-m", "sinemora.labs.profiler", *words])
         recipe = resolved(recipe)
         kind, plan = _variation(plan, shape, replay or [], around, magnitudes)
-        settings = profile.Settings(seconds, warm_up, patience, kind, delay_at)
+        settings = profile.RunSettings(seconds, warm_up, patience, kind, delay_at)
         if fresh:
             journal.forget(folder)
         # These parameters identify a profile: runs of others must not be mixed in.

@@ -34,7 +34,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     """Settings of each run."""
 
     seconds: float
@@ -64,7 +64,7 @@ class Profile:
 
 
 def make(
-    recipe: Recipe, plan: SweepPlan, settings: Settings, network: ProfiledNetwork, journal: Journal, say: Say
+    recipe: Recipe, plan: SweepPlan, settings: RunSettings, network: ProfiledNetwork, journal: Journal, say: Say
 ) -> Profile:
     """Run until every mean is known well enough; append each run to the journal. Raises `ProfileError`."""
     step = sweep.next_step(plan, journal.runs)
@@ -103,7 +103,7 @@ class _Bench:
     def __init__(
         self,
         recipe: Recipe,
-        settings: Settings,
+        settings: RunSettings,
         network: ProfiledNetwork,
         runs: Sequence[Run],
         retry_budget: RetryBudget,

@@ -25,7 +25,7 @@ from sinemora.labs.simulation.core.inputs import Inputs, drawn_jobs, drawn_round
 from sinemora.labs.simulation.core.schemes import BEST, Scheme
 from sinemora.labs.simulation.core.simulate import ROOTS_MAX, World
 from sinemora.labs.simulation.core.simulate import simulate as run_simulation
-from sinemora.labs.simulation.core.state import SimulationState, StateError
+from sinemora.labs.simulation.core.state import SimulationState, SimulationStateError
 from sinemora.labs.simulation.core.workload import Points, Workload
 from sinemora.labs.simulation.provenance import code_digest
 from sinemora.recommendations.placement.policies.nomora import Parameters
@@ -160,7 +160,7 @@ def simulate(
     try:
         inputs = _inputs(world, trace, latency, statistics)
         lines = [reports.summary(_run(world, scheme, inputs, kept)) for scheme in policies]
-    except (traces.TraceError, series.SeriesError, StateError, OSError) as error:
+    except (traces.JobTraceError, series.SeriesError, SimulationStateError, OSError) as error:
         sys.stderr.write(f"\nsimulate: {error}\n")
         raise Exit(1) from None
     except KeyboardInterrupt:
@@ -260,7 +260,7 @@ def _inputs(world: World, trace: Path | None, latency: Path | None, statistics: 
 def _jobs_of_trace(world: World, folder: Path) -> Workload:
     jobs = Workload.of_trace(traces.jobs(folder, world.seconds), np.random.default_rng(world.seed), world.mix)
     if int(jobs.size.max(initial=0)) > world.machines * world.slots // 2:
-        raise traces.TraceError(
+        raise traces.JobTraceError(
             f"the trace has jobs of {jobs.size.max()} tasks: use --machines {traces.MACHINES}, its cluster's size"
         )
     return jobs

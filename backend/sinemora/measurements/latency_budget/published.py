@@ -33,7 +33,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class PublishedTrace:
     """One-way delays of one published trace, ns; `started_on` is a date."""
 
     provider: str
@@ -59,11 +59,11 @@ def class_of(source: Place, target: Place) -> PathClass:
 
 
 @cache
-def traces() -> tuple[Trace, ...]:
+def traces() -> tuple[PublishedTrace, ...]:
     """Return all traces in the order of the table."""
     text = files(__package__).joinpath("published_delays.csv").read_text("utf-8")
     return tuple(
-        Trace(
+        PublishedTrace(
             row["provider"],
             PathClass(row["path_class"]),
             row["trace"],
@@ -75,6 +75,6 @@ def traces() -> tuple[Trace, ...]:
     )
 
 
-def traces_of(provider: str, path_class: PathClass) -> list[Trace]:
+def traces_of(provider: str, path_class: PathClass) -> list[PublishedTrace]:
     """Return the traces of a provider (by the name that agents report) and a path class; often there are none."""
     return [trace for trace in traces() if (trace.provider, trace.path_class) == (provider, path_class)]

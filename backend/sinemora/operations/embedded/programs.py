@@ -79,7 +79,7 @@ def delay_s(failures: int) -> float:
     return 0.0 if failures <= 1 else min(LONGEST_DELAY_S, 0.25 * 2 ** (failures - 1))
 
 
-class Heartbeat:
+class PulseCheck:
     """Check of a file that a program touches after each unit of work: has it been touched since the last check?
 
     Only changes count, so that a step of the clock has no effect. `excused` returns whether no work is expected.

@@ -13,7 +13,7 @@ from sinemora.kit import config, secret_files
 from sinemora.kit.bundled import bundled
 from sinemora.kit.config import Settings
 from sinemora.operations.embedded.data_folder import DataFolder, checkout
-from sinemora.operations.embedded.programs import Heartbeat, Program
+from sinemora.operations.embedded.programs import Program, PulseCheck
 from sinemora.operations.embedded.servers import valkey
 from sinemora.operations.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.service_user import ServiceUser, service_user
@@ -165,7 +165,7 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: 
     place = private_dir(folder.path / "run" / "services", user)
     engines = ("postgres", "valkey")
     redis_url = env.get("SINEMORA_REDIS_URL", settings.redis_url)
-    beats = Heartbeat(place / "beat-pulse")
+    beats = PulseCheck(place / "beat-pulse")
     return [
         Program(
             name="api",
@@ -244,7 +244,7 @@ def _worker(
 ) -> Program:
     pulse = place / f"{name}-pulse"
     # No work is expected while the broker is unavailable.
-    beats = Heartbeat(pulse, excused=lambda: not valkey.answers(redis_url))
+    beats = PulseCheck(pulse, excused=lambda: not valkey.answers(redis_url))
     return Program(
         name=name,
         title=title,

@@ -28,7 +28,7 @@ _BLOCKS_OF_STRETCH = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Split:
+class WindowSplit:
     """Flags of windows, shape (windows,): `training` or `holdout`, or neither. `blocks` numbers every window.
 
     Both are at least `gap_s` apart. `shortage` is the reason if no window is held out.
@@ -41,7 +41,7 @@ class Split:
     shortage: str | None = None
 
 
-def split(started_at_s: Ints, window_s: Ints) -> Split:
+def split(started_at_s: Ints, window_s: Ints) -> WindowSplit:
     """Return which windows train and which are held out; the newest time is always held out.
 
     A history of which fewer than `BLOCKS_LEAST` blocks could be held out only trains; `shortage` says how many windows
@@ -56,10 +56,10 @@ def split(started_at_s: Ints, window_s: Ints) -> Split:
         f"too few windows to evaluate moves: {started_at_s.size} over {(last - first) / 60:.1f} minutes,"
         f" {_missing(started_at_s, window_s)}"
     )
-    return Split(everything, ~everything, _blocks(started_at_s, first, last), 0, shortage)
+    return WindowSplit(everything, ~everything, _blocks(started_at_s, first, last), 0, shortage)
 
 
-def is_enough(parts: Split) -> bool:
+def is_enough(parts: WindowSplit) -> bool:
     """Return whether some windows train, and enough blocks of time are held out to judge a move."""
     return bool(parts.training.any()) and np.unique(parts.blocks[parts.holdout]).size >= BLOCKS_LEAST
 
@@ -76,11 +76,11 @@ def _missing(started_at_s: Ints, window_s: Ints) -> str:
     return f"at least {BLOCKS_LEAST} blocks of time after a gap of {GAP_S} s are needed"
 
 
-def _cut(started_at_s: Ints, window_s: Ints) -> Split:
+def _cut(started_at_s: Ints, window_s: Ints) -> WindowSplit:
     first, last = int(started_at_s.min()), int((started_at_s + window_s).max())
     nothing = np.zeros(started_at_s.size, np.bool_)
     if last - first < SPAN_LEAST_S:
-        return Split(~nothing, nothing, _blocks(started_at_s, first, last), 0)
+        return WindowSplit(~nothing, nothing, _blocks(started_at_s, first, last), 0)
     gap_s = int(np.clip((last - first) // 5, _GAP_LEAST_S, GAP_S))
     if last - first >= 2 * HOUR_S:
         # Hours counted back from the newest window: even ones are held out.
@@ -92,7 +92,7 @@ def _cut(started_at_s: Ints, window_s: Ints) -> Split:
         holdout = started_at_s >= start
         blocks = _blocks(started_at_s, start, last)
     training = ~holdout & (_distance_s(started_at_s, window_s, holdout) >= gap_s)
-    return Split(training, holdout, blocks, gap_s)
+    return WindowSplit(training, holdout, blocks, gap_s)
 
 
 def _blocks(started_at_s: Ints, start: int, end: int) -> Indices:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, Reason, Train, Unit, combined, detect, metered_by
-from sinemora.advisors.shaping.core.checks import Application, Communication, checks
+from sinemora.advisors.shaping.core.checks import ApplicationFacts, Communication, checks
 from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
 from sinemora.advisors.shaping.core.tail import by_percentiles, by_samples
 from sinemora.labs.shaping_lab.core.source import source_rows
@@ -128,7 +128,7 @@ def test_checks_name_themselves():
     deep = Bucket(125e6, 12.5e6, Mechanism.SHAPER, 0, 0)
 
     def names(bucket: Bucket, **facts: Any) -> list[str]:
-        app = Application(**({"communication": Communication.REQUEST_REPLY, "packet_bytes": 1400} | facts))
+        app = ApplicationFacts(**({"communication": Communication.REQUEST_REPLY, "packet_bytes": 1400} | facts))
         return [check.id for check in checks(bucket, app)]
 
     assert names(shallow) == ["C2"]

@@ -15,7 +15,7 @@ from sinemora.labs.simulation.core.inputs import drawn_jobs
 from sinemora.labs.simulation.core.report import SOURCE
 from sinemora.labs.simulation.core.schemes import Scheme
 from sinemora.labs.simulation.core.simulate import World, simulate
-from sinemora.labs.simulation.core.state import SimulationState, StateError
+from sinemora.labs.simulation.core.state import SimulationState, SimulationStateError
 from sinemora.labs.simulation.core.workload import Workload, curves
 from sinemora.recommendations.placement.policies import nomora
 from sinemora.recommendations.placement.policies.nomora import Parameters
@@ -125,9 +125,9 @@ def test_the_trace_is_read(tmp_path: Path) -> None:
 
 
 def test_an_invalid_trace_is_named(tmp_path: Path) -> None:
-    with pytest.raises(trace.TraceError, match=r"no task_events/part-\*\.csv\.gz"):
+    with pytest.raises(trace.JobTraceError, match=r"no task_events/part-\*\.csv\.gz"):
         trace.sizes_at_start(tmp_path)
-    with pytest.raises(trace.TraceError, match=r"part-00000-of-00500\.csv\.gz, line 2"):
+    with pytest.raises(trace.JobTraceError, match=r"part-00000-of-00500\.csv\.gz, line 2"):
         trace.sizes_at_start(write_trace(tmp_path, ["0,,7,0,5,1,u", "what is this"]))
 
 
@@ -314,10 +314,10 @@ def test_a_stopped_simulation_goes_on_as_if_it_had_not_been(tmp_path: Path) -> N
     assert (rest.scores == whole.scores).all()
     assert (rest.moved_share == whole.moved_share).all()
     assert len(rest.solver_s) == len(whole.solver_s)
-    with pytest.raises(StateError, match="differs in seed"):
+    with pytest.raises(SimulationStateError, match="differs in seed"):
         SimulationState.read(path, {"seed": 2})
     path.write_bytes(b"x")
-    with pytest.raises(StateError, match="not a simulation state"):
+    with pytest.raises(SimulationStateError, match="not a simulation state"):
         SimulationState.read(path, of)
 
 

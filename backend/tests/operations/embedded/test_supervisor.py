@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sinemora.operations.embedded.data_folder import DataFolder
-from sinemora.operations.embedded.programs import Heartbeat, Program, Pulse
+from sinemora.operations.embedded.programs import Program, Pulse, PulseCheck
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -156,7 +156,7 @@ def test_one_that_hangs_is_killed_with_all_its_descendants(start: Start) -> None
         " ready=(folder.path / 'helper').exists, before_start=beats.begin, responds=beats.responds, hung_s=2.0),"
         "sh('busy', 'while :; do :; done', responds=lambda: False, hung_s=2.0),"
         "sh('calm', 'exec sleep 1000', responds=lambda: True, hung_s=2.0)",
-        "beats = programs.Heartbeat(folder.path / 'beat')",
+        "beats = programs.PulseCheck(folder.path / 'beat')",
     )
     product.until_up("one", "busy", "calm")
     first = product.state("one")["pid"]
@@ -200,7 +200,7 @@ def test_a_supervisor_that_was_busy_itself_takes_nobody_for_hung() -> None:
 
 def test_a_step_of_the_clock_is_no_sign_of_life_or_death(tmp_path: Path) -> None:
     path = tmp_path / "pulse"
-    beats = Heartbeat(path)
+    beats = PulseCheck(path)
     beats.begin()
     assert beats.responds()  # it loads
     path.touch()
@@ -210,7 +210,7 @@ def test_a_step_of_the_clock_is_no_sign_of_life_or_death(tmp_path: Path) -> None
         os.utime(path, (clock_s, clock_s))
         assert beats.responds()
         assert not beats.responds()
-    assert Heartbeat(path, excused=lambda: True).responds()
+    assert PulseCheck(path, excused=lambda: True).responds()
 
 
 def test_a_build_that_fails_is_reported_and_not_tried_again(start: Start) -> None:

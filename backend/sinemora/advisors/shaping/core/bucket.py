@@ -81,7 +81,7 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
+class BucketFinding:
     """Bucket found, or the reason for none; `capacity` is the mean received rate, bytes/s."""
 
     bucket: Bucket | None
@@ -89,17 +89,17 @@ class Detection:
     capacity: float | None
 
 
-def detect(train: Train) -> Detection:
+def detect(train: Train) -> BucketFinding:
     """Return the token bucket that a train shows."""
     arrived = np.isfinite(train.received_s)
     order = np.argsort(train.received_s[arrived], kind="stable")
     at, size = train.received_s[arrived][order], train.size[arrived][order]
     if at.size < PACKETS_MIN:
-        return Detection(None, Reason.TOO_FEW, None)
+        return BucketFinding(None, Reason.TOO_FEW, None)
     at = at - at[0]
     passed = np.cumsum(size)
     if at[-1] <= 0:
-        return Detection(None, Reason.NO_KNEE, None)
+        return BucketFinding(None, Reason.NO_KNEE, None)
     capacity = float((passed[-1] - passed[0]) / at[-1])
     packet = float(np.median(size))
     loss = 1 - at.size / train.sent_s.size
@@ -108,15 +108,15 @@ def detect(train: Train) -> Detection:
     if both is not None:
         first, last = both
         mechanism = _mechanism(train, loss, last.rate, packet)
-        return Detection(Bucket(last.rate, last.burst, mechanism, first.rate, loss, first), None, capacity)
+        return BucketFinding(Bucket(last.rate, last.burst, mechanism, first.rate, loss, first), None, capacity)
     knee = knee_of(at, passed)
     rate, burst = line_of(at[knee:], passed[knee:], packet)
     if rate <= 0 or burst < _BURST_PACKETS_MIN * packet:
-        return Detection(None, Reason.SHALLOW if rate > 0 else Reason.NO_KNEE, capacity)
+        return BucketFinding(None, Reason.SHALLOW if rate > 0 else Reason.NO_KNEE, capacity)
     peak = float(passed[knee] / at[knee]) if at[knee] > 0 else float("inf")
     held = (passed[-1] - passed[knee]) / passed[-1]
     if peak < _KNEE_RATIO * rate or held < _LINE_SHARE_MIN:
-        return Detection(None, Reason.NO_KNEE, capacity)
+        return BucketFinding(None, Reason.NO_KNEE, capacity)
     late = first_late(train, rate)
     if late is not None:
         # The first packets without tokens wait too briefly to count as late.
@@ -124,9 +124,9 @@ def detect(train: Train) -> Detection:
     distance = np.abs(passed[knee:] - burst - rate * at[knee:])
     limit = max(_RESIDUAL_PACKETS * packet, _RESIDUAL_SHARE * burst)
     if np.median(distance) > limit and not _explains(train, rate, burst):
-        return Detection(None, Reason.UNSTEADY, capacity)
+        return BucketFinding(None, Reason.UNSTEADY, capacity)
     upper = peak_limit(at[: knee + 1], passed[: knee + 1], offered[: knee + 1], packet)
-    return Detection(Bucket(rate, burst, _mechanism(train, loss, rate, packet), peak, loss, upper), None, capacity)
+    return BucketFinding(Bucket(rate, burst, _mechanism(train, loss, rate, packet), peak, loss, upper), None, capacity)
 
 
 def _offered(train: Train) -> Floats:
@@ -201,7 +201,7 @@ def _mechanism(train: Train, loss: float, rate: float, packet: float) -> Mechani
     return Mechanism.SHAPER if waits or loss < _LOSS_MIN else Mechanism.POLICER
 
 
-def combined(detections: Sequence[Detection]) -> Detection:
+def combined(detections: Sequence[BucketFinding]) -> BucketFinding:
     """Return the finding of several trains on one path: a bucket that most of them show.
 
     The rate is their median. The depth is their largest: a sender that stalls while the bucket is full wastes tokens,
@@ -210,7 +210,7 @@ def combined(detections: Sequence[Detection]) -> Detection:
     buckets = [detection.bucket for detection in detections if detection.bucket is not None]
     if not detections or 2 * len(buckets) <= len(detections):
         without = next((detection for detection in detections if detection.bucket is None), None)
-        return without or Detection(None, Reason.TOO_FEW, None)
+        return without or BucketFinding(None, Reason.TOO_FEW, None)
     uppers = [bucket.upper for bucket in buckets if bucket.upper is not None]
     upper = None
     if 2 * len(uppers) > len(buckets):
@@ -226,7 +226,7 @@ def combined(detections: Sequence[Detection]) -> Detection:
         median(bucket.loss for bucket in buckets),
         upper,
     )
-    return Detection(found, None, median(capacities))
+    return BucketFinding(found, None, median(capacities))
 
 
 def metered_by(small: Bucket, large: Bucket, small_bytes: float, large_bytes: float) -> Unit:

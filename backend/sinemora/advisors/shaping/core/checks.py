@@ -25,7 +25,7 @@ class Communication(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class ApplicationFacts:
     """Facts of an application: communication, bytes of its packets, and its use of the network."""
 
     communication: Communication
@@ -48,7 +48,7 @@ class Check:
     caveat: str | None
 
 
-Test = Callable[[Bucket, Application], bool]
+Test = Callable[[Bucket, ApplicationFacts], bool]
 
 
 def _shallow(bucket: Bucket) -> bool:
@@ -59,11 +59,11 @@ def _drops(bucket: Bucket) -> bool:
     return bucket.mechanism is Mechanism.POLICER
 
 
-def _small_reads(_bucket: Bucket, app: Application) -> bool:
+def _small_reads(_bucket: Bucket, app: ApplicationFacts) -> bool:
     return app.communication is Communication.REQUEST_REPLY and app.write_share < 0.5
 
 
-def _is_tail(bucket: Bucket, app: Application) -> bool:
+def _is_tail(bucket: Bucket, app: ApplicationFacts) -> bool:
     return app.communication is Communication.REQUEST_REPLY and _drops(bucket) and _shallow(bucket)
 
 
@@ -154,6 +154,6 @@ CHECKS: tuple[tuple[Check, Test], ...] = (
 )
 
 
-def checks(bucket: Bucket, application: Application) -> list[Check]:
+def checks(bucket: Bucket, application: ApplicationFacts) -> list[Check]:
     """Return the conclusions that apply to an application behind a bucket."""
     return [check for check, test in CHECKS if test(bucket, application)]

@@ -16,7 +16,7 @@ SCORES = ("area", "plain_area", "placed_area", "plain_placed_area")
 """Ways to score: relative to the best reachable performance or plain; waiting tasks count as 0, or not (placed)."""
 
 
-class StateError(ValueError):
+class SimulationStateError(ValueError):
     """A file that is no state, or the state of another simulation."""
 
 
@@ -105,16 +105,16 @@ class SimulationState:
 
     @classmethod
     def read(cls, path: Path, of: dict[str, Any]) -> Self:
-        """Read a state. Raises `StateError` if it belongs to another simulation."""
+        """Read a state. Raises `SimulationStateError` if it belongs to another simulation."""
         try:
             with np.load(path, allow_pickle=False) as kept:
                 about = json.loads(str(kept["about"]))
                 values: dict[str, Any] = {name: kept[name] for name in kept.files if name != "about"}
         except (OSError, ValueError, KeyError) as error:
-            raise StateError(f"Invalid state: {path} is not a simulation state: {error}") from None
+            raise SimulationStateError(f"Invalid state: {path} is not a simulation state: {error}") from None
         if about["of"] != json.loads(json.dumps(of)):
             differing = sorted(key for key in {*of, *about["of"]} if about["of"].get(key) != of.get(key))
-            raise StateError(
+            raise SimulationStateError(
                 f"State mismatch: {path} belongs to another simulation; it differs in {', '.join(differing)}"
             )
         placed = Assignment(*(values.pop(f"placed_{name}") for name in ("job", "machine", "count")))

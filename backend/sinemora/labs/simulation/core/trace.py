@@ -23,7 +23,7 @@ ENDS = frozenset({2, 3, 4, 5, 6})
 _START_US = 600_000_000  # the trace begins ten minutes after its zero
 
 
-class TraceError(ValueError):
+class JobTraceError(ValueError):
     """A folder without a valid trace; the message names what is missing or the invalid line."""
 
 
@@ -51,14 +51,14 @@ def events(folder: Path) -> Iterator[TaskEvent]:
     """Yield submissions, schedulings and ends of tasks in time order."""
     parts = sorted((folder / "task_events").glob("part-*.csv.gz"))
     if not parts:
-        raise TraceError(f"Trace missing: no task_events/part-*.csv.gz in {folder}")
+        raise JobTraceError(f"Trace missing: no task_events/part-*.csv.gz in {folder}")
     for part in parts:
         with gzip.open(part, "rt", newline="") as lines:
             for number, row in enumerate(csv.reader(lines), 1):
                 try:
                     time_us, job, task, kind = int(row[0]), int(row[2]), int(row[3]), int(row[5])
                 except (IndexError, ValueError):
-                    raise TraceError(f"{part.name}, line {number}: not a task event") from None
+                    raise JobTraceError(f"{part.name}, line {number}: not a task event") from None
                 if kind <= SCHEDULE or kind in ENDS:
                     yield TaskEvent(max(0.0, (time_us - _START_US) / 1e6), job, task, kind)
 
@@ -83,7 +83,7 @@ def job_ends(folder: Path, until_s: float) -> dict[int, float]:
                 try:
                     time_us, job, kind = int(row[0]), int(row[2]), int(row[3])
                 except (IndexError, ValueError):
-                    raise TraceError(f"{part.name}, line {number}: not a job event") from None
+                    raise JobTraceError(f"{part.name}, line {number}: not a job event") from None
                 at = max(0.0, (time_us - _START_US) / 1e6)
                 if kind in ENDS and at <= until_s:
                     ends[job] = at

@@ -107,7 +107,7 @@ class SearchProblem:
 Watch = Callable[[float, float], None]
 
 
-class Links(NamedTuple):
+class LinkIndex(NamedTuple):
     """Both ends of every link, by task."""
 
     starts: Ints
@@ -237,7 +237,7 @@ def _proposals_for(movers: int) -> int:
 
 
 def _by_job(
-    problem: SearchProblem, links: Links, waiting_cost: float, begin: Ints, work: int, watch: Watch
+    problem: SearchProblem, links: LinkIndex, waiting_cost: float, begin: Ints, work: int, watch: Watch
 ) -> tuple[Ints, float]:
     """Place one job after another; return the placement, that of `begin` where a job would lose, and a lower bound."""
     at, lower = sinemora_native.place_by_job(problem, links, waiting_cost, begin, work, watch)
@@ -350,11 +350,11 @@ def waiting_cost_of(problem: SearchProblem) -> float:
     return dearest + float(a_move) * len(problem.at) + 1
 
 
-def _links(problem: SearchProblem) -> Links:
+def _links(problem: SearchProblem) -> LinkIndex:
     task = np.concatenate([problem.source, problem.target])
     order = np.argsort(task, kind="stable")
     tasks = len(problem.at)
-    return Links(
+    return LinkIndex(
         starts=np.concatenate([[0], np.cumsum(np.bincount(task, minlength=tasks))]).astype(np.int64),
         other=np.concatenate([problem.target, problem.source])[order].astype(np.int64),
         weight=np.concatenate([problem.weight, problem.weight])[order],
