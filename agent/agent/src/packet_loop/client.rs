@@ -474,7 +474,7 @@ impl Client {
 
 #[cfg(test)]
 #[path = "client_tests.rs"]
-mod tests;
+pub(super) mod tests;
 
 #[cfg(test)]
 #[path = "standstill_tests.rs"]

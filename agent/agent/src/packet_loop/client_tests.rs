@@ -13,7 +13,7 @@ pub(super) const MS: i64 = 1_000_000;
 pub(super) const S: i64 = 1_000 * MS;
 pub(super) const EPOCH: i64 = 1_700_000_000 * S;
 
-pub(super) fn peer(vm_key: u32, port: u16) -> Peer {
+pub(in crate::packet_loop) fn peer(vm_key: u32, port: u16) -> Peer {
     Peer {
         vm_key,
         name: String::new(),
@@ -29,7 +29,7 @@ pub(super) fn peer(vm_key: u32, port: u16) -> Peer {
     }
 }
 
-pub(super) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
+pub(in crate::packet_loop) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
     Plan {
         caps: Caps {
             packets_per_s: 1000,

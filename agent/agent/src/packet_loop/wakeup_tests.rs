@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::plan::{Caps, MeshPlan, PathProbes, Peer};
+use crate::packet_loop::client;
+use crate::plan::Peer;
 use crate::ptp::{ClientAddress, Grants, PortIdentity, Service};
 
 const MS: i64 = 1_000_000;
@@ -20,39 +21,13 @@ fn of(role: Role, peers: u32, rate_hz: u32, flows: u32) -> WakeupIntervals {
 
 fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
     let peer = |vm_key| Peer {
-        vm_key,
-        name: String::new(),
-        address: [10, 0, 0, 1].into(),
-        event_port: 319,
-        general_port: 320,
         role,
-        protocol: Protocol::Compact,
-        domain: 0,
         flows,
-        vm_tag: 0,
-        turns: None,
+        ..client::tests::peer(vm_key, 319)
     };
-    Plan {
-        caps: Caps {
-            packets_per_s: 1,
-            peers,
-            ..Caps::default()
-        },
-        on_demand: Vec::new(),
-        meshes: vec![MeshPlan {
-            id: String::new(),
-            key: 1,
-            name: String::new(),
-            window_s: 10,
-            rate_hz,
-            loss_deadline_ms: 1000,
-            period_windows: 1,
-            span_ns: None,
-            probes: PathProbes::default(),
-            peers: (0..peers).map(peer).collect(),
-        }],
-        ..Plan::idle()
-    }
+    let mut plan = client::tests::plan((0..peers).map(peer).collect(), rate_hz, 10);
+    plan.meshes[0].loss_deadline_ms = 1000;
+    plan
 }
 
 #[test]

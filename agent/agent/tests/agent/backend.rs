@@ -53,6 +53,15 @@ impl FakeBackend {
         Self { url, requests }
     }
 
+    /// Answer the first request with `reply(1)`, the second with `reply(2)`, and so on.
+    pub fn by_turn(mut reply: impl FnMut(u32) -> Reply + Send + 'static) -> Self {
+        let mut asked = 0;
+        Self::start(move |_| {
+            asked += 1;
+            reply(asked)
+        })
+    }
+
     pub fn client(&self) -> Client {
         let url = BackendUrl::parse(&self.url, false).unwrap();
         Client::new(url, &Trust::default())

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::backend::{FakeBackend, Reply, Request, json, reply};
-use crate::process::{Running, agent, wait_for};
+use crate::backend::{FakeBackend, Reply, Request, json};
+use crate::process::{Running, agent, kind, wait_for};
 
 /// State of a listening socket in `/proc/net/tcp` (`TCP_LISTEN`, include/net/tcp_states.h).
 const LISTEN: &str = "0A";
@@ -48,19 +48,10 @@ fn with_an_order(request: &Request) -> Reply {
         "revision": "r", "agent_id": "a-1", "vm_key": 7, "server_time_ns": 1, "spike_threshold_ns": 1, "meshes": [],
         "caps": {"packets_per_s": 1, "peers": 1}, "bulk": [order],
     });
-    match (
-        request.method.as_str(),
-        request.path.split('?').next().unwrap(),
-    ) {
-        ("POST", "/v1/agents/enrol") => json(
-            201,
-            &json!({"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1", "credential": "sma_secret"}),
-        ),
-        ("GET", "/v1/agents/self/plan") if request.headers.contains_key("if-none-match") => {
-            reply(304)
-        }
-        ("GET", "/v1/agents/self/plan") => json(200, &plan),
-        _ => reply(204),
+    let is_first = !request.headers.contains_key("if-none-match");
+    match request.path.split('?').next() {
+        Some("/v1/agents/self/plan") if is_first => json(200, &plan),
+        _ => kind(request),
     }
 }
 

@@ -96,14 +96,10 @@ fn plan(revision: &str, rate_hz: u32) -> Reply {
 
 #[test]
 fn a_new_plan_is_passed_on_once_and_polled_by_its_etag() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
-        match asked {
-            1..=3 => plan("r1", 8),
-            4..=6 => reply(304),
-            _ => plan("r2", 16),
-        }
+    let backend = FakeBackend::by_turn(|asked| match asked {
+        1..=3 => plan("r1", 8),
+        4..=6 => reply(304),
+        _ => plan("r2", 16),
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());
@@ -126,13 +122,9 @@ fn a_new_plan_is_passed_on_once_and_polled_by_its_etag() {
 
 #[test]
 fn a_plan_is_named_only_once_it_is_in_force() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
-        match asked {
-            1 => plan("r1", 8),
-            _ => plan("r2", 16),
-        }
+    let backend = FakeBackend::by_turn(|asked| match asked {
+        1 => plan("r1", 8),
+        _ => plan("r2", 16),
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());
@@ -199,21 +191,16 @@ fn the_last_plan_is_in_force_while_the_backend_is_unreachable() {
 
 #[test]
 fn a_time_that_no_clock_shows_is_refused_and_the_agent_lives_on() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
-        match asked {
-            1 => {
-                let mut body: serde_json::Value =
-                    serde_json::from_str(&plan("r1", 8).body).unwrap();
-                body["server_time_ns"] = json!(i64::MAX);
-                json(200, &body)
-            }
-            2 => plan("r2", 8)
-                .with("Sinemora-Time-Ns", &i64::MAX)
-                .with("Sinemora-Held-Ns", &i64::MIN),
-            _ => plan("r3", 8),
+    let backend = FakeBackend::by_turn(|asked| match asked {
+        1 => {
+            let mut body: serde_json::Value = serde_json::from_str(&plan("r1", 8).body).unwrap();
+            body["server_time_ns"] = json!(i64::MAX);
+            json(200, &body)
         }
+        2 => plan("r2", 8)
+            .with("Sinemora-Time-Ns", &i64::MAX)
+            .with("Sinemora-Held-Ns", &i64::MIN),
+        _ => plan("r3", 8),
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());
@@ -224,15 +211,11 @@ fn a_time_that_no_clock_shows_is_refused_and_the_agent_lives_on() {
 
 #[test]
 fn an_invalid_plan_changes_nothing() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
-        match asked {
-            1 => plan("r1", 8),
-            2 => plan("r2", 7),
-            3 => json(200, &json!({"revision": "r3"})),
-            _ => plan("r4", 32),
-        }
+    let backend = FakeBackend::by_turn(|asked| match asked {
+        1 => plan("r1", 8),
+        2 => plan("r2", 7),
+        3 => json(200, &json!({"revision": "r3"})),
+        _ => plan("r4", 32),
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());
@@ -245,13 +228,9 @@ fn an_invalid_plan_changes_nothing() {
 
 #[test]
 fn a_revoked_agent_measures_nothing_until_it_is_admitted_again() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
-        match asked {
-            1 | 2 | 6.. => plan("r1", 8),
-            _ => problem(401, "agent_revoked", "This agent was revoked."),
-        }
+    let backend = FakeBackend::by_turn(|asked| match asked {
+        1 | 2 | 6.. => plan("r1", 8),
+        _ => problem(401, "agent_revoked", "This agent was revoked."),
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());

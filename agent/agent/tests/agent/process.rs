@@ -42,6 +42,11 @@ pub fn free_ports() -> [String; 2] {
 
 type Settings<'a> = &'a [(&'a str, &'a str)];
 
+/// Return the settings of an agent that enrols at a backend.
+fn enrols_at(backend: &FakeBackend) -> [(&str, &str); 2] {
+    [("backend", &backend.url), ("token", "sme_0123456789")]
+}
+
 /// A process that does not outlive its test.
 pub struct Running(Child);
 
@@ -115,7 +120,7 @@ fn ends(command: &mut Command) -> (Option<i32>, String) {
 }
 
 /// Start a backend that enrols, plans no peers, and accepts every report.
-fn kind(request: &Request) -> Reply {
+pub fn kind(request: &Request) -> Reply {
     match (
         request.method.as_str(),
         request.path.split('?').next().unwrap(),
@@ -140,10 +145,7 @@ fn kind(request: &Request) -> Reply {
 fn enrols_at_its_first_start_and_remembers_it() {
     let backend = FakeBackend::start(kind);
     let folder = tempfile::tempdir().unwrap();
-    let token = [
-        ("backend", backend.url.as_str()),
-        ("token", "sme_0123456789"),
-    ];
+    let token = enrols_at(&backend);
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
     wait_for(&lines, "enrolled");
     wait_for(&lines, "new plan");
@@ -177,10 +179,7 @@ fn enrols_at_its_first_start_and_remembers_it() {
 fn a_stop_is_told_to_the_backend_and_a_retired_agent_forgets_its_identity() {
     let backend = FakeBackend::start(kind);
     let folder = tempfile::tempdir().unwrap();
-    let token = [
-        ("backend", backend.url.as_str()),
-        ("token", "sme_0123456789"),
-    ];
+    let token = enrols_at(&backend);
     let nothing = ends(&mut agent("retire", folder.path(), &token));
     assert_eq!(nothing.0, Some(0));
     assert!(nothing.1.contains("not enrolled"), "{}", nothing.1);
@@ -215,10 +214,7 @@ fn a_stop_does_not_wait_for_a_backend_that_is_away() {
         _ => kind(request),
     });
     let folder = tempfile::tempdir().unwrap();
-    let token = [
-        ("backend", backend.url.as_str()),
-        ("token", "sme_0123456789"),
-    ];
+    let token = enrols_at(&backend);
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
     wait_for(&lines, "new plan");
     let began = std::time::Instant::now();
@@ -260,10 +256,7 @@ fn waits_for_an_unreachable_backend_at_its_first_start_and_can_be_stopped() {
         problem(503, "database_unavailable", "Later.").with("Retry-After", "600")
     });
     let folder = tempfile::tempdir().unwrap();
-    let token = [
-        ("backend", backend.url.as_str()),
-        ("token", "sme_0123456789"),
-    ];
+    let token = enrols_at(&backend);
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
     let output = wait_for(&lines, "not enrolled yet");
     assert!(output["again_in_s"].as_f64().unwrap() >= 600.0, "{output}");
@@ -276,10 +269,7 @@ fn fails_with_an_exit_code_and_a_message() {
     let refusing =
         FakeBackend::start(|_| problem(401, "enrolment_token_used", "It was used before."));
     let folder = tempfile::tempdir().unwrap();
-    let with_token = [
-        ("backend", refusing.url.as_str()),
-        ("token", "sme_0123456789"),
-    ];
+    let with_token = enrols_at(&refusing);
     let cases: [(&str, Settings<'_>, i32, &str); 5] = [
         (
             "run",
@@ -405,10 +395,7 @@ fn check_distinguishes_a_ready_machine() {
 fn check_does_not_take_any_page_for_the_backend() {
     let portal = FakeBackend::start(|_| reply(200).with("Content-Type", "text/html"));
     let folder = tempfile::tempdir().unwrap();
-    let settings = [
-        ("backend", portal.url.as_str()),
-        ("token", "sme_0123456789"),
-    ];
+    let settings = enrols_at(&portal);
     let (status, output) = ends(&mut agent("check", folder.path(), &settings));
     assert_eq!(status, Some(1), "{output}");
     assert!(output.contains("not of a Sinemora backend"), "{output}");

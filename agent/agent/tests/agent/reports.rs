@@ -88,9 +88,7 @@ fn reports_go_oldest_first_and_leave_the_spool_when_acknowledged() {
 
 #[test]
 fn a_report_that_a_gateway_has_queued_is_counted_apart() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
+    let backend = FakeBackend::by_turn(|asked| {
         let how = if asked == 2 { "stored" } else { "queued" };
         reply(204).with("Sinemora-Acknowledged", how)
     });
@@ -104,9 +102,7 @@ fn a_report_that_a_gateway_has_queued_is_counted_apart() {
 
 #[test]
 fn a_page_in_place_of_the_backend_costs_no_report() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
+    let backend = FakeBackend::by_turn(|asked| {
         let page = |status| reply(status).with("Content-Type", "text/html");
         match asked {
             1 => page(200),
@@ -127,15 +123,10 @@ fn a_page_in_place_of_the_backend_costs_no_report() {
 
 #[test]
 fn a_busy_backend_gets_the_report_again_after_its_retry_after() {
-    let mut busy = 0;
-    let backend = FakeBackend::start(move |_| {
-        busy += 1;
-        match busy {
-            1 => problem(503, "database_unavailable", "The database is away.")
-                .with("Retry-After", &1),
-            2 => problem(429, "queue_full", "Slower, please."),
-            _ => reply(204),
-        }
+    let backend = FakeBackend::by_turn(|asked| match asked {
+        1 => problem(503, "database_unavailable", "The database is away.").with("Retry-After", &1),
+        2 => problem(429, "queue_full", "Slower, please."),
+        _ => reply(204),
     });
     let asked = Instant::now();
     let mut world = World::new(&backend, &[(1, "one"), (2, "two")]);
@@ -238,11 +229,7 @@ fn a_revoked_agent_keeps_its_reports_and_retries_rarely() {
 
 #[test]
 fn events_wait_for_an_unreachable_backend_and_are_sent_in_order() {
-    let mut asked = 0;
-    let backend = FakeBackend::start(move |_| {
-        asked += 1;
-        reply(if asked <= 2 { 502 } else { 204 })
-    });
+    let backend = FakeBackend::by_turn(|asked| reply(if asked <= 2 { 502 } else { 204 }));
     let mut world = World::new(&backend, &[]);
     for number in 0..150 {
         world
