@@ -22,102 +22,50 @@ import { SimulationsPage } from './simulations/SimulationsPage'
 
 const nothing = () => {}
 
-interface List {
-  title: string
-  page: ReactNode
-  /** The request for its rows. */
-  request: string
-  /** The text of an empty list. */
-  empty: RegExp
-  /** The next step: a link, or a button. */
-  next: string
-}
-
-const LISTS: List[] = [
-  {
-    title: 'Receivers',
-    page: <ReceiversPage />,
-    request: 'GET /v1/receivers',
-    empty: /^No receivers yet/,
-    next: 'New receiver',
-  },
-  {
-    title: 'Silences',
-    page: <SilencesPage />,
-    request: 'GET /v1/silences',
-    empty: /^No silences yet/,
-    next: 'New silence',
-  },
-  {
-    title: 'Alert rules',
-    page: <RulesPage mesh="m" onMesh={nothing} />,
-    request: 'GET /v1/alert-rules',
-    empty: /^No rules yet/,
-    next: 'Create a rule',
-  },
-  {
-    title: 'Annotations',
-    page: <AnnotationsPage search={{}} onSearch={nothing} />,
-    request: 'GET /v1/annotations',
-    empty: /^No annotations yet/,
-    next: 'Add annotation',
-  },
-  {
-    title: 'Applications',
-    page: <ApplicationsPage />,
-    request: 'GET /v1/applications',
-    empty: /^Add an application/,
-    next: 'Add application',
-  },
-  {
-    title: 'Incidents',
-    page: <IncidentsPage show="all" onShow={nothing} />,
-    request: 'GET /v1/incidents',
-    empty: /^No incidents yet/,
-    next: 'See the alert rules that open them',
-  },
-  { title: 'Meshes', page: <MeshesPage />, request: 'GET /v1/meshes', empty: /Create one to start/, next: 'New mesh' },
-  {
-    title: 'VMs',
-    page: <VmsPage />,
-    request: 'GET /v1/vms',
-    empty: /^Run one command on each machine/,
-    next: 'Add a VM',
-  },
-  { title: 'Zones', page: <ZonesPage />, request: 'GET /v1/zones', empty: /^No zones yet/, next: 'Add a VM' },
-  { title: 'Jobs', page: <JobsPage />, request: 'GET /v1/jobs', empty: /appear here/, next: 'Find better placements' },
-  {
-    title: 'Recommendations',
-    page: <RecommendationsPage />,
-    request: 'GET /v1/recommendations',
-    empty: /^No recommendations yet/,
-    next: 'application',
-  },
-  {
-    title: 'API keys',
-    page: <ApiKeysPage />,
-    request: 'GET /v1/api-keys',
-    empty: /^No API keys yet/,
-    next: 'New key',
-  },
-  {
-    title: 'Usage',
-    page: <UsagePage />,
-    request: 'GET /v1/usage',
-    empty: /^No pinned ranges yet/,
-    next: 'Choose a mesh',
-  },
-  {
-    title: 'Simulations',
-    page: <SimulationsPage />,
-    request: 'GET /v1/simulations',
-    empty: /^A simulation runs a cluster/,
-    next: 'API key',
-  },
+/** Title, page, the request for its rows, the text of the empty list, and the next step: a link, or a button. */
+const LISTS: [title: string, page: () => ReactNode, request: string, empty: RegExp, next: string][] = [
+  ['Receivers', () => <ReceiversPage />, 'GET /v1/receivers', /^No receivers yet/, 'New receiver'],
+  ['Silences', () => <SilencesPage />, 'GET /v1/silences', /^No silences yet/, 'New silence'],
+  [
+    'Alert rules',
+    () => <RulesPage mesh="m" onMesh={nothing} />,
+    'GET /v1/alert-rules',
+    /^No rules yet/,
+    'Create a rule',
+  ],
+  [
+    'Annotations',
+    () => <AnnotationsPage search={{}} onSearch={nothing} />,
+    'GET /v1/annotations',
+    /^No annotations yet/,
+    'Add annotation',
+  ],
+  ['Applications', () => <ApplicationsPage />, 'GET /v1/applications', /^Add an application/, 'Add application'],
+  [
+    'Incidents',
+    () => <IncidentsPage show="all" onShow={nothing} />,
+    'GET /v1/incidents',
+    /^No incidents yet/,
+    'See the alert rules that open them',
+  ],
+  ['Meshes', () => <MeshesPage />, 'GET /v1/meshes', /Create one to start/, 'New mesh'],
+  ['VMs', () => <VmsPage />, 'GET /v1/vms', /^Run one command on each machine/, 'Add a VM'],
+  ['Zones', () => <ZonesPage />, 'GET /v1/zones', /^No zones yet/, 'Add a VM'],
+  ['Jobs', () => <JobsPage />, 'GET /v1/jobs', /appear here/, 'Find better placements'],
+  [
+    'Recommendations',
+    () => <RecommendationsPage />,
+    'GET /v1/recommendations',
+    /^No recommendations yet/,
+    'application',
+  ],
+  ['API keys', () => <ApiKeysPage />, 'GET /v1/api-keys', /^No API keys yet/, 'New key'],
+  ['Usage', () => <UsagePage />, 'GET /v1/usage', /^No pinned ranges yet/, 'Choose a mesh'],
+  ['Simulations', () => <SimulationsPage />, 'GET /v1/simulations', /^A simulation runs a cluster/, 'API key'],
 ]
 
 const EMPTY = {
-  ...Object.fromEntries(LISTS.map(({ request }) => [request, []])),
+  ...Object.fromEntries(LISTS.map(([, , request]) => [request, []])),
   'GET /v1/deliveries': [],
   'GET /v1/aged-measurements': { after_days: 0, items: [], run: null },
   'GET /v1/alert-routes': { root: { matchers: [], receivers: [], routes: [] } },
@@ -128,12 +76,12 @@ const EMPTY = {
 
 const MESH = { id: 'm', name: 'production', window_s: 10, rate_hz: 8, vm_count: 2 }
 
-describe.each(LISTS)('$title', ({ title, page, request, empty, next }) => {
+describe.each(LISTS)('%s', (title, page, request, empty, next) => {
   const responses = request === 'GET /v1/alert-rules' ? { ...EMPTY, 'GET /v1/meshes': [MESH] } : EMPTY
 
   test('an empty list names the next step', async () => {
     mockApi(responses)
-    await showPage(page)
+    await showPage(page())
     expect(await screen.findByText(empty)).toBeTruthy()
     const main = () => screen.queryByRole('link', { name: next }) ?? screen.getByRole('button', { name: next })
     await waitFor(() => expect(main()).toBeTruthy())
@@ -143,7 +91,7 @@ describe.each(LISTS)('$title', ({ title, page, request, empty, next }) => {
 
   test('a loading list names its subject', async () => {
     mockApi({ ...responses, [request]: hang })
-    await showPage(page)
+    await showPage(page())
     expect((await screen.findByRole('status')).textContent).toMatch(/^Loading .+…$/)
   })
 
@@ -154,7 +102,7 @@ describe.each(LISTS)('$title', ({ title, page, request, empty, next }) => {
       [request]: () =>
         failures-- > 0 ? fail(500, 'Out of disk.') : new Response('{"items": [], "next_cursor": null}'),
     })
-    await showPage(page)
+    await showPage(page())
     const alert = await screen.findByRole('alert')
     expect(alert.textContent).toContain(`${title} could not be loaded`)
     expect(alert.textContent).toContain('Out of disk.')

@@ -146,6 +146,14 @@ function incident(id: string, title: string, mesh: string, suspect: string, at: 
   }
 }
 
+type Answers = Parameters<typeof mockApi>[0]
+
+async function open(more: Answers = {}) {
+  const sent = mockApi({ ...ANSWERS, ...more })
+  await showPage(<VmPage vmId="web" />)
+  return sent
+}
+
 const rowsOf = async (name: string) =>
   within(await screen.findByRole('region', { name }))
     .getAllByRole('row')
@@ -155,15 +163,13 @@ const rowsOf = async (name: string) =>
 test('a VM without planned paths says so instead of counting none', async () => {
   const none = { paths: 0, measured: 0, lost: 0, unusual: 0, lossy: 0, median_ns: null, worst: [] }
   const meshes = [{ mesh: named('production'), clock_error_ns: null, outbound: none, inbound: none }]
-  mockApi({ ...ANSWERS, 'GET /v1/vms/web/paths': { meshes } })
-  await showPage(<VmPage vmId="web" />)
+  await open({ 'GET /v1/vms/web/paths': { meshes } })
   expect(await screen.findAllByText(/^No path is planned: neither this VM/)).toHaveLength(2)
   expect(screen.queryByText(/of 0 paths/)).toBeNull()
 })
 
 test('a VM shows its row and its column, each peer a link to the path', async () => {
-  mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />)
+  await open()
   expect(await screen.findByRole('heading', { name: 'Paths in production' })).toBeTruthy()
   expect(screen.getByText(/^now: ± 900 ns/)).toBeTruthy()
   expect(screen.getAllByText('28 of 29 paths measured, median p50 81.0 µs; 1 unusual, 3 with loss.')).toHaveLength(2)
@@ -180,8 +186,7 @@ test('a VM shows its row and its column, each peer a link to the path', async ()
 })
 
 test('a VM lists its applications and the incidents that are about it', async () => {
-  mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />)
+  await open()
   expect(await rowsOf('Applications on this VM')).toEqual(['checkoutfrontproduction'])
   const incidents = await rowsOf('Incidents')
   expect(incidents).toHaveLength(1)
@@ -192,8 +197,7 @@ const clockPanel = async () =>
   within((await screen.findByRole('heading', { name: 'Clock error' })).parentElement as HTMLElement)
 
 test('the clock errors of a VM over time are a chart in words, with the least and the largest', async () => {
-  mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />)
+  await open()
   const panel = await clockPanel()
   const words = 'Median of paths 900 ns to 1.10 µs; Largest of paths 2.00 µs to 4.00 µs'
   expect(await panel.findByRole('img', { name: `Clock error in production over time: ${words}` })).toBeTruthy()
@@ -201,8 +205,7 @@ test('the clock errors of a VM over time are a chart in words, with the least an
 })
 
 test('without measured paths the clock error of that time is not known', async () => {
-  mockApi({ ...ANSWERS, 'GET /v1/vms/web/clock-errors': { meshes: [clocks([null, null], [null, null])] } })
-  await showPage(<VmPage vmId="web" />)
+  await open({ 'GET /v1/vms/web/clock-errors': { meshes: [clocks([null, null], [null, null])] } })
   const panel = await clockPanel()
   expect(await panel.findByText('No paths from this VM were measured in this time.')).toBeTruthy()
   expect(panel.queryByRole('img')).toBeNull()
@@ -217,8 +220,7 @@ test('the range in the address is that of the clock errors', async () => {
 })
 
 test('a VM shows where its delays come from, outbound and inbound', async () => {
-  mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />)
+  await open()
   expect(await screen.findByRole('heading', { name: 'Latency budget in production' })).toBeTruthy()
   const sentences = (await screen.findAllByText(/^Of the /)).map((sentence) => sentence.textContent)
   expect(sentences[0]).toMatch(/^Of the 80\.0 µs at the median, 60\.0 µs is the lowest .* median over 28 paths\.$/)
@@ -229,8 +231,7 @@ const panelOf = async (name: string) =>
   within((await screen.findByRole('heading', { name })).parentElement as HTMLElement)
 
 test('the traffic of a VM is a chart in words', async () => {
-  mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />)
+  await open()
   const panel = await panelOf('Traffic')
   const words = 'Sent 9.00 Mbit/s to 12.0 Mbit/s; Received 500 kbit/s to 1.00 Mbit/s'
   expect(await panel.findByRole('img', { name: `Traffic over time: ${words}` })).toBeTruthy()
@@ -238,8 +239,7 @@ test('the traffic of a VM is a chart in words', async () => {
 })
 
 test('waits on the host are a chart in words, and what is not available is no zero', async () => {
-  mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />)
+  await open()
   const panel = await panelOf('Waiting on the host')
   const late = '79.0 µs to 50.0 ms'
   const words = `Wake-ups late by ${late}; Kernel to program ${late}; Program to driver not available; Own queue not available`
@@ -250,23 +250,20 @@ test('waits on the host are a chart in words, and what is not available is no ze
 })
 
 test('an agent that reports no waits gets a sentence', async () => {
-  mockApi({ ...ANSWERS, 'GET /v1/vms/web/host-waits': hostWaits([null], null) })
-  await showPage(<VmPage vmId="web" />)
+  await open({ 'GET /v1/vms/web/host-waits': hostWaits([null], null) })
   const panel = await panelOf('Waiting on the host')
   expect(await panel.findByText(/^No waits reported in this time\./)).toBeTruthy()
 })
 
 test('without counters the page says why', async () => {
-  mockApi({ ...ANSWERS, 'GET /v1/vms/web/traffic': traffic([null], [null], null) })
-  await showPage(<VmPage vmId="web" />)
+  await open({ 'GET /v1/vms/web/traffic': traffic([null], [null], null) })
   const panel = await panelOf('Traffic')
   expect(await panel.findByText(/^No traffic reported in this time\./)).toBeTruthy()
   expect(panel.queryByRole('img')).toBeNull()
 })
 
 test('a token bucket says when it is empty at this rate, with what is sure', async () => {
-  mockApi({ ...ANSWERS, 'GET /v1/vms/web/token-bucket': BUCKET })
-  await showPage(<VmPage vmId="web" />)
+  await open({ 'GET /v1/vms/web/token-bucket': BUCKET })
   const panel = await panelOf('Token bucket')
   expect(await panel.findByText('Draining. Empty in 40 s at this rate')).toBeTruthy()
   expect(panel.getByText(/^100 MB of 125 MB \(80 %\), between 90\.0 MB and 110 MB/)).toBeTruthy()
@@ -274,12 +271,10 @@ test('a token bucket says when it is empty at this rate, with what is sure', asy
 })
 
 test('a token bucket is stated, and a refusal stands at its field', async () => {
-  const sent = mockApi({
-    ...ANSWERS,
+  const sent = await open({
     'PUT /v1/vms/web/token-bucket': ({ body }: Sent) =>
       (body as { burst_kb: number }).burst_kb < 1000 ? refuse('burst_kb', 'is too small') : reply(200, BUCKET),
   })
-  await showPage(<VmPage vmId="web" />)
   const panel = await panelOf('Token bucket')
   await userEvent.type(await panel.findByLabelText(/^Rate/), '100')
   await userEvent.type(panel.getByRole('spinbutton', { name: /^Depth/ }), '20')
@@ -297,8 +292,7 @@ const settings = async () =>
   within((await screen.findByRole('heading', { name: 'Name, zone and labels' })).parentElement as HTMLElement)
 
 test('only what was changed is sent, with the version that was read', async () => {
-  const sent = mockApi({ ...ANSWERS, 'PATCH /v1/vms/web': ANSWERS['GET /v1/vms/web'] })
-  await showPage(<VmPage vmId="web" />)
+  const sent = await open({ 'PATCH /v1/vms/web': ANSWERS['GET /v1/vms/web'] })
   const panel = await settings()
   await userEvent.type(panel.getByLabelText('Labels'), '\nenvironment=production')
   await userEvent.click(panel.getByRole('button', { name: 'Save' }))
@@ -307,8 +301,7 @@ test('only what was changed is sent, with the version that was read', async () =
 })
 
 test('a line that is no label is named, and nothing is sent', async () => {
-  const sent = mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />)
+  const sent = await open()
   const panel = await settings()
   await userEvent.type(panel.getByLabelText('Labels'), '\nproduction')
   await userEvent.click(panel.getByRole('button', { name: 'Save' }))
@@ -317,8 +310,7 @@ test('a line that is no label is named, and nothing is sent', async () => {
 })
 
 test('the capacity of a VM is shown and changed, what is emptied is removed', async () => {
-  const sent = mockApi({ ...ANSWERS, 'PATCH /v1/vms/web/capacity': () => reply(200, { slots: 8 }) })
-  await showPage(<VmPage vmId="web" />)
+  const sent = await open({ 'PATCH /v1/vms/web/capacity': () => reply(200, { slots: 8 }) })
   expect(await screen.findByText('3 of 4 slots taken by tasks of applications.')).toBeTruthy()
   const slots = screen.getByLabelText<HTMLInputElement>('Slots')
   expect(screen.getByLabelText<HTMLInputElement>('Price per hour').value).toBe('0.085')
@@ -333,12 +325,10 @@ const CAPACITY = ANSWERS['GET /v1/vms/web/capacity']
 
 test('a capacity that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
   let slots = 4
-  const sent = mockApi({
-    ...ANSWERS,
+  const sent = await open({
     'GET /v1/vms/web/capacity': () => reply(200, { ...CAPACITY, slots }),
     'PATCH /v1/vms/web/capacity': () => reply(200, CAPACITY),
   })
-  await showPage(<VmPage vmId="web" />)
   const field = await screen.findByLabelText<HTMLInputElement>('Slots')
   await fill(field, '8')
   slots = 6
@@ -354,12 +344,10 @@ test('a capacity that another person changed meanwhile is not overwritten, and w
 test('a token bucket that another person removed meanwhile is not set again unseen', async () => {
   let isRemoved = false
   const none = () => reply(404, { code: 'token_bucket_unknown', detail: 'The VM has no token bucket.' })
-  const sent = mockApi({
-    ...ANSWERS,
+  const sent = await open({
     'GET /v1/vms/web/token-bucket': () => (isRemoved ? none() : reply(200, BUCKET)),
     'PUT /v1/vms/web/token-bucket': () => reply(200, BUCKET),
   })
-  await showPage(<VmPage vmId="web" />)
   const panel = await panelOf('Token bucket')
   const depth = panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ })
   await fill(depth, '777')
@@ -371,8 +359,7 @@ test('a token bucket that another person removed meanwhile is not set again unse
 })
 
 test('a refused capacity keeps what was typed', async () => {
-  mockApi({ ...ANSWERS, 'PATCH /v1/vms/web/capacity': () => refuse('host', 'Character 2 (U+200B) is invisible.') })
-  await showPage(<VmPage vmId="web" />)
+  await open({ 'PATCH /v1/vms/web/capacity': () => refuse('host', 'Character 2 (U+200B) is invisible.') })
   const host = await screen.findByLabelText<HTMLInputElement>('Host')
   await userEvent.type(host, 'h1')
   await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))

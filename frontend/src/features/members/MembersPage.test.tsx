@@ -39,11 +39,31 @@ const INVITATION = {
   mail_state: null,
   mail_answer: null,
 }
+const MESHES = [
+  { id: 'm1', name: 'production' },
+  { id: 'm2', name: 'staging' },
+]
+
 const signedIn = (role: string, id = 'u1') => ({
   'GET /v1/auth/status': {
     session: { user: { id, email: 'owner@sinemora.example' }, tenant: { name: 'T' }, role, csrf_token: 't' },
   },
 })
+
+const OWNER = {
+  ...signedIn('owner'),
+  'GET /v1/members': MEMBERS,
+  'GET /v1/meshes': MESHES,
+  'GET /v1/invitations': [],
+}
+
+type Answers = Parameters<typeof mockApi>[0]
+
+async function open(more: Answers = {}) {
+  const sent = mockApi({ ...OWNER, ...more })
+  await showPage(<MembersPage />)
+  return sent
+}
 
 test('an administrator gives no role above their own and leaves owners alone', async () => {
   mockApi({ ...signedIn('admin', 'u3'), 'GET /v1/members': MEMBERS, 'GET /v1/invitations': [] })
@@ -58,13 +78,9 @@ test('an administrator gives no role above their own and leaves owners alone', a
 })
 
 test('a refused address keeps what was typed, and the field shows why', async () => {
-  mockApi({
-    ...signedIn('owner'),
-    'GET /v1/members': MEMBERS,
-    'GET /v1/invitations': [],
+  await open({
     'POST /v1/invitations': () => refuse('email', 'Already a member.'),
   })
-  await showPage(<MembersPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Invite a person' }))
   const field = screen.getByLabelText<HTMLInputElement>('E-mail')
   await fill(field, 'ada@example.com')
@@ -75,14 +91,11 @@ test('a refused address keeps what was typed, and the field shows why', async ()
 
 test('an invitation is renewed and revoked, and a failed mail shows its reason', async () => {
   const failed = { ...INVITATION, id: 'i2', email: 'cy@example.com', delivery: 'email', mail_state: 'failed' }
-  const sent = mockApi({
-    ...signedIn('owner'),
-    'GET /v1/members': MEMBERS,
+  const sent = await open({
     'GET /v1/invitations': [INVITATION, { ...failed, mail_answer: '550 no such user' }],
     'POST /v1/invitations/i1/resend': () => reply(200, { ...INVITATION, link: 'https://x/invitation#token=smi_2' }),
     'DELETE /v1/invitations/i1': () => reply(204),
   })
-  await showPage(<MembersPage />)
   expect(await screen.findByText(/550 no such user/)).toBeTruthy()
   await userEvent.click(screen.getByRole('button', { name: 'Create a new link for bo@example.com' }))
   expect(await screen.findByText('https://x/invitation#token=smi_2')).toBeTruthy()
@@ -91,20 +104,11 @@ test('an invitation is renewed and revoked, and a failed mail shows its reason',
   await expect.poll(() => bodiesOf(sent, 'DELETE /v1/invitations/i1')).toHaveLength(1)
 })
 
-const MESHES = [
-  { id: 'm1', name: 'production' },
-  { id: 'm2', name: 'staging' },
-]
-
 test('an invited person sees the chosen meshes only', async () => {
-  const sent = mockApi({
-    ...signedIn('owner'),
-    'GET /v1/members': MEMBERS,
-    'GET /v1/meshes': MESHES,
+  const sent = await open({
     'GET /v1/invitations': [{ ...INVITATION, meshes: [MESHES[1]] }],
     'POST /v1/invitations': () => reply(201, { ...INVITATION, link: null }),
   })
-  await showPage(<MembersPage />)
   expect(within(await screen.findByRole('row', { name: /bo@example.com/ })).getByText('staging')).toBeTruthy()
   await userEvent.click(screen.getByRole('button', { name: 'Invite a person' }))
   await fill(screen.getByLabelText('E-mail'), 'cy@example.com')
@@ -119,14 +123,10 @@ test('an invited person sees the chosen meshes only', async () => {
 
 test('a member is limited to some meshes, and sees all again', async () => {
   const limited = { ...MEMBERS[1], meshes: [MESHES[0]] }
-  const sent = mockApi({
-    ...signedIn('owner'),
+  const sent = await open({
     'GET /v1/members': [MEMBERS[0], limited],
-    'GET /v1/meshes': MESHES,
-    'GET /v1/invitations': [],
     'PUT /v1/members/u2/meshes': () => reply(200, limited),
   })
-  await showPage(<MembersPage />)
   const row = within(await screen.findByRole('row', { name: /Ada Byron/ }))
   await userEvent.click(row.getByRole('button', { name: 'Change the meshes of ada@example.com' }))
   const dialog = within(screen.getByRole('dialog'))
@@ -141,14 +141,10 @@ const withMeshes = (meshes: typeof MESHES | null) => [MEMBERS[0], { ...MEMBERS[1
 
 test('meshes of a member that another person changed meanwhile are not overwritten', async () => {
   let meshes: typeof MESHES | null = null
-  const sent = mockApi({
-    ...signedIn('owner'),
+  const sent = await open({
     'GET /v1/members': () => reply(200, { items: withMeshes(meshes), next_cursor: null }),
-    'GET /v1/meshes': MESHES,
-    'GET /v1/invitations': [],
     'PUT /v1/members/u2/meshes': () => reply(200, MEMBERS[1]),
   })
-  await showPage(<MembersPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Change the meshes of ada@example.com' }))
   const dialog = within(screen.getByRole('dialog'))
   await userEvent.click(dialog.getByRole('combobox', { name: 'Meshes' }))
@@ -163,13 +159,9 @@ test('meshes of a member that another person changed meanwhile are not overwritt
 })
 
 test('a member whose meshes are all deleted gets all meshes only after a warning', async () => {
-  mockApi({
-    ...signedIn('owner'),
+  await open({
     'GET /v1/members': withMeshes([]),
-    'GET /v1/meshes': MESHES,
-    'GET /v1/invitations': [],
   })
-  await showPage(<MembersPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Change the meshes of ada@example.com' }))
   const dialog = within(screen.getByRole('dialog'))
   expect(dialog.getByText(/sees all meshes, also future ones. Meshes they see now: None/)).toBeTruthy()

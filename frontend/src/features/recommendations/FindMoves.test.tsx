@@ -7,7 +7,19 @@ import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { FindMoves } from './FindMoves'
 
-const MESHES = [{ id: 'm', name: 'production' }]
+const ANSWERS = {
+  'GET /v1/meshes': [{ id: 'm', name: 'production' }],
+  'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+}
+
+type Answers = Parameters<typeof mockApi>[0]
+
+async function open(more: Answers = {}) {
+  const sent = mockApi({ ...ANSWERS, ...more })
+  await showPage(<FindMoves />)
+  return sent
+}
+
 const find = async () => {
   await screen.findByRole('option', { name: 'production' })
   await userEvent.click(screen.getByRole('button', { name: 'Find moves' }))
@@ -16,8 +28,7 @@ const find = async () => {
 test('moves are requested with the chosen policy, and their page opens once they are found', async () => {
   let looks = 0
   const sent = mockApi({
-    'GET /v1/meshes': MESHES,
-    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+    ...ANSWERS,
     'GET /v1/jobs/j': () =>
       reply(
         200,
@@ -50,12 +61,9 @@ test('moves are requested with the chosen policy, and their page opens once they
 })
 
 test('a search that fails gives the reason, and the form keeps its choices', async () => {
-  const sent = mockApi({
-    'GET /v1/meshes': MESHES,
-    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+  const sent = await open({
     'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
   })
-  await showPage(<FindMoves />)
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Paths count by' }), 'p99')
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
@@ -64,16 +72,13 @@ test('a search that fails gives the reason, and the form keeps its choices', asy
 })
 
 test('a problem names the limits whose relaxation would help', async () => {
-  mockApi({
-    'GET /v1/meshes': MESHES,
-    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+  await open({
     'GET /v1/jobs/j': {
       id: 'j',
       state: 'failed',
       problem: { detail: '2 tasks find no place (cache).', relax: ['add 2 slots', 'unpin tasks of cache'] },
     },
   })
-  await showPage(<FindMoves />)
   await find()
   expect(
     await screen.findByText('2 tasks find no place (cache). It would do to: add 2 slots; unpin tasks of cache.'),
@@ -82,16 +87,13 @@ test('a problem names the limits whose relaxation would help', async () => {
 
 test('a search is cancelled: the button waits for the worker, then the end is shown', async () => {
   let job = { id: 'j', state: 'running', progress: 0.1, cancel_requested: false }
-  mockApi({
-    'GET /v1/meshes': MESHES,
-    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+  await open({
     'GET /v1/jobs/j': () => reply(200, job),
     'POST /v1/jobs/j/cancel': () => {
       job = { ...job, cancel_requested: true }
       return reply(200, job)
     },
   })
-  await showPage(<FindMoves />)
   await find()
   await userEvent.click(await screen.findByRole('button', { name: 'Cancel' }))
   const stopping = await screen.findByRole<HTMLButtonElement>('button', { name: 'Cancelling…' })
@@ -102,27 +104,22 @@ test('a search is cancelled: the button waits for the worker, then the end is sh
 })
 
 test('a refused request gives the reason', async () => {
-  mockApi({ 'GET /v1/meshes': MESHES, 'POST /v1/recommendations': () => fail(429, 'Too many requests.') })
-  await showPage(<FindMoves />)
+  await open({ 'POST /v1/recommendations': () => fail(429, 'Too many requests.') })
   await find()
   expect((await screen.findByRole('alert')).textContent).toContain('Too many requests.')
 })
 
 test('without a mesh, the panel says what is missing and where to begin, instead of a form', async () => {
-  mockApi({ 'GET /v1/meshes': [] })
-  await showPage(<FindMoves />)
+  await open({ 'GET /v1/meshes': [] })
   expect(await screen.findByText(/^No mesh yet\./)).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Add a VM' }).getAttribute('href')).toBe('/onboarding')
   expect(screen.queryByRole('button', { name: 'Find moves' })).toBeNull()
 })
 
 test('artifacts of applications and the cost of bringing them are part of the request', async () => {
-  const sent = mockApi({
-    'GET /v1/meshes': MESHES,
-    'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
+  const sent = await open({
     'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
   })
-  await showPage(<FindMoves />)
   await userEvent.click(screen.getByText('Advanced'))
   const field = screen.getByLabelText('Artifacts of applications')
   await userEvent.type(field, 'shop')
