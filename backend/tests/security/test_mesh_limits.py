@@ -101,8 +101,14 @@ class World:
 
 
 @pytest.fixture
-def world(owner: Member, make_mesh: Callable[..., MeshWorld]) -> World:
-    shown, hidden = make_mesh(owner, 2, name="shown"), make_mesh(owner, 3, name=HIDDEN)
+def meshes(owner: Member, make_mesh: Callable[..., MeshWorld]) -> World:
+    """Two meshes without measurements: what members and keys see of them needs no more."""
+    return World(owner, make_mesh(owner, 2, name="shown"), make_mesh(owner, 3, name=HIDDEN), {})
+
+
+@pytest.fixture
+def world(meshes: World) -> World:
+    owner, shown, hidden = meshes.owner, meshes.shown, meshes.hidden
     for mesh in (shown, hidden):
         peers = {agent.vm_key: simple(80_000, 30_000) for agent in mesh.agents[1:]}
         for minutes in (3, 2):
@@ -115,7 +121,8 @@ def world(owner: Member, make_mesh: Callable[..., MeshWorld]) -> World:
     ids |= dict.fromkeys(("target_vm_id", "target_id"), hidden.agents[1].vm_id)
     ids |= _made_by_api(owner, hidden)
     ids |= _stored(owner, hidden)
-    return World(owner, shown, hidden, ids)
+    meshes.ids.update(ids)
+    return meshes
 
 
 def _made_by_api(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
@@ -270,17 +277,17 @@ def limit(owner: Member, member: Member, mesh_ids: list[UUID] | None) -> None:
 
 
 @pytest.fixture
-def limited(world: World) -> Caller:
+def limited(meshes: World) -> Caller:
     """Return an editor, who may change things, and sees the shown mesh only."""
-    editor = join(world.owner, "editor")
-    limit(world.owner, editor, [world.shown.id])
+    editor = join(meshes.owner, "editor")
+    limit(meshes.owner, editor, [meshes.shown.id])
     return editor
 
 
 @pytest.fixture
-def key(world: World) -> Caller:
+def key(meshes: World) -> Caller:
     """Return an API key that may change things, and sees the shown mesh only."""
-    return limited_key(world.owner, [world.shown.id], "write")
+    return limited_key(meshes.owner, [meshes.shown.id], "write")
 
 
 def parameters(path: str) -> list[str]:
@@ -376,26 +383,25 @@ def test_no_list_names_a_hidden_mesh(world: World, limited: Caller, key: Caller)
     assert told == {}
 
 
-def test_lists_name_the_mesh_that_is_shown(world: World, limited: Caller):
+def test_lists_name_the_mesh_that_is_shown_and_the_zones_of_its_vms(meshes: World, limited: Caller):
+    meshes.owner.created("/v1/alert-rules", rule(meshes.shown))
     items = {path: limited.get(f"/v1/{path}").json()["items"] for path in ("meshes", "vms", "agents", "alert-rules")}
     assert [one["name"] for one in items["meshes"]] == ["shown"]
     assert [one["name"] for one in items["vms"]] == ["shown-a-1", "shown-b-1"]
     assert len(items["agents"]) == 2
-    assert {one["mesh_id"] for one in items["alert-rules"]} == {str(world.shown.id)}
-    assert limited.get(f"/v1/meshes/{world.shown.id}/matrix").status_code == 200
+    assert {one["mesh_id"] for one in items["alert-rules"]} == {str(meshes.shown.id)}
+    assert limited.get(f"/v1/meshes/{meshes.shown.id}/matrix").status_code == 200
     assert [mesh["name"] for mesh in limited.get("/v1/overview").json()["meshes"]] == ["shown"]
-
-
-def test_zones_are_those_of_the_vms_that_are_seen(world: World, limited: Caller):
-    world.owner.created("/v1/zones", {"provider": "p", "region": "r", "name": "of nobody seen"})
-    everywhere = {zone["name"]: zone["id"] for zone in world.owner.get("/v1/zones").json()["items"]}
-    shown = {vm["zone"]["name"] for vm in limited.get("/v1/vms").json()["items"]}
-    only_hidden = everywhere.keys() - shown
-    assert only_hidden
+    meshes.owner.created("/v1/zones", {"provider": "p", "region": "r", "name": "of nobody seen"})
+    everywhere = {zone["name"]: zone["id"] for zone in meshes.owner.get("/v1/zones").json()["items"]}
+    shown = {vm["zone"]["name"] for vm in items["vms"]}
+    assert everywhere.keys() - shown
     assert {zone["name"] for zone in limited.get("/v1/zones").json()["items"]} == shown
     assert {name: limited.get(f"/v1/zones/{id}").status_code for name, id in everywhere.items()} == {
         name: 200 if name in shown else 404 for name in everywhere
     }
+    # Quotas count the hidden meshes too.
+    assert limited.get("/v1/usage").json() == meshes.owner.get("/v1/usage").json()
 
 
 def test_prometheus_and_grafana_see_the_shown_mesh_alone(world: World, limited: Caller):
@@ -415,8 +421,8 @@ def test_prometheus_and_grafana_see_the_shown_mesh_alone(world: World, limited: 
             assert "shown" in answer.text
 
 
-def test_what_belongs_to_the_whole_tenant_is_not_changed(world: World, limited: Caller):
-    vm, zone = world.shown.agents[0].vm_id, limited.get("/v1/zones").json()["items"][0]["id"]
+def test_what_belongs_to_the_whole_tenant_is_not_changed(meshes: World, limited: Caller):
+    vm, zone = meshes.shown.agents[0].vm_id, limited.get("/v1/zones").json()["items"][0]["id"]
     note = {"kind": "note", "text": "For all meshes"}
     matchers = [{"label": "severity", "value": "critical"}]
     silence = {"comment": "all", "matchers": matchers, "ends_at": in_a_month()}
@@ -427,7 +433,7 @@ def test_what_belongs_to_the_whole_tenant_is_not_changed(world: World, limited: 
         limited.patch(f"/v1/zones/{zone}", json={"name": "z"}),
         limited.patch(f"/v1/vms/{vm}", json={"name": "renamed"}),
         limited.delete(f"/v1/vms/{vm}"),
-        limited.post(f"/v1/agents/{world.shown.agents[0].agent_id}/revoke"),
+        limited.post(f"/v1/agents/{meshes.shown.agents[0].agent_id}/revoke"),
         limited.post("/v1/annotations", json=note),
         limited.post("/v1/receivers", json={"name": "mine", "kind": "email", "settings": {"to": ["a@example.com"]}}),
         limited.put("/v1/alert-routes", json=tree, headers={"If-Match": "*"}),
@@ -455,64 +461,60 @@ def test_what_belongs_to_the_shown_mesh_is_changed(world: World, limited: Caller
     assert (answer.status_code, answer.json()["code"]) == (404, "vm_unknown")
 
 
-def test_quotas_count_the_hidden_meshes_too(world: World, limited: Caller):
-    assert limited.get("/v1/usage").json() == world.owner.get("/v1/usage").json()
-
-
-def test_a_job_sees_what_its_caller_sees(world: World, limited: Caller):
-    with tenant_session(world.owner.tenant_id) as session:
+def test_a_job_sees_what_its_caller_sees(meshes: World, limited: Caller):
+    with tenant_session(meshes.owner.tenant_id) as session:
         keys = dict(session.execute(select(Mesh.id, Mesh.key)).all())
-    shown = MeshLimit(frozenset({world.shown.id}), frozenset({keys[world.shown.id]}))
-    with limited_to(shown), tenant_session(world.owner.tenant_id) as session:
-        job = Job(kind="query", title="mine", queue=Queue.fast, params={}, requested_by="x", mesh_ids=[world.shown.id])
+    shown = MeshLimit(frozenset({meshes.shown.id}), frozenset({keys[meshes.shown.id]}))
+    with limited_to(shown), tenant_session(meshes.owner.tenant_id) as session:
+        job = Job(kind="query", title="mine", queue=Queue.fast, params={}, requested_by="x", mesh_ids=[meshes.shown.id])
         session.add(job)
         session.flush()
         job_id = job.id
     assert limited.get(f"/v1/jobs/{job_id}").status_code == 200
-    more = limited_key(world.owner, [world.shown.id, world.hidden.id], "read")
+    more = limited_key(meshes.owner, [meshes.shown.id, meshes.hidden.id], "read")
     assert more.get(f"/v1/jobs/{job_id}").status_code == 200  # of a caller who sees less
-    other = limited_key(world.owner, [world.hidden.id], "read")
+    other = limited_key(meshes.owner, [meshes.hidden.id], "read")
     assert other.get(f"/v1/jobs/{job_id}").status_code == 404
 
 
-def test_a_limit_holds_from_the_next_request_and_is_recorded(world: World):
-    owner, viewer = world.owner, join(world.owner, "viewer")
-    path = f"/v1/meshes/{world.hidden.id}"
+def test_a_limit_holds_from_the_next_request_and_is_recorded(meshes: World):
+    owner, viewer = meshes.owner, join(meshes.owner, "viewer")
+    path = f"/v1/meshes/{meshes.hidden.id}"
     assert viewer.get(path).status_code == 200
-    limit(owner, viewer, [world.shown.id])
+    limit(owner, viewer, [meshes.shown.id])
     assert viewer.get(path).status_code == 404
     member = next(one for one in owner.get("/v1/members").json()["items"] if one["id"] == str(viewer.user_id))
-    assert member["meshes"] == [{"id": str(world.shown.id), "name": "shown"}]
+    assert member["meshes"] == [{"id": str(meshes.shown.id), "name": "shown"}]
     (entry,) = owner.get("/v1/audit-entries", params={"action": "member.updated"}).json()["items"]
     assert entry["detail"]["meshes"] == ["shown"]
-    assert entry["detail"]["changes"] == {"mesh_ids": {"before": None, "after": [str(world.shown.id)]}}
+    assert entry["detail"]["changes"] == {"mesh_ids": {"before": None, "after": [str(meshes.shown.id)]}}
     limit(owner, viewer, None)
     assert viewer.get(path).status_code == 200
 
 
-def test_members_show_a_limited_member_the_meshes_that_both_see(world: World):
-    owner, viewer, other = world.owner, join(world.owner, "viewer"), join(world.owner, "editor")
-    limit(owner, viewer, [world.shown.id])
-    limit(owner, other, [world.shown.id, world.hidden.id])
+def test_members_show_a_limited_member_the_meshes_that_both_see(meshes: World):
+    owner, viewer, other = meshes.owner, join(meshes.owner, "viewer"), join(meshes.owner, "editor")
+    limit(owner, viewer, [meshes.shown.id])
+    limit(owner, other, [meshes.shown.id, meshes.hidden.id])
     seen = {one["id"]: one["meshes"] for one in viewer.get("/v1/members").json()["items"]}
-    assert seen[str(other.user_id)] == [{"id": str(world.shown.id), "name": "shown"}]
+    assert seen[str(other.user_id)] == [{"id": str(meshes.shown.id), "name": "shown"}]
     assert seen[str(owner.user_id)] is None
 
 
-def test_who_manages_members_sees_all_meshes(world: World):
-    owner, member = world.owner, join(world.owner, "viewer")
-    limit(owner, member, [world.shown.id])
+def test_who_manages_members_sees_all_meshes(meshes: World):
+    owner, member = meshes.owner, join(meshes.owner, "viewer")
+    limit(owner, member, [meshes.shown.id])
     assert owner.put(f"/v1/members/{member.user_id}/role", json={"role": "admin"}).json()["meshes"] is None
-    assert member.get(f"/v1/meshes/{world.hidden.id}").status_code == 200
-    refused = owner.put(f"/v1/members/{member.user_id}/meshes", json={"mesh_ids": [str(world.shown.id)]})
+    assert member.get(f"/v1/meshes/{meshes.hidden.id}").status_code == 200
+    refused = owner.put(f"/v1/members/{member.user_id}/meshes", json={"mesh_ids": [str(meshes.shown.id)]})
     assert (refused.status_code, refused.json()["code"]) == (409, "role_sees_all_meshes")
     assert refused.json()["errors"][0]["pointer"] == "#/mesh_ids"
     # Demoted again, the old list does not come back.
     assert owner.put(f"/v1/members/{member.user_id}/role", json={"role": "viewer"}).json()["meshes"] is None
 
 
-def test_an_invitation_limits_the_person_who_accepts_it(world: World):
-    owner, shown = world.owner, str(world.shown.id)
+def test_an_invitation_limits_the_person_who_accepts_it(meshes: World):
+    owner, shown = meshes.owner, str(meshes.shown.id)
     body = {"email": "ada@example.com", "role": "viewer", "delivery": "link", "mesh_ids": [shown]}
     made = owner.created("/v1/invitations", body)
     assert made["meshes"] == [{"id": shown, "name": "shown"}]
@@ -531,17 +533,17 @@ def test_an_invitation_limits_the_person_who_accepts_it(world: World):
     assert ada["meshes"] == made["meshes"]
 
 
-def test_a_key_sees_at_most_what_its_owner_sees(world: World):
-    owner, person = world.owner, join(world.owner, "admin")
+def test_a_key_sees_at_most_what_its_owner_sees(meshes: World):
+    owner, person = meshes.owner, join(meshes.owner, "admin")
     body = {"name": "k", "scopes": ["read"], "expires_at": in_a_month()}
-    made = person.created("/v1/api-keys", body | {"mesh_ids": [str(world.shown.id), str(world.hidden.id)]})
+    made = person.created("/v1/api-keys", body | {"mesh_ids": [str(meshes.shown.id), str(meshes.hidden.id)]})
     assert [mesh["name"] for mesh in made["meshes"]] == [HIDDEN, "shown"]
     key = Caller(owner.http, {"Authorization": f"Bearer {made['secret']}"})
     assert len(key.get("/v1/meshes").json()["items"]) == 2
     assert owner.put(f"/v1/members/{person.user_id}/role", json={"role": "viewer"}).status_code == 200
-    limit(owner, person, [world.shown.id])
+    limit(owner, person, [meshes.shown.id])
     assert [mesh["name"] for mesh in key.get("/v1/meshes").json()["items"]] == ["shown"]
-    assert owner.delete(f"/v1/meshes/{world.shown.id}").status_code == 204
+    assert owner.delete(f"/v1/meshes/{meshes.shown.id}").status_code == 204
     assert key.get("/v1/meshes").json()["items"] == []  # a list of meshes that are gone is not no list
     assert person.get("/v1/vms").json()["items"] == []
 

@@ -32,13 +32,6 @@ def test_manifests_are_valid(kind: str) -> None:
     kubernetes_validate.validate(_documents()[kind], kubernetes_validate.latest_version(), strict=True)
 
 
-def test_a_misspelt_manifest_is_not_valid() -> None:
-    manifest = _documents()["DaemonSet"]
-    manifest["spec"]["template"]["spec"]["hostNetwrk"] = True
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
-
-
 def test_the_pod_has_the_network_of_its_node_and_no_privilege_but_its_ports() -> None:
     pod = _documents()["DaemonSet"]["spec"]["template"]["spec"]
     [container] = pod["containers"]

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import update
 
 from sinemora.access.device_login.codes import new_code, normal_form
@@ -168,19 +167,6 @@ def test_only_a_person_who_has_just_signed_in_confirms(client: Caller, owner: Me
         session.execute(update(BrowserSession).values(authenticated_at=datetime.now(UTC) - timedelta(hours=1)))
     assert decide(owner, begun).json()["code"] == "confirmation_required"
     assert decide(owner, begun, "deny").status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("body", "pointer"),
-    [
-        ({"device_name": ""}, "#/device_name"),
-        ({"device_name": "a\nb"}, "#/device_name"),
-        ({"device_name": "d", "scope": "admin"}, "#/scope"),
-    ],
-)
-def test_bad_requests_name_the_field(client: Caller, database: Any, body: dict[str, str], pointer: str):
-    answer = client.post("/v1/device-logins", json=body)
-    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
 
 
 def test_codes_have_no_vowels_and_are_read_as_people_type_them():

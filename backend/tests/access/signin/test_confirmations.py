@@ -46,6 +46,7 @@ def test_an_old_sign_in_has_to_be_confirmed_before_what_cannot_be_undone(owner: 
     for path, body, _ in requests:
         answer = owner.post(path, json=body)
         assert (answer.status_code, answer.json()["code"]) == (403, "confirmation_required"), path
+    assert owner.post("/v1/account/confirmations", json={"password": "a wrong one"}).status_code == 403
     assert owner.post("/v1/account/confirmations", json={"password": PASSWORD}).status_code == 204
     for path, body, status in requests:
         assert owner.post(path, json=body).status_code == status, path

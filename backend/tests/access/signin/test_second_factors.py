@@ -184,15 +184,6 @@ def test_sensitive_changes_need_a_recent_proof(protected: Protected):
     assert owner.post("/v1/account/recovery-codes", json={}).status_code == 201
 
 
-def test_without_a_second_factor_the_password_confirms(owner: Member, secret_key: None):
-    with system_session() as session:
-        session.execute(text("UPDATE sessions SET authenticated_at = now() - interval '11 min'"))
-    assert owner.post("/v1/account/totp", json={}).json()["code"] == "confirmation_required"
-    assert owner.post("/v1/account/confirmations", json={"password": "a wrong one"}).status_code == 403
-    assert owner.post("/v1/account/confirmations", json={"password": PASSWORD}).status_code == 204
-    assert owner.post("/v1/account/totp", json={}).status_code == 201
-
-
 def test_a_tenant_requires_a_second_factor(client: Caller, protected: Protected, secret_key: None):
     owner = protected[0]
     assert owner.put("/v1/sign-in-policy", json={"second_factor_required": True}).status_code == 200

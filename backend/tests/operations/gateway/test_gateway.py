@@ -9,7 +9,7 @@ import zstandard
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from tests.api_clients import AgentCaller, MeshWorld
+from tests.api_clients import AgentCaller, MeshWorld, enrolment
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_starts
 from tests.measurements.worlds import simple
 from tests.operations.gateway.conftest import Gateways
@@ -71,6 +71,9 @@ def test_requests_of_agents_pass_unchanged(api: Server, gateway: Gateways, owner
     unknown = HTTP.get(front.url + path, headers={"Authorization": "Bearer sma_unknown"})
     assert (unknown.status_code, unknown.json()["code"]) == (401, "agent_credential_unknown")
     assert unknown.json()["detail"].startswith("Unknown credential")
+    token = owner.created("/v1/enrolment-tokens", {"mesh_id": str(mesh.id)})["token"]
+    enrolled = HTTP.post(f"{front.url}/v1/agents/enrol", json=enrolment(token, "new", "a", "10.0.0.99"), timeout=60)
+    assert (enrolled.status_code, "credential" in enrolled.json()) == (201, True), enrolled.text
 
 
 def test_queued_reports_survive_outage_and_kill_and_are_stored_once(
