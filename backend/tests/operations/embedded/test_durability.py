@@ -1,4 +1,4 @@
-"""kill -9 of every process in turn while agents measure, a restart of the database, and a thousand bodies that are no
+"""kill -9 of every process in turn while agents measure, a restart of the database, and hundreds of bodies that are no
 reports: all come back, nothing acknowledged is lost, nothing is stored twice. `replace` refuses no connection. What
 happened is counted and printed.
 """
@@ -23,13 +23,14 @@ from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresSer
 from tests import api_clients
 from tests.api_clients import AgentCaller, Member
 from tests.reporter import REPORTERS, Reporter
+from tests.seeds import examples
 from tests.waits import WAIT_MOST_S
 
 AGENTS = 3
 WINDOW_S = 2
 REPLACED = ("api", "watcher", "notifier", "worker", "mover", "solver", "beat")
 VICTIMS = ("api", "worker", "postgres", "valkey")
-BODIES = 1000
+BODIES = examples(1000)
 _AGENT = (checkout() or Path()) / "agent" / "target" / "debug" / "sinemora-agent"
 
 pytestmark = pytest.mark.skipif(not _AGENT.is_file(), reason="the agent is not built (make setup)")
