@@ -35,7 +35,7 @@ def test_at_rest_the_last_message_of_each_receiver_is_the_state_of_each_incident
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate, Phase.shrink),
     )
-    with virtual_time():
+    with virtual_time(machine):
         run_state_machine_as_test(machine, settings=quick)
 
 
