@@ -188,20 +188,19 @@ def run(running: Day, name: str, disturb: Disturbance) -> Trial:
     vm, target = pairs[running.used % len(pairs)]
     running.used += 1
     start_s = (int(time.time()) // WINDOW_S + 1) * WINDOW_S
-    heard = len(running.listener.got)
+    bad_s = start_s + WINDOW_S
     running.fleet.faults = {vm: (target, start_s)}
-    due_s = max(start_s + WINDOW_S, disturb(running))
+    due_s = max(bad_s, disturb(running))
     at = None
     while at is None and time.time() < due_s + _GIVEN_UP_S:
         time.sleep(0.2)
         about = ("opened", "returned", "late")
-        at = next((at for at, body in running.listener.got[heard:] if body["about"] in about), None)
-    late_from_s = start_s + WINDOW_S + LATE_S
-    late = [status for seen, status in running.samples if late_from_s <= seen < (at or time.time()) - 2]
+        at = next((at for at, body in running.listener.got if at > bad_s and body["about"] in about), None)
+    late = [status for seen, status in running.samples if bad_s + LATE_S <= seen < (at or time.time()) - 2]
     trial = Trial(name, None if at is None else round(at - due_s, 1), len(late), sum(one != "ready" for one in late))
     statuses = {status for seen, status in running.samples if seen >= start_s}
     comment(f"{name}: {'FAILED' if trial.failed else 'ok'}, {trial}, /readyz {sorted(statuses)}")
-    time.sleep(max(0.0, start_s + (SLOW_WINDOWS + 3) * WINDOW_S - time.time()))
+    time.sleep(max(0.0, bad_s + SLOW_WINDOWS * WINDOW_S - time.time()))
     return trial
 
 
