@@ -167,12 +167,12 @@ def run_profile(
     if upload and not key:
         raise BadParameter("--upload needs --key, SINEMORA_API_KEY or SINEMORA_API_KEY_FILE")
     folder = out or Path(f"profile-{recipe.name}")
-    signal.signal(signal.SIGTERM, _interrupted)
     try:
+        kind, plan = _variation(plan, shape, replay or [], around, magnitudes)
+        signal.signal(signal.SIGTERM, _interrupted)
         words = sys.argv[2:] if sys.argv[1:2] == ["profile"] else sys.argv[1:]
         network.in_own_namespace([sys.executable, "-m", "sinemora.labs.profiler", *words])
         recipe = resolved(recipe)
-        kind, plan = _variation(plan, shape, replay or [], around, magnitudes)
         settings = profile.RunSettings(seconds, warm_up, patience, kind, delay_at)
         if fresh:
             journal.forget(folder)

@@ -40,25 +40,24 @@ def server() -> str:
     return " ".join(words)
 
 
-@pytest.mark.parametrize(("role", "late"), [("server", [True, True]), ("one-client", [True, False])])
-def test_latency_is_that_of_the_delayed_role(role: str, late: list[bool], tmp_path: Path):
+def test_latency_is_that_of_the_delayed_role(tmp_path: Path):
     program = tmp_path / "ping.py"
     program.write_text(PING)
     result = profile(
         *("--command", f"{sys.executable} {program} {{address}} {{port}}", "--server", server(), "--port", "6379"),
         *("--pointer", "/rate", "--latency", "mean=/mean_ms", "--latency-unit", "ms", "--loads", "1"),
-        *("--at", "20000,40000", "--clients", "2", "--delay-at", role),
+        *("--at", "20000,40000", "--clients", "2", "--delay-at", "one-client"),
         out=tmp_path / "out",
     )
-    assert (result["clients"], result["delayed"]) == (2, role)
+    assert (result["clients"], result["delayed"]) == (2, "one-client")
     first, *_, last = result["points"]
     assert first["mean"] == pytest.approx(sum(client["mean"] for client in first["clients"]), rel=1e-6)
     added_us = [
         after["latency_us"]["mean"] - before["latency_us"]["mean"]
         for before, after in zip(first["clients"], last["clients"], strict=True)
     ]
-    assert [us > 38_000 for us in added_us] == late
-    assert all(us < 20_000 for us, delayed in zip(added_us, late, strict=True) if not delayed)
+    assert added_us[0] > 38_000
+    assert added_us[1] < 20_000
     # The slowest client's.
     assert last["latency_us"]["mean"] == pytest.approx(max(c["latency_us"]["mean"] for c in last["clients"]))
 
@@ -76,32 +75,22 @@ def test_synchronous_workers_wait_for_the_one_with_latency(tmp_path: Path):
 
 def test_variance_is_measured_beside_the_curve(tmp_path: Path):
     result = profile(
-        *("training", "--at", "20000,40000,80000", "--shape", "uniform", "--around", "40000", "--magnitudes", "19000"),
+        *("training", "--at", "40000,80000", "--shape", "uniform", "--around", "40000", "--magnitudes", "19000"),
         out=tmp_path,
     )
-    assert [point["added_us"] for point in result["points"]] == [0, 20000, 40000, 80000]
+    assert [point["added_us"] for point in result["points"]] == [0, 40000, 80000]
     variance = result["variance"]
     assert variance["shape"] == "uniform"
     (point,) = variance["points"]
     assert (point["added_us"], point["magnitude_us"]) == (40000, 19000)
     # The slowest of six round trips is some 20 ms above their median.
     assert point["factor"] < 0.95  # 0.6 where nothing else runs: what a busy machine adds is in both
-    assert point["latency_us"]["p50"] > result["points"][2]["latency_us"]["p50"] + 4000
+    assert point["latency_us"]["p50"] > result["points"][1]["latency_us"]["p50"] + 4000
     assert variance["waits"] > 1.5
     assert "Variance (uniform)" in result["printed"]
     rows = (tmp_path / "measurements.csv").read_text().splitlines()
-    assert sum(not row.startswith("#") for row in rows) == 1 + 4
+    assert sum(not row.startswith("#") for row in rows) == 1 + 3
     assert any("Variance (uniform), relative to none" in row for row in rows)
-
-
-def test_measured_delays_are_replayed(tmp_path: Path):
-    table = tmp_path / "path.csv"
-    table.write_text("cumulative,delay_us\n0,3000\n0.5,4000\n0.9,5000\n1,12000\n")
-    result = profile("training", "--at", "2000,16000", "--replay", str(table), out=tmp_path / "out")
-    (point,) = result["variance"]["points"]
-    assert (point["added_us"], result["variance"]["shape"]) == (8000, "table")
-    # Half of the rounds have at least one of twelve delays above the 94th percentile, 8.5 ms.
-    assert point["latency_us"]["p50"] > 10_000
 
 
 def test_dns_is_profiled_with_the_latency_of_its_queries(tmp_path: Path):
@@ -113,12 +102,6 @@ def test_dns_is_profiled_with_the_latency_of_its_queries(tmp_path: Path):
     assert last["latency_us"]["mean"] > 8_000
     assert last["latency_us"]["max"] >= last["latency_us"]["mean"]
     assert "mean µs" in result["printed"]
-
-
-def test_redis_reports_quantiles(tmp_path: Path):
-    result = profile("redis", "--loads", "2", "--at", "4000,8000", out=tmp_path)
-    latency_us = result["points"][-1]["latency_us"]
-    assert 8_000 < latency_us["p50"] <= latency_us["p95"] <= latency_us["p99"] <= latency_us["max"]
 
 
 def test_a_benchmark_begins_when_the_server_has_its_port(tmp_path: Path):
@@ -135,20 +118,3 @@ except ConnectionRefusedError:
         *("--server", f"sh -c 'sleep 1; exec {server()}'", "--port", "6379", "--at", "1000,2000"),
         out=tmp_path / "out",
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["redis", "--shape", "uniform"], "needs --around and --magnitudes"),
-        (["redis", "--magnitudes", "5"], "need --shape or --replay"),
-        (["redis", "--shape", "uniform", "--around", "100", "--magnitudes", "80"], "Negative latency"),
-        (["--command", "true", "--pattern", "(.)", "--clients", "99"], "1 … 16"),
-        (["redis", "--replay", "no-such-file.csv"], "Cannot read"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(arguments: list[str], message: str, tmp_path: Path):
-    command = [sys.executable, "-m", "sinemora.labs.profiler", "--out", str(tmp_path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode in (1, 2)
-    assert message in done.stderr

@@ -49,7 +49,9 @@ def test_a_study_is_run_as_a_job_and_read(owner: Member) -> None:
 
 
 def test_a_study_of_a_leaf_spine_network_is_run_and_read(owner: Member) -> None:
-    job_id = start(owner, topology="leaf_spine", policies=["tcp", "dctcp_d_tail_blind", "pfabric_d_tail_aware"])
+    job_id = start(
+        owner, topology="leaf_spine", flows=1_000, policies=["tcp", "dctcp_d_tail_blind", "pfabric_d_tail_aware"]
+    )
     executor.run(owner.tenant_id, job_id)
     study = owner.get(f"/v1/advisors/tail-studies/{job_id}").json()
     assert study["topology"] == "leaf_spine"
