@@ -2,10 +2,10 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useAnnotationMarks } from '~/api/annotations'
-import { type ExploreParameters, exploreRange, lossesQuery } from '~/api/explore'
+import { exploreRange, lossesQuery } from '~/api/explore'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
-import { type Clock, formatMoment } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
@@ -14,19 +14,11 @@ import { Records } from '~/ui/Records'
 import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
-import { QueryResult } from './QueryResult'
+import { QueryResult, type ViewProps } from './QueryResult'
 import { strings } from './strings'
 
 /** Loss by hour or day. */
-export function LossView({
-  meshId,
-  parameters,
-  clock,
-}: {
-  meshId: string
-  parameters: ExploreParameters
-  clock: Clock
-}) {
+export function LossView({ meshId, parameters, clock }: ViewProps) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const options = lossesQuery(meshId, parameters)
   const query = useQuery(options)

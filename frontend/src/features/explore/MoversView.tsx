@@ -1,25 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ExploreParameters, moversQuery } from '~/api/explore'
+import { moversQuery } from '~/api/explore'
 import { facts, title } from '~/lib/metrics'
-import { type Clock, formatMoment } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatSignedDelay, formatSignedPercent, formatSignedRatio } from '~/lib/units'
 import { TextLink } from '~/ui/links'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import styles from './explore.module.css'
-import { QueryResult } from './QueryResult'
+import { QueryResult, type ViewProps } from './QueryResult'
 import { strings } from './strings'
 
 /** The paths, or pairs of zones, that changed most. */
-export function MoversView({
-  meshId,
-  parameters,
-  clock,
-}: {
-  meshId: string
-  parameters: ExploreParameters
-  clock: Clock
-}) {
+export function MoversView({ meshId, parameters, clock }: ViewProps) {
   const options = moversQuery(meshId, parameters)
   const query = useQuery(options)
   return (

@@ -2,11 +2,11 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useAnnotationMarks } from '~/api/annotations'
-import { type ExploreParameters, exploreRange, manySeriesQuery } from '~/api/explore'
+import { exploreRange, manySeriesQuery } from '~/api/explore'
 import { summary } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { facts, tickLabels, title } from '~/lib/metrics'
-import { type Clock, formatMoment } from '~/lib/time'
+import { formatMoment } from '~/lib/time'
 import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
@@ -14,19 +14,11 @@ import { PictureMenu } from '~/ui/PictureMenu'
 import { Term } from '~/ui/Term'
 import { useZoomTime } from '~/ui/time'
 import styles from './explore.module.css'
-import { QueryResult } from './QueryResult'
+import { QueryResult, type ViewProps } from './QueryResult'
 import { strings } from './strings'
 
 /** Several selections over the same time, under one cursor. */
-export function SeriesView({
-  meshId,
-  parameters,
-  clock,
-}: {
-  meshId: string
-  parameters: ExploreParameters
-  clock: Clock
-}) {
+export function SeriesView({ meshId, parameters, clock }: ViewProps) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const options = manySeriesQuery(meshId, parameters)
   const query = useQuery(options)

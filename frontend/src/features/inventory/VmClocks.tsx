@@ -1,24 +1,20 @@
-import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { vmClocksQuery } from '~/api/inventory'
 import type { VmClock } from '~/api/types'
 import { summary, type Values } from '~/charts/series/lines'
-import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import type { Line } from '~/charts/series/SeriesChart'
 import { tickLabels } from '~/lib/metrics'
 import type { TimeRange } from '~/lib/spans'
-import { formatMoment } from '~/lib/time'
 import { formatDelay } from '~/lib/units'
-import { useClock } from '~/ui/clock'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
-import { useTime, useZoomTime } from '~/ui/time'
+import { useTime } from '~/ui/time'
 import { strings } from './strings'
+import { VmHistory } from './VmHistory'
 import styles from './vm.module.css'
 
-/** In pixels. */
-const HEIGHT = 170
 /** Least extent of the vertical axis, ns: nanoseconds of noise must not look like a change. */
 const LEAST_NS = 1_000
 
@@ -50,11 +46,6 @@ function extentWords(values: Values): string | null {
 }
 
 function InMesh({ of, range }: { of: VmClock; range: TimeRange }) {
-  const clock = useClock()
-  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const onZoom = useZoomTime()
-  const [cursor, setCursor] = useState<number | null>(null)
-  const times = useMemo(() => of.points_at.map((at) => Date.parse(at) / 1_000), [of])
   const lines = useMemo(
     (): Line[] => [
       { label: strings.clockMedian, colour: lineStyle(0).colour, values: of.median_ns },
@@ -62,57 +53,36 @@ function InMesh({ of, range }: { of: VmClock; range: TimeRange }) {
     ],
     [of],
   )
-  const extent = useMemo((): [number, number] => {
-    const [start, end] = [range.from, range.to].map((at) => Date.parse(at) / 1_000) as [number, number]
-    // The newest step may end after the clock of this machine.
-    return [start, Math.max(end, (times.at(-1) ?? 0) + of.resolution_s)]
-  }, [range, times, of.resolution_s])
-  const moment = cursor === null ? undefined : times[cursor]
-  const isKnown = of.median_ns.some((value) => value !== null)
-  return (
-    <figure className={styles.clock}>
-      <figcaption>
-        <h3>{strings.inMesh(of.mesh.name)}</h3>
-        {isKnown &&
-          lines.map(({ label, colour, values }) => (
-            <span key={label} className={styles.value}>
-              <span className={styles.key} style={{ background: colour }} />
-              {label} <strong>{cursor === null ? extentWords(values) : formatDelay(values[cursor])}</strong>
-            </span>
-          ))}
-        <span className={styles.moment}>
-          {moment === undefined
-            ? strings.clockResolution(of.resolution_s)
-            : formatMoment(new Date(moment * 1_000), clock)}
-        </span>
-      </figcaption>
-      {isKnown ? (
-        <div style={{ height: HEIGHT }}>
-          <SeriesChart
-            label={strings.clockSummary(
-              of.mesh.name,
-              lines.map(({ label, values }) => `${label} ${extentWords(values)}`).join('; '),
-            )}
-            times={times}
-            lines={lines}
-            range={extent}
-            shape="line"
-            least={LEAST_NS}
-            formatTicks={(values) => {
-              const { unit, labels } = tickLabels('clock_error', values)
-              return labels.map((label) => `${label} ${unit}`)
-            }}
-            height={HEIGHT}
-            group="vm-clocks"
-            clock={clock}
-            theme={theme}
-            onCursor={setCursor}
-            onZoom={onZoom}
-          />
-        </div>
-      ) : (
+  const heading = strings.inMesh(of.mesh.name)
+  if (of.median_ns.every((value) => value === null)) {
+    return (
+      <figure className={styles.clock}>
+        <figcaption>
+          <h3>{heading}</h3>
+        </figcaption>
         <p className={pageStyles.quiet}>{strings.noClockHistory}</p>
-      )}
-    </figure>
+      </figure>
+    )
+  }
+  return (
+    <VmHistory
+      heading={heading}
+      steps={of}
+      range={range}
+      lines={lines}
+      format={formatDelay}
+      extentWords={extentWords}
+      resolution={strings.clockResolution(of.resolution_s)}
+      summary={(values) => strings.clockSummary(of.mesh.name, values)}
+      shape="line"
+      least={LEAST_NS}
+      formatTicks={ticks}
+      group="vm-clocks"
+    />
   )
+}
+
+function ticks(values: number[]): string[] {
+  const { unit, labels } = tickLabels('clock_error', values)
+  return labels.map((label) => `${label} ${unit}`)
 }

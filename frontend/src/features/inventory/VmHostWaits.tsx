@@ -1,24 +1,20 @@
-import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { vmHostWaitsQuery } from '~/api/inventory'
 import type { VmHostWaits as Waits } from '~/api/types'
 import { newest, summary, type Values } from '~/charts/series/lines'
-import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import type { Line } from '~/charts/series/SeriesChart'
 import { tickLabels } from '~/lib/metrics'
 import type { Span, TimeRange } from '~/lib/spans'
-import { formatMoment } from '~/lib/time'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
-import { useClock } from '~/ui/clock'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
-import { useTime, useZoomTime } from '~/ui/time'
+import { useTime } from '~/ui/time'
 import { strings } from './hostWaitStrings'
+import { VmHistory } from './VmHistory'
 import styles from './vm.module.css'
 
-/** In pixels. */
-const HEIGHT = 170
 /** Least extent of the vertical axis, ns: timers of an idle VM are late by less. */
 const LEAST_NS = 200_000
 const KINDS = ['wake', 'receive', 'send', 'queue'] as const
@@ -50,11 +46,6 @@ function extentWords(values: Values): string {
 }
 
 function Chart({ waits, range }: { waits: Waits; range: TimeRange }) {
-  const clock = useClock()
-  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const onZoom = useZoomTime()
-  const [cursor, setCursor] = useState<number | null>(null)
-  const times = useMemo(() => waits.points_at.map((at) => Date.parse(at) / 1_000), [waits])
   const lines = useMemo(
     (): Line[] =>
       KINDS.map((kind, at) => ({
@@ -62,55 +53,32 @@ function Chart({ waits, range }: { waits: Waits; range: TimeRange }) {
       })),
     [waits],
   )
-  const extent = useMemo((): [number, number] => {
-    const [start, end] = [range.from, range.to].map((at) => Date.parse(at) / 1_000) as [number, number]
-    // The newest step may end after the clock of this machine.
-    return [start, Math.max(end, (times.at(-1) ?? 0) + waits.resolution_s)]
-  }, [range, times, waits.resolution_s])
-  const at = cursor ?? newest(waits.stalled_ratio)
-  const moment = cursor === null ? undefined : times[cursor]
-  if (at === null) return <p className={pageStyles.quiet}>{strings.none}</p>
+  const last = newest(waits.stalled_ratio)
+  if (last === null) return <p className={pageStyles.quiet}>{strings.none}</p>
   return (
-    <figure className={styles.clock}>
-      <figcaption>
-        {lines.map(({ label, colour, values }) => (
-          <span key={label} className={styles.value}>
-            <span className={styles.key} style={{ background: colour }} />
-            {label} <strong>{cursor === null ? extentWords(values) : formatDelay(values[cursor])}</strong>
-          </span>
-        ))}
-        <span className={styles.moment}>
-          {moment === undefined
-            ? strings.resolution(waits.resolution_s)
-            : formatMoment(new Date(moment * 1_000), clock)}
-        </span>
-      </figcaption>
-      <div style={{ height: HEIGHT }}>
-        <SeriesChart
-          label={strings.summary(lines.map(({ label, values }) => `${label} ${extentWords(values)}`).join('; '))}
-          times={times}
-          lines={lines}
-          range={extent}
-          shape="steps"
-          least={LEAST_NS}
-          formatTicks={ticks}
-          height={HEIGHT}
-          group="path"
-          clock={clock}
-          theme={theme}
-          onCursor={setCursor}
-          onZoom={onZoom}
-        />
-      </div>
-      <dl className={styles.facts}>
-        {facts(waits, at).map(([label, value]) => (
-          <div key={label} className={styles.row}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </figure>
+    <VmHistory
+      steps={waits}
+      range={range}
+      lines={lines}
+      format={formatDelay}
+      extentWords={extentWords}
+      resolution={strings.resolution(waits.resolution_s)}
+      summary={strings.summary}
+      shape="steps"
+      least={LEAST_NS}
+      formatTicks={ticks}
+      group="path"
+      below={(cursor) => (
+        <dl className={styles.facts}>
+          {facts(waits, cursor ?? last).map(([label, value]) => (
+            <div key={label} className={styles.row}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    />
   )
 }
 
