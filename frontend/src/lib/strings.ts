@@ -64,10 +64,7 @@ export const strings = {
       name: 'NoMora, free moves',
       line: 'As published, thresholds 105 and 110; running tasks may move at no price.',
     },
-    nomora: {
-      name: 'NoMora, own parameters',
-      line: 'The published flow network with the parameters below; no moves without preemption.',
-    },
+    nomora: { name: 'NoMora, own parameters', line: 'The published flow network with parameters set by the API.' },
     best: {
       name: 'Best placement',
       line: 'All tasks together, as recommendations place them; tasks move if the gain exceeds the cost of a move.',

@@ -3,7 +3,6 @@ import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { FindMoves } from './FindMoves'
 
@@ -40,7 +39,6 @@ test('moves are requested with the chosen policy, and their page opens once they
   const router = await showPage(<FindMoves />)
   await userEvent.click(screen.getByText('Advanced'))
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'NoMora, as published')
-  await fill(screen.getByLabelText(/Discount per second/), '0.5')
   await userEvent.click(screen.getByLabelText('Include the flow network'))
   await find()
   expect(await screen.findByText('placing tasks of 2 stars on 6 VMs')).toBeTruthy()
@@ -55,7 +53,6 @@ test('moves are requested with the chosen policy, and their page opens once they
       minutes: 30,
       objective: null,
       risk: null,
-      nomora: { p_m: 105, p_r: 110, gamma: 1001, omega: 0, beta: 0.5 },
     },
   ])
 })
@@ -68,7 +65,7 @@ test('a search that fails gives the reason, and the form keeps its choices', asy
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
   expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Paths count by' }).value).toBe('p99')
-  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99', nomora: null }])
+  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99' }])
 })
 
 test('a problem names the limits whose relaxation would help', async () => {

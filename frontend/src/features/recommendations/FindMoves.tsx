@@ -16,7 +16,6 @@ import { useMissing } from '~/ui/useMissing'
 import { Waiting } from '~/ui/Waiting'
 import { artifactsOf, BringingFields } from './BringingFields'
 import { OBJECTIVES, options, RISKS } from './names'
-import { PublishedParameters, parametersOf } from './PublishedParameters'
 import styles from './recommendations.module.css'
 import type { FindMovesSearch } from './search'
 import { strings } from './strings'
@@ -52,7 +51,6 @@ export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
         policy: form.get('policy') as RecommendationInput['policy'],
         risk: (form.get('risk') || null) as NonNullable<RecommendationInput['risk']> | null,
         explain: form.get('explain') !== null,
-        nomora: form.get('policy') === 'nomora' ? parametersOf(form) : null,
         artifacts,
         bringing_cost: bringing === '' ? null : Number(bringing) / 100,
         objective: (form.get('objective') || null) as NonNullable<RecommendationInput['objective']> | null,
@@ -132,7 +130,6 @@ export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
               onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
             />
             {policy === 'best' && <BringingFields />}
-            {policy === 'nomora' && <PublishedParameters />}
             {policy === 'nomora' && <Checkbox name="explain" label={strings.includeArcs} />}
           </div>
         </details>

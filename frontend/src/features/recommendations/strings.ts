@@ -26,13 +26,6 @@ export const strings = {
   artifactsWrong: (line: string) => `“${line}”: write application = artifact, each application once.`,
   bringingCost: 'Cost of bringing, % per minute',
   bringingCostHelp: 'A move must gain this much more for each minute of bringing its artifact. Empty: nothing.',
-  pM: 'VMs preferred up to (p_m)',
-  pR: 'Racks preferred up to (p_r)',
-  gamma: 'Cost of waiting (γ)',
-  omega: 'Cost of waiting per second (ω)',
-  beta: 'Discount per second of run (β)',
-  parametersHelp:
-    'Costs are 100 divided by the predicted performance: 105 is a loss of 5 %. With β above 0 a task that has run for long stays. The values shown are the published ones (UCAM-CL-TR-937, section 6.3).',
   parametersUsed: (p_m: number, p_r: number, gamma: number, omega: number, beta: number) =>
     `p_m ${p_m}, p_r ${p_r}, γ ${gamma}, ω ${omega}, β ${beta}.`,
   racksFromLabels: 'Racks are the labels “rack” of VMs, pods are zones.',

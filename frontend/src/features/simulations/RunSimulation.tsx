@@ -19,10 +19,10 @@ import { strings } from './strings'
 
 type Policy = SimulationRun['policies'][number]
 
-const POLICY_OPTIONS = Object.entries(SIMULATED_POLICIES).map(([value, { name }]) => ({ value, label: name }))
+const POLICY_OPTIONS = Object.entries(SIMULATED_POLICIES)
+  .filter(([value]) => value !== 'nomora') // needs parameters
+  .map(([value, { name }]) => ({ value, label: name }))
 const FIRST_POLICIES: Policy[] = ['random', 'nomora_105_110', 'nomora_preempt_beta0', 'best']
-/** Cost points of a waiting task: more than the worst placement costs. */
-const WAITING_COST = 1_001
 /** Machines per rack and racks per pod: the source's small cluster, and the data centre of Facebook. */
 const TOPOLOGIES = { '48/16': [48, 16], '192/48': [192, 48] } as const
 
@@ -31,7 +31,6 @@ export function RunSimulation() {
   const run = useRunSimulation()
   const [jobId, setJobId] = useState<string | null>(null)
   const [policies, setPolicies] = useState<string[]>(FIRST_POLICIES)
-  const [preemption, setPreemption] = useState(false)
   const [mix, setMix] = useState(PUBLISHED_MIX)
   const missing = useMissing({
     policies: policies.length === 0 ? strings.choosePolicy : null,
@@ -60,15 +59,7 @@ export function RunSimulation() {
         moves_max: form.get('moves_max') ? number('moves_max') : null,
         start_at_random: form.get('start_at_random') !== null,
         seed: number('seed'),
-        preemption,
-        nomora: {
-          p_m: number('p_m'),
-          p_r: number('p_r'),
-          omega: number('omega'),
-          gamma: number('gamma'),
-          beta: number('beta'),
-          aggregate: true,
-        },
+        preemption: false,
       },
       { onSuccess: ({ id }) => setJobId(id) },
     )
@@ -153,26 +144,6 @@ export function RunSimulation() {
             <Checkbox name="start_at_random" label={strings.startAtRandom} />
           </div>
           <MixFields mix={mix} onChange={setMix} error={missing.at('mix')} />
-          <p className={pageStyles.lead}>{strings.nomoraLead}</p>
-          <div className={pageStyles.form}>
-            <NumberField name="p_m" label={strings.pM} min={0} defaultValue={105} required w={150} />
-            <NumberField name="p_r" label={strings.pR} min={0} defaultValue={110} required w={150} />
-            <NumberField
-              name="gamma"
-              label={strings.gamma}
-              min={WAITING_COST}
-              defaultValue={WAITING_COST}
-              required
-              w={190}
-            />
-            <NumberField name="omega" label={strings.omega} min={0} step="any" defaultValue={0} required w={190} />
-            <NumberField name="beta" label={strings.beta} min={0} step="any" defaultValue={0} required w={190} />
-            <Checkbox
-              label={strings.withPreemption}
-              checked={preemption}
-              onChange={({ currentTarget }) => setPreemption(currentTarget.checked)}
-            />
-          </div>
         </details>
         <Button type="submit" loading={run.isPending} onClick={missing.onAttempt} mt="sm">
           {strings.simulate}
