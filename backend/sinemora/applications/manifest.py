@@ -23,20 +23,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
 
-_WHEN_SAID = (
-    "description",
-    "reference_us",
-    "objective",
-    "kept_share",
-    "moves_max",
-    "moves_per_day",
-    "move_cost",
-    "leaves_region",
-    "moves_for_others",
-    "per_vm_max",
-    "per_host_max",
-    "per_zone_max",
-)
+_WHEN_SAID = ("description", "reference_us", *service.PLAIN[1:])
 _DEFAULTS = {"move_cost": (MOVE_COST,), "reference_us": (None,)}
 _OF_TASK = ("root", "pinned", "slots", "cpu_millicores", "memory_mib")
 _DEFAULT_OF_TASK = {"root": False, "pinned": False, "slots": 1, "cpu_millicores": 0, "memory_mib": 0}

@@ -32,7 +32,7 @@ class _Named(Protocol):
 
 
 Thing = TypeVar("Thing", bound=_Named)
-_PLAIN = (
+PLAIN = (
     "description",
     "objective",
     "kept_share",
@@ -66,7 +66,7 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
         name=body.name,
         mesh_id=mesh_id,
         reference_us=body.reference_us,
-        **{field: getattr(body, field) for field in _PLAIN},
+        **{field: getattr(body, field) for field in PLAIN},
     )
     _attach(application, attach.by_reference(session, body.curve, body.curve_number))
     contracts.check(session, application)
@@ -93,7 +93,7 @@ def update_application(
     if body.curve is not None or "curve_number" in changes:
         reference = body.curve or attach.entries(session, [application])[application.id].id
         _attach(application, attach.by_reference(session, reference, body.curve_number))
-    for field in (*_PLAIN, "reference_us"):
+    for field in (*PLAIN, "reference_us"):
         if field in changes:
             setattr(application, field, changes[field])
     if contracts.FIELDS & set(changes):

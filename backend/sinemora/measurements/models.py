@@ -31,6 +31,12 @@ _BY_TIME: dict[str, Any] = {"postgresql_partition_by": "RANGE (started_at)"}
 _AT = DateTime(timezone=True)
 
 
+def _key(*names: str) -> tuple[Column[Any], ...]:
+    """Return columns of a primary key, in order: keys of VMs and meshes, blocks, the start of a window."""
+    types: dict[str, Any] = {"started_at": _AT, "block": SmallInteger}
+    return tuple(Column(name, types.get(name, Integer), primary_key=True, autoincrement=False) for name in names)
+
+
 def _block_of_a_window() -> tuple[Column[int] | Column[bytes], ...]:
     """Return the columns after the key of all tables of frames; `n` targets in the order of the roster."""
     return (
@@ -45,11 +51,7 @@ def _block_of_a_window() -> tuple[Column[int] | Column[bytes], ...]:
 probe_frames = Table(
     "probe_frames",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-    Column("started_at", _AT, primary_key=True),
-    Column("vm_key", Integer, primary_key=True, autoincrement=False),
-    Column("block", SmallInteger, primary_key=True, autoincrement=False),
+    *_key("tenant_key", "mesh_key", "started_at", "vm_key", "block"),
     *_block_of_a_window(),
     Column("sketch", LargeBinary, nullable=False),
     Column("received_at", _AT, nullable=False, server_default=func.now()),
@@ -68,11 +70,7 @@ probe_frames = Table(
 probe_frames_1m = Table(
     "probe_frames_1m",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-    Column("started_at", _AT, primary_key=True),
-    Column("vm_key", Integer, primary_key=True, autoincrement=False),
-    Column("block", SmallInteger, primary_key=True, autoincrement=False),
+    *_key("tenant_key", "mesh_key", "started_at", "vm_key", "block"),
     *_block_of_a_window(),
     Column("sketch", LargeBinary, nullable=False),
     Column("frames", Integer, nullable=False),
@@ -90,11 +88,7 @@ def _tier(table: str, source: str) -> Table:
     return Table(
         table,
         Base.metadata,
-        Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-        Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-        Column("started_at", _AT, primary_key=True),
-        Column(source, Integer, primary_key=True, autoincrement=False),
-        Column("block", SmallInteger, primary_key=True, autoincrement=False),
+        *_key("tenant_key", "mesh_key", "started_at", source, "block"),
         Column("roster_key", Integer, nullable=False),
         Column("n", SmallInteger, nullable=False),
         Column("stats", LargeBinary, nullable=False),
@@ -139,10 +133,7 @@ rosters = Table(
 path_latest = Table(
     "path_latest",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-    Column("vm_key", Integer, primary_key=True, autoincrement=False),
-    Column("block", SmallInteger, primary_key=True, autoincrement=False),
+    *_key("tenant_key", "mesh_key", "vm_key", "block"),
     Column("started_at", _AT, nullable=False),
     *_block_of_a_window(),
     Column("received_at", _AT, nullable=False, server_default=func.now()),
@@ -158,8 +149,7 @@ path_latest = Table(
 path_latest_meshes = Table(
     "path_latest_meshes",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    *_key("tenant_key", "mesh_key"),
     prefixes=["UNLOGGED"],
 )
 
@@ -167,11 +157,7 @@ path_latest_meshes = Table(
 spikes = Table(
     "spikes",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-    Column("started_at", _AT, primary_key=True),
-    Column("source_key", Integer, primary_key=True, autoincrement=False),
-    Column("target_key", Integer, primary_key=True, autoincrement=False),
+    *_key("tenant_key", "mesh_key", "started_at", "source_key", "target_key"),
     Column("window_s", SmallInteger, nullable=False),
     Column("max_ns", BigInteger, nullable=False),
     Column("median_ns", BigInteger, nullable=False),
@@ -184,9 +170,7 @@ spikes = Table(
 vm_traffic = Table(
     "vm_traffic",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("vm_key", Integer, primary_key=True, autoincrement=False),
-    Column("started_at", _AT, primary_key=True),
+    *_key("tenant_key", "vm_key", "started_at"),
     Column("window_s", SmallInteger, nullable=False),
     Column("elapsed_ms", Integer, nullable=False),
     Column("bytes_sent", BigInteger),
@@ -215,10 +199,7 @@ vm_traffic = Table(
 vm_connections = Table(
     "vm_connections",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("vm_key", Integer, primary_key=True, autoincrement=False),
-    Column("started_at", _AT, primary_key=True),
-    Column("peer_key", Integer, primary_key=True, autoincrement=False),
+    *_key("tenant_key", "vm_key", "started_at", "peer_key"),
     Column("connections", Integer, nullable=False),
     Column("segments_sent", BigInteger, nullable=False),
     Column("segments_retransmitted", BigInteger, nullable=False),
@@ -235,9 +216,7 @@ vm_connections = Table(
 clocks_latest = Table(
     "clocks_latest",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-    Column("vm_key", Integer, primary_key=True, autoincrement=False),
+    *_key("tenant_key", "mesh_key", "vm_key"),
     Column("started_at", _AT, nullable=False),
     Column("window_s", SmallInteger, nullable=False),
     Column("clocks", LargeBinary, nullable=False),
@@ -255,9 +234,7 @@ clocks_latest = Table(
 corrections = Table(
     "corrections",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-    Column("started_at", _AT, primary_key=True),
+    *_key("tenant_key", "mesh_key", "started_at"),
     Column("ended_at", _AT, nullable=False),
     Column("shifts", LargeBinary, nullable=False),
     Column("loops", Integer, nullable=False),
@@ -298,7 +275,7 @@ aged_objects = Table(
 aging_runs = Table(
     "aging_runs",
     Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    *_key("tenant_key"),
     Column("started_at", _AT, nullable=False),
     Column("ended_at", _AT, nullable=False),
     Column("objects", Integer, nullable=False),
