@@ -116,14 +116,17 @@ def module_of(tag: str, operations: list[Operation], schemas: dict[str, Schema])
         ("from datetime import datetime", "datetime"),
         ("from uuid import UUID", "UUID"),
     ]
-    lines = [HEADER.format(title=f"Operations with the tag `{tag}`.")]
+    lines = [HEADER.format(title=f"Operations with the tag `{tag}`."), "from __future__ import annotations\n"]
     lines += [line for line, word in imports if word in text]
-    typing = [word for word in ("Any", "Literal") if word in text]
+    # Models are for type checkers alone: a program that asks one thing does not wait for hundreds of classes.
+    has_models = "models." in text
+    typing = [word for word in ("Any", "Literal") if word in text] + ["TYPE_CHECKING"] * has_models
     lines += [f"from typing import {', '.join(typing)}"] if typing else []
-    lines += ["", "from sinemora_client import models"] if "models." in text else [""]
-    lines.append("from sinemora_client.calls import Calls")
+    lines += ["", "from sinemora_client.calls import Calls"]
     if "segment(" in text:
         lines.append("from sinemora_client.transport import segment")
+    if has_models:
+        lines += ["", "if TYPE_CHECKING:", "    from sinemora_client import models"]
     return (
         "\n".join(
             [

@@ -1,25 +1,29 @@
 """The client: an operation of the API is a method, named after its `operationId`."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import httpx2
 
 from sinemora_client import profiles
 from sinemora_client.errors import JobFailed, JobTimeout
-from sinemora_client.models import JobRead
 from sinemora_client.operations import Operations
 from sinemora_client.retries import Retries
 from sinemora_client.transport import Transport
+
+if TYPE_CHECKING:
+    from sinemora_client.models import JobRead
 
 _OVER = ("succeeded", "failed", "cancelled")
 _SHOWN_EACH_S = 2
 _WAIT_MAX_S = 30
 
-Progress = Callable[[JobRead], None]
+Progress: TypeAlias = "Callable[[JobRead], None]"
 
 
 class Client(Operations):

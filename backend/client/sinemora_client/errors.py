@@ -1,14 +1,17 @@
 """Errors of the client. Refusals of the API are problem details (RFC 9457) with a stable `code`."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from sinemora_client.models import JobRead
+if TYPE_CHECKING:
+    from sinemora_client.models import JobRead
 
 
 class SinemoraError(Exception):

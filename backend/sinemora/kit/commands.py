@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Any, Concatenate, ParamSpec
+from typing import IO, TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 from typer import Exit, Option, Typer
 
-from sinemora.kit import yaml_text
 from sinemora.kit.percent import percent
 from sinemora_client import Client, SinemoraError
-from sinemora_client.models import JobRead
 from sinemora_client.profiles import KEY, Profile, ProfileError, key_of_environment, load
+
+if TYPE_CHECKING:
+    from sinemora_client.models import JobRead
 
 P = ParamSpec("P")
 Command = Callable[..., None]
@@ -115,11 +116,11 @@ class Terminal(Client):
             return response.json()
         return self.result(response.json(), on_progress=Progress())
 
-    def finished(self, job: JobRead) -> JobRead:
+    def finished(self, job: "JobRead") -> "JobRead":
         """Wait for the end of a job and return it; show its progress. Raises `JobFailed` unless it succeeded."""
         return self.wait(job, on_progress=Progress())
 
-    def result_of(self, job: JobRead) -> dict[str, Any]:
+    def result_of(self, job: "JobRead") -> dict[str, Any]:
         """Wait for the end of a job and return its `result`; show its progress. Raises `JobFailed`."""
         return self.finished(job)["result"] or {}
 
@@ -142,7 +143,7 @@ class Progress:
     def __init__(self) -> None:
         self._printed = ""
 
-    def __call__(self, job: JobRead) -> None:
+    def __call__(self, job: "JobRead") -> None:
         """Show the state of the job, unless it is shown already."""
         over = job["state"] in ("succeeded", "failed", "cancelled")
         share = "" if job["progress"] is None else f" {percent(job['progress'], 0)}"
@@ -203,6 +204,8 @@ def _access(url: str | None, key: str | None, profile: str | None) -> Profile:
 
 def _public_url() -> str:
     # Imported here: settings take longer to load than most commands take.
+    if address := os.environ.get("SINEMORA_PUBLIC_URL"):
+        return address
     from sinemora.kit.config import settings
 
     return settings().public_url
@@ -284,6 +287,8 @@ def yaml_of(file: Path) -> dict[str, Any]:
 
     Raises `CommandError`.
     """
+    from sinemora.kit import yaml_text  # few commands read a file
+
     try:
         document = yaml_text.load(bytes_of(file))
     except yaml_text.YamlError as error:
