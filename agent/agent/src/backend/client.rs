@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use ureq::http::{HeaderMap, Method, Request, header};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 
 use super::answer::{Answer, Timing, retry_after};
-use super::no_answer;
+use super::{no_answer, pinned};
 use crate::calendar::{self, LATEST_NS};
 use crate::config::{BackendUrl, Trust};
 use crate::timestamp::boot_now_ns;
@@ -82,9 +84,7 @@ impl std::error::Error for CallError {}
 impl Client {
     /// Create a client that trusts the authorities of `trust`.
     pub fn new(backend: BackendUrl, trust: &Trust) -> Result<Self, CallError> {
-        let tls = TlsConfig::builder().root_certs(authorities(trust)?).build();
         let mut config = ureq::Agent::config_builder()
-            .tls_config(tls)
             .http_status_as_error(false)
             // A redirect would send the credential to another host, and turn the POST of a report into a GET.
             .max_redirects(0)
@@ -94,8 +94,22 @@ impl Client {
         if backend.is_loopback() {
             config = config.proxy(None);
         }
+        let agent = match &trust.ca_pin {
+            None => {
+                let tls = TlsConfig::builder().root_certs(authorities(trust)?);
+                config.tls_config(tls.build()).build().new_agent()
+            }
+            Some(pin) => {
+                let tls = Arc::new(pinned::client_config(pin.clone()));
+                let connector =
+                    ().chain(ConnectProxyConnector::default())
+                        .chain(TcpConnector::default())
+                        .chain(pinned::PinnedConnector(tls));
+                ureq::Agent::with_parts(config.build(), connector, DefaultResolver::default())
+            }
+        };
         Ok(Self {
-            agent: config.build().new_agent(),
+            agent,
             backend,
             authorization: None,
         })
@@ -315,7 +329,7 @@ mod tests {
         std::fs::write(&path, "hello").unwrap();
         let trust = |path: &Path| Trust {
             ca_file: Some(path.to_owned()),
-            ca_only: false,
+            ..Trust::default()
         };
         let error = authorities(&trust(&path)).unwrap_err().to_string();
         assert!(

@@ -3,6 +3,7 @@
 mod answer;
 mod client;
 mod no_answer;
+pub mod pinned;
 
 pub use answer::{Answer, Problem, Verdict};
 pub use client::{Body, CallError, Client};

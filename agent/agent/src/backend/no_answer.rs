@@ -43,6 +43,10 @@ fn certificate_hint(error: &CertificateError) -> &'static str {
             "its certificate is not from an authority this agent trusts: set ca_file to the right one, or find out who \
              intercepts the connection"
         }
+        E::ApplicationVerificationFailure => {
+            "its public key is not the one of ca_pin: copy a new line from \"Add a VM\" if the backend was set up anew, or \
+             find out who intercepts the connection"
+        }
         E::Expired | E::ExpiredContext { .. } => {
             "its certificate has expired: renew it on the backend, or correct this machine's clock if that is ahead"
         }

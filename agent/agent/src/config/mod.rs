@@ -14,7 +14,7 @@ pub use file::write_settings;
 pub use layers::{Layers, RawValue, Source};
 pub use limits::LocalLimits;
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, Program, SETTINGS, Setting, find};
-pub use trust::Trust;
+pub use trust::{Pin, Trust};
 pub use values::{BackendUrl, LogFormat, TrafficChoice, Zone};
 
 use crate::cloud::METADATA_URL;
@@ -118,6 +118,7 @@ impl Config {
         let trust = Trust {
             ca_file: values::get(layers, "ca_file", values::path)?,
             ca_only: values::get(layers, "ca_only", values::truth)?.unwrap_or(false),
+            ca_pin: values::get(layers, "ca_pin", Pin::parse)?,
         };
         if trust.ca_only && trust.ca_file.is_none() {
             return Err(ConfigError::new(

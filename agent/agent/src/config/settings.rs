@@ -39,13 +39,14 @@ const OF_TRANSFER: [&str; 7] = [
 ];
 
 /// Settings of the agent that `sinemora-transfer` follows, too.
-const OF_BOTH: [&str; 9] = [
+const OF_BOTH: [&str; 10] = [
     "backend",
     "listen_address",
     "probe_address",
     "state_dir",
     "ca_file",
     "ca_only",
+    "ca_pin",
     "insecure_http",
     "log_level",
     "log_format",
@@ -303,6 +304,13 @@ pub static SETTINGS: &[Setting] = &[
         default: Some("false"),
         help: "Trust only ca_file, not the system's authorities: pins the backend's certificate",
         is_switch: true,
+    },
+    Setting {
+        key: "ca_pin",
+        value_name: "PIN",
+        default: None,
+        help: "Trust only the backend with this public key (sha256//…), whoever signed its certificate; ca_file is then not used",
+        is_switch: false,
     },
     Setting {
         key: "insecure_http",

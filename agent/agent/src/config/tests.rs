@@ -121,6 +121,7 @@ fn every_wrong_value_names_its_setting_and_what_would_be_right() {
             "--insecure-http must be true or false",
         ),
         ("ca_file", "ca.pem", "--ca-file must be an absolute path"),
+        ("ca_pin", "sha256//YQ==", "--ca-pin must be sha256//"),
         (
             "log_level",
             "loud",

@@ -12,7 +12,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use sinemora_agent::backend::Client;
-use sinemora_agent::config::{BackendUrl, Trust};
+use sinemora_agent::config::{BackendUrl, Pin, Trust};
 
 use crate::backend::{FakeBackend, PATIENCE, json, reply};
 use crate::process::agent;
@@ -40,15 +40,7 @@ fn authority(folder: &Path, host: &str) {
         folder,
         &format!("req {KEY} -keyout server.key -out server.csr -subj /CN={host}"),
     );
-    std::fs::write(
-        folder.join("names"),
-        format!("subjectAltName=DNS:{host},IP:127.0.0.1"),
-    )
-    .unwrap();
-    openssl(
-        folder,
-        "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
-    );
+    signed_with(folder, &format!("subjectAltName=DNS:{host},IP:127.0.0.1"));
 }
 
 /// Put a TLS server in front of a backend. A connection is closed when either end closes it.
@@ -100,8 +92,18 @@ fn pump(
 }
 
 fn ask(url: &str, ca_file: Option<PathBuf>, ca_only: bool) -> Result<u16, String> {
-    let backend = BackendUrl::parse(url, false).unwrap();
-    let client = Client::new(backend, &Trust { ca_file, ca_only }).unwrap();
+    ask_with(
+        url,
+        &Trust {
+            ca_file,
+            ca_only,
+            ca_pin: None,
+        },
+    )
+}
+
+fn ask_with(url: &str, trust: &Trust) -> Result<u16, String> {
+    let client = Client::new(BackendUrl::parse(url, false).unwrap(), trust).unwrap();
     let answer = client.get("/readyz", None, PATIENCE);
     answer
         .map(|answer| answer.status)
@@ -271,6 +273,28 @@ fn a_faulty_certificate_is_explained_with_what_would_be_right() {
             assert!(error.contains(word), "{name}: {word:?} is not in {error}");
         }
     }
+}
+
+#[test]
+fn the_holder_of_the_pinned_key_is_trusted_whatever_its_certificate_says() {
+    let own = tempfile::tempdir().unwrap();
+    authority(own.path(), "backend.test");
+    let pin = Pin::of(&CertificateDer::from_pem_file(own.path().join("server.pem")).unwrap());
+    let trust = |pin: Pin| Trust {
+        ca_pin: Some(pin),
+        ..Trust::default()
+    };
+    signed_with(own.path(), "subjectAltName=DNS:other.test");
+    signed_between(own.path(), "20200101000000Z", "20210101000000Z");
+    let backend = FakeBackend::start(|_| reply(204));
+    let url = format!("https://{}", with_tls(own.path(), &backend));
+    assert_eq!(ask_with(&url, &trust(pin.unwrap())), Ok(204));
+    let other = Pin::of(&CertificateDer::from_pem_file(own.path().join("ca.pem")).unwrap());
+    let error = ask_with(&url, &trust(other.unwrap())).unwrap_err();
+    assert!(
+        error.contains("not the one of ca_pin: copy a new line"),
+        "{error}"
+    );
 }
 
 /// Serve TLS with openssl, which takes certificates that rustls does not serve.

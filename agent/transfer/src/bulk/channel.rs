@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::crypto::ring;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::version::TLS13;
-use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, Error, ServerConfig, ServerConnection,
-    SignatureScheme, StreamOwned,
-};
+use rustls::{ClientConfig, ClientConnection, ServerConfig, ServerConnection, StreamOwned};
+use sinemora_agent::backend::pinned;
+use sinemora_agent::config::Pin;
 
 use super::order::BulkOrder;
 
@@ -41,27 +39,21 @@ impl Tls {
                 .map_err(|error| format!("the certificate is not base64: {error}"))
         };
         let certificate = CertificateDer::from(decode(certificate)?);
-        let provider = Arc::new(ring::default_provider());
-        let client = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(&[&TLS13])
-            .map_err(|error| error.to_string())?
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Pinned {
-                certificate: certificate.clone(),
-                provider: Arc::clone(&provider),
-            }))
-            .with_no_client_auth();
+        // The backend gave the certificate to both ends: senders accept no other key.
+        let pin = Pin::of(&certificate).map_err(|error| error.to_string())?;
+        let client = pinned::client_config(pin);
         let server = match &order.certificate_key {
             None => None,
             Some(key) => {
                 let key = PrivatePkcs8KeyDer::from(decode(key)?);
-                let config = ServerConfig::builder_with_provider(provider)
-                    .with_protocol_versions(&[&TLS13])
-                    .and_then(|builder| {
-                        builder
-                            .with_no_client_auth()
-                            .with_single_cert(vec![certificate], key.into())
-                    });
+                let config =
+                    ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+                        .with_protocol_versions(&[&TLS13])
+                        .and_then(|builder| {
+                            builder
+                                .with_no_client_auth()
+                                .with_single_cert(vec![certificate], key.into())
+                        });
                 Some(Arc::new(config.map_err(|error| error.to_string())?))
             }
         };
@@ -89,55 +81,4 @@ impl Tls {
 
 fn without() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, "the order has no certificate")
-}
-
-/// Accepts one certificate alone: the backend gave it to both ends.
-#[derive(Debug)]
-struct Pinned {
-    certificate: CertificateDer<'static>,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Pinned {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        if *end_entity == self.certificate {
-            Ok(ServerCertVerified::assertion())
-        } else {
-            Err(Error::General(
-                "the receiver has another certificate".to_owned(),
-            ))
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _certificate: &CertificateDer<'_>,
-        _signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Err(Error::General("TLS 1.2 is not used".to_owned()))
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
-    }
 }
