@@ -39,6 +39,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
     SINEMORA_OWNER_PASSWORD: password,
     SINEMORA_DEMO_AGENTS: '4',
     SINEMORA_DEMO_STORY: 'off',
+    SINEMORA_AGENTS_URL: `http://127.0.0.1:${port}`,
     SINEMORA_ALERT_SETTLING_S: '0',
     SINEMORA_FRONTEND_DIR: frontend,
     SINEMORA_OIDC_ISSUER: `http://127.0.0.1:${providerPort}`,

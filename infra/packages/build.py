@@ -57,8 +57,15 @@ def packages(machine: str, folder: Path) -> None:
     archive(folder / f"{name}.tar.gz")
 
 
+def offer_demonstration() -> None:
+    """Offer the agent that `make up` has built for its demonstration, for Linux as new as here; packages stay."""
+    DIST.mkdir(exist_ok=True)
+    if not list(DIST.glob(f"*{platform.machine()}.deb")):
+        offer_archive(AGENT / "target" / "debug" / static.PROGRAMS[0], DIST)
+
+
 def offer_archive(binary: Path, folder: Path) -> None:
-    """Write the archive and the install script of any binary of the agent into `folder`, for tests."""
+    """Write the archive and the install script of any binary of the agent into `folder`."""
     stage(binary)
     archive(folder / f"sinemora-agent-{version()}-{platform.machine()}.tar.gz")
     offer(folder)
@@ -147,4 +154,4 @@ def run(command: Sequence[str | Path], folder: Path, env: "os._Environ[str] | di
 
 
 if __name__ == "__main__":
-    main()
+    offer_demonstration() if sys.argv[1:] == ["demonstration"] else main()

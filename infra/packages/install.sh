@@ -3,8 +3,9 @@
 #
 #   curl -fsSL https://sinemora.example/packages/install.sh | sudo sh -s -- --backend https://sinemora.example --token sme_…
 #
-# Packages and archive hold one static binary for every Linux of the processor: it needs no library, and no version of
-# glibc. The download is checked against the sums below before anything is installed; with `--public-key FILE` the sums
+# `--ca-pin sha256//…` names the public key of a backend whose certificate no authority of this machine has signed.
+# Packages and archive of `make packages` hold one static binary for every Linux of the processor: it needs no library,
+# and no version of glibc. The download is checked against the sums below before anything is installed; with `--public-key FILE` the sums
 # are those that were signed with the private key of FILE. Further `--key value` pairs are settings of the agent
 # (`--zone-name eu-west-1a`); those of sinemora-transfer (`--artifacts true`) also start its service. A later run installs another version, newer or older, and keeps settings and identity.
 set -eu
@@ -16,7 +17,7 @@ SUMS='
 say() { printf '%s\n' "$*" >&2; }
 die() { say "install.sh: $*"; exit 1; }
 
-backend='' token='' key='' settings='' transfer=''
+backend='' token='' key='' pin='' settings='' transfer=''
 while [ $# -gt 0 ]; do
     case "$1" in
     --insecure-http) settings="$settings --insecure-http=true"; shift; continue ;;
@@ -29,6 +30,7 @@ while [ $# -gt 0 ]; do
     --backend) backend=${2%/} ;;
     --token) token=$2 ;;
     --public-key) key=$2 ;;
+    --ca-pin) pin=$2; settings="$settings $1='$2'" ;;
     *[!a-z-]*) die "unknown argument: $1" ;;
     --artifacts* | --bulk-*) transfer="$transfer $1='$2'" ;;
     *) settings="$settings $1='$2'" ;;
@@ -53,7 +55,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fetch() {
     say "Fetching $backend/packages/$1"
-    if command -v curl >/dev/null 2>&1; then curl -fsSL -o "$folder/$1" "$backend/packages/$1"
+    if [ -n "$pin" ]; then curl -fsSL --insecure --pinnedpubkey "$pin" -o "$folder/$1" "$backend/packages/$1"
+    elif command -v curl >/dev/null 2>&1; then curl -fsSL -o "$folder/$1" "$backend/packages/$1"
     elif command -v wget >/dev/null 2>&1; then wget -q -O "$folder/$1" "$backend/packages/$1"
     else die "neither curl nor wget is installed"
     fi || die "$backend/packages/$1 cannot be fetched; nothing was installed"
@@ -68,8 +71,11 @@ if [ -n "$key" ]; then
         >/dev/null 2>&1 || die "the checksums of $backend are not signed with the key of $key; nothing was installed"
     SUMS=$(cat "$folder/SHA256SUMS")
 fi
-file=$(printf '%s\n' "$SUMS" | sed -n "s/^[0-9a-f]*  \(.*$machine\.$kind\)\$/\1/p")
-[ -n "$file" ] || die "there is no $kind package for $machine on $backend"
+offered() { printf '%s\n' "$SUMS" | sed -n "s/^[0-9a-f]*  \(.*$machine\.$1\)\$/\1/p"; }
+file=$(offered "$kind")
+# `make up` packs the agent it builds as an archive alone; `make packages` adds packages.
+[ -n "$file" ] || { kind=tar.gz; file=$(offered "$kind"); }
+[ -n "$file" ] || die "there is no package for $machine on $backend"
 fetch "$file"
 printf '%s\n' "$SUMS" | grep "  $file\$" >"$folder/sums"
 (cd "$folder" && sha256sum -c sums >/dev/null) || die "the checksum of $file does not match; nothing was installed"
@@ -79,6 +85,9 @@ deb) dpkg -i "$folder/$file" >/dev/null ;;
 rpm) rpm -U --replacepkgs --oldpackage "$folder/$file" ;;
 tar.gz) tar -xzf "$folder/$file" -C / --no-same-owner ;;
 esac
+
+PATH=$PATH:/usr/local/bin sinemora-agent --version >/dev/null 2>&1 ||
+    die "the agent of $backend cannot run here: it was built there for a newer Linux. Run make packages in its checkout, which builds one for every Linux, then this again"
 
 mkdir -p /etc/sinemora
 umask 077

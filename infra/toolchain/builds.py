@@ -19,6 +19,7 @@ PACKAGES = VENV / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/
 _MEND = "mend what the log names"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
 _PROGRAMS = ("sinemora-agent", "sinemora-transfer", "sinemora-guard")
+_OFFERED = ROOT / "agent" / "dist" / "install.sh"
 _NOT_OF_THE_AGENT = ("bench", "fuzz", "guests", "interop", "solver", "tail", "target", "dist")
 _FRONTEND_INPUTS = ["src", "help", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
 
@@ -120,9 +121,22 @@ def agent_release(log: Log) -> str:
     return _agent("release", log)
 
 
+def agent_archive(log: Log) -> str:
+    """Pack the agent of the demonstration into `agent/dist` for VMs of one's own, unless `make packages` has."""
+    return unless_unchanged(
+        "agent-archive",
+        _agent_inputs("dev"),
+        [_OFFERED],
+        lambda: log.run([sys.executable, "build.py", "demonstration"], _MEND, ROOT / "infra" / "packages"),
+    )
+
+
 def agent_is_built() -> bool:
-    """Return True when the agent of the demonstration is built from the sources as they are."""
-    return "cargo" in remembered() and unchanged("agent-dev", _agent_inputs("dev"), _agent_outputs("dev"))
+    """Return True when the agent of the demonstration is built, and packed, from the sources as they are."""
+    if "cargo" not in remembered():
+        return False
+    now = _agent_inputs("dev")
+    return unchanged("agent-dev", now, _agent_outputs("dev")) and unchanged("agent-archive", now, [_OFFERED])
 
 
 def _agent(profile: str, log: Log) -> str:

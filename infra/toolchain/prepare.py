@@ -54,6 +54,7 @@ RUST = Step("Rust", "rust", tools.rust, packages=tools.rust_missing)
 RUST_LINT = Step("clippy and rustfmt", "rust-lint", tools.rust_lint, ("rust",), tools.rust_lint_missing)
 NATIVE = Step("Building the native module", "native", builds.native, ("rust", "backend"))
 AGENT = Step("Building the agent", "agent", builds.agent, ("rust",))
+AGENT_ARCHIVE = Step("Packing the agent", "agent-archive", builds.agent_archive, ("agent",))
 AGENT_RELEASE = Step("Building the agent for release", "agent-release", builds.agent_release, ("rust",))
 CHROMIUM = Step("Chromium", "chromium", tools.chromium, packages=tools.chromium_missing)
 CURL = Step("curl", "curl", tools.curl, packages=tools.curl_missing)
@@ -94,7 +95,7 @@ GOALS = {
     "test-backend": [*PRODUCT, AGENT, CURL, NETWORK, PROXY, COMPOSE, REDIS, DNS, NODE, SUPPLY_CHAIN, GO, VERSITYGW],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES, FRONTEND_GENERATED],
     "agent": [RUST, RUST_LINT, OPENSSL],
-    "agent-build": [RUST, AGENT],
+    "agent-build": [RUST, AGENT, AGENT_ARCHIVE],
     "test-interop": [*PRODUCT, AGENT, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
     "bench-agent": [*PRODUCT, AGENT_RELEASE, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
     "bench-scale": [*PRODUCT, CURL],

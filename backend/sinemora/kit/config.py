@@ -27,6 +27,7 @@ _ADDRESSES = {
     "database_archive_url": _POSTGRES,
     "redis_url": (("redis", "rediss", "unix"), "redis://:PASSWORD@HOST:6379/0 or unix:///path/to/socket?db=0"),
     "public_url": (("http", "https"), "https://sinemora.example.com"),
+    "agents_url": (("http", "https"), "https://gateway.example.com:8430"),
     "traces_url": (("http", "https"), "http://collector:4318/v1/traces"),
     "oidc_issuer": (("http", "https"), "https://login.example.com/realms/noc"),
     "storage_endpoint": (("http", "https"), "https://s3.example.com"),
@@ -57,6 +58,8 @@ class Settings(ArchiveSettings, FolderSettings):
     host: str = "127.0.0.1"
     port: int = Field(8420, ge=1, le=65535)
     public_url: str = ""
+    agents_url: str = ""
+    agents_pin: str = Field("", pattern=r"^(sha256//[A-Za-z0-9+/]{43}=)?$")
     frontend_dir: Path | None = None
     packages_dir: Path | None = None
 
@@ -164,7 +167,7 @@ class Settings(ArchiveSettings, FolderSettings):
 
     @field_validator(
         *("database_url", "database_owner_url", "database_system_url", "database_archive_url"),
-        *("redis_url", "public_url", "traces_url", "oidc_issuer", "storage_endpoint"),
+        *("redis_url", "public_url", "agents_url", "traces_url", "oidc_issuer", "storage_endpoint"),
     )
     @classmethod
     def _address(cls, url: str, info: ValidationInfo) -> str:
@@ -177,8 +180,8 @@ class Settings(ArchiveSettings, FolderSettings):
             good = False
         if url and not (good and (parts.netloc or parts.scheme not in _NEED_HOST)):
             raise ValueError(f"should look like {example}")
-        if info.field_name == "public_url" and (parts.path.strip("/") or parts.query or parts.fragment):
-            raise ValueError(f"should end after its host, as {example} does: the console has no path prefix")
+        if info.field_name in ("public_url", "agents_url") and (parts.path.strip("/") or parts.query or parts.fragment):
+            raise ValueError(f"should end after its host, as {example} does: there is no path prefix")
         return url
 
     @field_validator(

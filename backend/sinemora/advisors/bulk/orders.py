@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from cryptography.hazmat.primitives.serialization import Encoding
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit, quotas
 from sinemora.access.tenants.access import Actor
-from sinemora.advisors.bulk.certificates import certificate
 from sinemora.advisors.bulk.core.offer import Offer, offer_of
 from sinemora.advisors.bulk.schemas import BulkReport, TransportVariant
 from sinemora.fleet.inventory.agents import AgentIdentity
@@ -21,6 +21,7 @@ from sinemora.fleet.inventory.status import AgentStatus, status_of
 from sinemora.fleet.meshes.models import BulkKind, BulkOrder
 from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.fleet.meshes.queries import active_bulk
+from sinemora.kit.certificates import self_signed
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError, existing
 
@@ -93,7 +94,9 @@ def start(
     now = datetime.now(UTC)
     starts_at = (now + _PREPARATION).replace(microsecond=0) + timedelta(seconds=1)
     seconds = min(offered[id].seconds_max for id in vm_ids)
-    der, key = certificate() if any(step.transport.tls for step in steps) else (None, None)
+    # Both ends get the certificate of this order, and senders accept no other key.
+    is_secret = any(step.transport.tls for step in steps)
+    der, key = self_signed("sinemora bulk sender", Encoding.DER) if is_secret else (None, None)
     row = BulkOrder(
         mesh_id=mesh.id,
         kind=kind,

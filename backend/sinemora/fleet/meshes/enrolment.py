@@ -34,9 +34,14 @@ _TURN_S = 20
 
 def command(backend_url: str, token: str) -> str:
     """Return the command that enrols the VM it runs on."""
-    line = f"sinemora-agent run --backend {backend_url} --token {token}"
-    # The agent refuses plain HTTP to another machine without this option; this installation is configured for HTTP.
-    return line if backend_url.startswith("https://") or _is_loopback(backend_url) else f"{line} --insecure-http"
+    return f"sinemora-agent run --backend {backend_url} --token {token}{_trust(backend_url)}"
+
+
+def _trust(backend_url: str) -> str:
+    """Return the options by which an agent trusts the backend: the pin of its key, or plain HTTP where that is set."""
+    if settings().agents_pin:
+        return f" --ca-pin {settings().agents_pin}"
+    return "" if backend_url.startswith("https://") or _is_loopback(backend_url) else " --insecure-http"
 
 
 def install_command(backend_url: str, token: str) -> str | None:
@@ -44,7 +49,10 @@ def install_command(backend_url: str, token: str) -> str | None:
     if not installs(settings().packages_dir):
         return None
     arguments = command(backend_url, token).removeprefix("sinemora-agent run ")
-    return f"curl -fsSL {backend_url}/packages/{INSTALL_SCRIPT} | sudo sh -s -- {arguments}"
+    # curl checks the key before it sends or reads anything; names and dates of the certificate do not matter then.
+    pin = settings().agents_pin
+    pinned = f" --insecure --pinnedpubkey {pin}" if pin else ""
+    return f"curl -fsSL{pinned} {backend_url}/packages/{INSTALL_SCRIPT} | sudo sh -s -- {arguments}"
 
 
 def _is_loopback(url: str) -> bool:

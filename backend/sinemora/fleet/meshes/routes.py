@@ -230,5 +230,7 @@ async def read_plan(
 
 def _backend_url(request: Request) -> str:
     """Return the URL of the backend for agents: as configured, else the base URL of this request."""
+    if settings().agents_url:
+        return settings().agents_url.rstrip("/")
     configured = settings().public_url
     return configured if configured != settings().local_url else str(request.base_url).rstrip("/")

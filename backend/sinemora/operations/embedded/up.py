@@ -22,6 +22,7 @@ from sinemora.operations.embedded.data_folder import DataFolder, checkout, locat
 from sinemora.operations.embedded.demo import machines as demo
 from sinemora.operations.embedded.demo import programs as demo_programs
 from sinemora.operations.embedded.errors import EmbeddedError
+from sinemora.operations.embedded.own_gateway import own_gateway
 from sinemora.operations.embedded.programs import Program
 from sinemora.operations.embedded.servers.service_user import ServiceUser, hand_over, product_user, service_user
 from sinemora.operations.embedded.services import Engines, environment, local_address, services, shared
@@ -168,11 +169,15 @@ class _Launch:
 
     def start_services(self) -> str:
         """Start the API, then workers and beat: an API that has the cores to itself is ready sooner."""
+        backend = local_address(self.settings)
+        gateway = own_gateway(self.settings, self.folder, backend, self.env, self.user)
         programs = services(self.settings, self.folder, self.env, self.user)
         api = [program for program in programs if program.name == "api"]
         for group in (api, [program for program in programs if program not in api]):
             self.supervisor.add(group)
             self.supervisor.wait_up([program.name for program in group], timeout_s=300)
+        if gateway:
+            self.supervisor.add([gateway])
         return ""
 
     def start_demo(self) -> str:

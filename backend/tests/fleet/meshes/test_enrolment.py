@@ -73,11 +73,21 @@ def test_the_install_line_is_there_when_there_are_packages(
     monkeypatch.setattr(config.settings(), "packages_dir", tmp_path)
     assert owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["install_command"] is None
     (tmp_path / "install.sh").write_text("")
-    created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
-    assert created["install_command"] == (
-        "curl -fsSL https://net.example/packages/install.sh"
-        f" | sudo sh -s -- --backend https://net.example --token {created['token']}"
-    )
+    pin = f"sha256//{'A' * 43}="
+    for own, curl, address, rest in (
+        ({}, "curl -fsSL https://net.example", "https://net.example", ""),
+        (
+            {"agents_url": "https://10.0.0.9:8430", "agents_pin": pin},
+            f"curl -fsSL --insecure --pinnedpubkey {pin} https://10.0.0.9:8430",
+            "https://10.0.0.9:8430",
+            f" --ca-pin {pin}",
+        ),
+    ):
+        for name, value in own.items():
+            monkeypatch.setattr(config.settings(), name, value)
+        created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+        line = f"{curl}/packages/install.sh | sudo sh -s -- --backend {address} --token {created['token']}{rest}"
+        assert created["install_command"] == line
 
 
 def test_enrolling_makes_vm_zone_and_membership(owner: Member, mesh: dict[str, Any], http: TestClient):

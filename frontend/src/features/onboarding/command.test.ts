@@ -25,6 +25,6 @@ test.each([
 test('user data runs the same line as root', () => {
   const line = `curl -fsSL https://x.example/packages/install.sh | sudo sh -s -- --token sme_1 --zone-name 'rack 7'`
   expect(cloudInit(line)).toBe(
-    `#cloud-config\nruncmd:\n  - 'curl -fsSL https://x.example/packages/install.sh | sh -s -- --token sme_1 --zone-name ''rack 7'''`,
+    `#cloud-config\nwrite_files:\n  - path: /etc/sinemora/agent.env\n    permissions: '0600'\n    content: SINEMORA_AGENT_TOKEN=sme_1\nruncmd:\n  - 'curl --retry 20 --retry-delay 15 --retry-all-errors -fsSL https://x.example/packages/install.sh | sh -s -- --zone-name ''rack 7'''`,
   )
 })

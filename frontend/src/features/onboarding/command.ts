@@ -15,11 +15,24 @@ export function loopbackBackend(command: string): string | null {
   return address && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(host) ? address : null
 }
 
-/** Return the user data that cloud-init runs at the first start of a VM. */
+/** Return the user data that cloud-init runs at the first start of a VM; the token stays out of the process list. */
 export function cloudInit(installCommand: string): string {
-  // As root and without a terminal; a YAML string in single quotes doubles those it holds.
-  const line = installCommand.replace('| sudo sh', '| sh').replaceAll("'", "''")
-  return `#cloud-config\nruncmd:\n  - '${line}'`
+  const [option = '', token = ''] = / --token (\S+)/.exec(installCommand) ?? []
+  // As root, without a terminal, and before the network may be up. A YAML string in single quotes doubles those it holds.
+  const line = installCommand
+    .replace(option, '')
+    .replace('curl ', 'curl --retry 20 --retry-delay 15 --retry-all-errors ')
+    .replace('| sudo sh', '| sh')
+    .replaceAll("'", "''")
+  return [
+    '#cloud-config',
+    'write_files:',
+    '  - path: /etc/sinemora/agent.env',
+    "    permissions: '0600'",
+    `    content: SINEMORA_AGENT_TOKEN=${token}`,
+    'runcmd:',
+    `  - '${line}'`,
+  ].join('\n')
 }
 
 /** Add the known zone fields to the command; the agent detects empty ones or uses its defaults. */

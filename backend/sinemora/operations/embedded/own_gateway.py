@@ -1,0 +1,92 @@
+"""Gateway by which VMs of one's own reach a product on this machine: TLS whose key the command of each VM names.
+
+The API itself stays on loopback. The gateway serves what agents need alone: enrolment, plans, reports and packages.
+"""
+
+import base64
+import hashlib
+import socket
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from sinemora.kit.certificates import self_signed
+from sinemora.kit.config import Settings
+from sinemora.operations.embedded import ports
+from sinemora.operations.embedded.data_folder import DataFolder
+from sinemora.operations.embedded.programs import Program
+from sinemora.operations.embedded.servers.service_user import ServiceUser, hand_over
+from sinemora.operations.embedded.servers.sockets import private_dir
+
+_PORT = 8430
+_ANYWHERE = ("192.0.2.1", 9)
+"""Documentation address (RFC 5737), which only the default route matches."""
+
+
+def own_gateway(
+    settings: Settings, folder: DataFolder, backend: str, env: dict[str, str], user: ServiceUser
+) -> Program | None:
+    """Return the gateway as a program of `user`, and add to `env` how the API shows it.
+
+    None where the settings name how agents reach the product, and on a machine without a network.
+    """
+    named = urlsplit(settings.agents_url)
+    host = named.hostname or _own_address()
+    if settings.public_url != settings.local_url or settings.agents_pin or named.scheme == "http" or not host:
+        return None
+    place = private_dir(folder.path / "gateway", user)
+    certificate, key = place / "certificate.pem", place / "key.pem"
+    if not (certificate.exists() and key.exists()):
+        for path, content in zip((certificate, key), self_signed("sinemora", Encoding.PEM), strict=True):
+            path.touch(mode=0o600)
+            path.write_bytes(content)
+    port = (named.port or 443) if named.scheme else _kept_port(place / "port")
+    hand_over(place, user)
+    shown = f"[{host}]" if ":" in host else host
+    env["SINEMORA_AGENTS_URL"] = settings.agents_url or f"https://{shown}:{port}"
+    env["SINEMORA_AGENTS_PIN"] = pin_of(certificate)
+    # The API counts what the gateway forwards by the address of the VM, not as of a person on this machine.
+    if not settings.trusted_proxies:
+        env["SINEMORA_TRUSTED_PROXIES"] = "127.0.0.1/32"
+    return Program(
+        name="gateway",
+        title="Gateway",
+        command=[
+            *(sys.executable, "-m", "sinemora.cli", "gateway", "--backend", backend, "--directory", str(place)),
+            *("--listen", f"{'[::]' if ':' in host else '0.0.0.0'}:{port}"),
+            *("--tls-certificate", str(certificate), "--tls-key", str(key)),
+        ],
+        cwd=Path.cwd(),
+        environment=env,
+        user=user,
+        needs=("api",),
+        ready=lambda: not ports.tcp_free("0.0.0.0", port),
+    )
+
+
+def pin_of(certificate: Path) -> str:
+    """Return the pin of the public key of a certificate in PEM, as curl's `--pinnedpubkey` takes it."""
+    key = x509.load_pem_x509_certificate(certificate.read_bytes()).public_key()
+    spki = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return f"sha256//{base64.b64encode(hashlib.sha256(spki).digest()).decode()}"
+
+
+def _kept_port(file: Path) -> int:
+    """Return the port of an earlier start, which enrolled agents remember; at first the next free one."""
+    if not file.exists():
+        free = next(port for port in range(_PORT, 65536) if ports.tcp_free("0.0.0.0", port))
+        file.write_text(str(free))
+    return int(file.read_text())
+
+
+def _own_address() -> str:
+    """Return the address from which this machine reaches others, empty without one. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(_ANYWHERE)
+        except OSError:
+            return ""
+        return str(probe.getsockname()[0])
