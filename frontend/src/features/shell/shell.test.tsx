@@ -25,16 +25,17 @@ test.each([
   await expect.poll(() => router.state.location.pathname).toBe(next)
 })
 
-test.each([
-  ['Observe', ['Overview', 'Heatmap', 'Paths', 'Incidents 1 open']],
-  ['Improve', ['Applications', 'Recommendations']],
-  ['Set up', ['Alerts', 'Inventory']],
-  ['More', ['Lab', 'Settings', 'Help']],
-])('the group %s leads to %j', async (group, names) => {
+test('the navigation has four groups of pages', async () => {
   await openShell('/vms')
   await screen.findByText('open')
-  const links = within(navigation().getByRole('list', { name: group })).getAllByRole('link')
-  expect(links.map(({ textContent }) => textContent)).toEqual(names)
+  const namesOf = (group: string) =>
+    within(navigation().getByRole('list', { name: group }))
+      .getAllByRole('link')
+      .map(({ textContent }) => textContent)
+  expect(namesOf('Observe')).toEqual(['Overview', 'Heatmap', 'Paths', 'Incidents 1 open'])
+  expect(namesOf('Improve')).toEqual(['Applications', 'Recommendations'])
+  expect(namesOf('Set up')).toEqual(['Alerts', 'Inventory'])
+  expect(namesOf('More')).toEqual(['Lab', 'Settings', 'Help'])
 })
 
 test.each([
@@ -51,7 +52,7 @@ test.each([
   expect(screen.queryByRole('navigation', { name: /^Pages of/ }) !== null).toBe(name === 'Inventory')
 })
 
-test.each(['/simulations', '/simulations/s', '/advisors/tail-lab'])(
+test.each(['/simulations/s', '/advisors/tail-lab'])(
   '%s is not found on a server without the laboratory',
   async (address) => {
     await openShell(address, { labs: [] })
