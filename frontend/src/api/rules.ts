@@ -9,7 +9,7 @@ type Schemas = components['schemas']
 
 export type Rule = Schemas['RuleRead']
 export type Condition = Schemas['ConditionModel']
-export type Scope = Rule['scope']
+export type RuleScope = Rule['scope']
 /** The fields of a rule that a person edits; the mesh is a separate argument. */
 export type RuleInput = Omit<Schemas['RuleCreate'], 'mesh_id'>
 

@@ -11,7 +11,7 @@ import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
-import type { CurveSearch, Waiting } from './search'
+import type { CurveSearch, WaitingPattern } from './search'
 import { strings } from './strings'
 
 interface Props {
@@ -139,7 +139,7 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
           { value: 'rounds', label: strings.waitingRounds },
         ]}
         value={search.waiting ?? cost.waiting}
-        onChange={({ currentTarget: { value } }) => onSearch({ waiting: value as Waiting })}
+        onChange={({ currentTarget: { value } }) => onSearch({ waiting: value as WaitingPattern })}
       />
     </div>
   )

@@ -6,7 +6,7 @@ import { COMPARED_MAX, identifier, integer, number, searchParser } from '~/lib/s
 
 /** Waiting patterns: rounds wait for the slowest of many round trips, single requests hardly wait for each other. */
 export const WAITINGS = ['rounds', 'requests'] as const
-export type Waiting = (typeof WAITINGS)[number]
+export type WaitingPattern = (typeof WAITINGS)[number]
 
 export interface CurvesSearch {
   /** Ids of the curves drawn together, comma-separated. */
@@ -21,7 +21,7 @@ export interface CurveSearch {
   added?: number
   /** Round trip of the test bed, in µs; the curve's own when absent. */
   reference?: number
-  waiting?: Waiting
+  waiting?: WaitingPattern
   /** Source of the measured round trips: a mesh, and a pair of its VMs or zones. */
   mesh?: string
   by?: Granularity

@@ -5,7 +5,7 @@ import { useDeferredValue, useMemo, useState } from 'react'
 import { TextLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
 import { Failed, Loading, Notice } from '~/ui/State'
-import { type Contract, contractQuery, matching, operationsByTag } from './contract'
+import { type ApiContract, contractQuery, matching, operationsByTag } from './contract'
 import { OperationDetail } from './OperationDetail'
 import styles from './reference.module.css'
 import { strings } from './strings'
@@ -40,7 +40,7 @@ export function ApiReference({ name }: { name: string | undefined }) {
   )
 }
 
-function Reference({ contract, name }: { contract: Contract; name: string | undefined }) {
+function Reference({ contract, name }: { contract: ApiContract; name: string | undefined }) {
   const [text, setText] = useState('')
   const words = useDeferredValue(text)
   const groups = useMemo(() => operationsByTag(contract), [contract])

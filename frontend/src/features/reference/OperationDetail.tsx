@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useId, useState } from 'react'
 import {
   type Answer,
-  type Contract,
+  type ApiContract,
   type Field,
   fieldsOf,
   type Operation,
@@ -17,7 +17,7 @@ import { shown, Text } from './Text'
 import { TryIt } from './TryIt'
 
 /** One operation: who may call it, what it takes, what it answers, and a form that calls it. */
-export function OperationDetail({ contract, operation }: { contract: Contract; operation: Operation }) {
+export function OperationDetail({ contract, operation }: { contract: ApiContract; operation: Operation }) {
   const heading = useId()
   const scopes = operation['x-required-scopes'] ?? []
   const parameters = operation.parameters.map((one) => ({
@@ -73,7 +73,7 @@ export function OperationDetail({ contract, operation }: { contract: Contract; o
 }
 
 /** The fields of a body: of its object, or of each object that it may be. */
-function Objects(props: { title: string; contract: Contract; objects: [string, Schema][] }) {
+function Objects(props: { title: string; contract: ApiContract; objects: [string, Schema][] }) {
   const { contract, objects } = props
   return (
     <section>
@@ -85,7 +85,7 @@ function Objects(props: { title: string; contract: Contract; objects: [string, S
   )
 }
 
-function Fields({ contract, fields }: { contract: Contract; fields: Field[] }) {
+function Fields({ contract, fields }: { contract: ApiContract; fields: Field[] }) {
   return (
     <table className={styles.fields}>
       <thead>
@@ -128,7 +128,7 @@ const marked = (words: string | undefined): ReactNode =>
   words?.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part))
 
 /** An object inside of another; its fields are there once it is open, since objects may contain themselves. */
-function Expandable({ contract, object: [name, schema] }: { contract: Contract; object: [string, Schema] }) {
+function Expandable({ contract, object: [name, schema] }: { contract: ApiContract; object: [string, Schema] }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details className={styles.object} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -143,7 +143,7 @@ function Expandable({ contract, object: [name, schema] }: { contract: Contract; 
   )
 }
 
-function Success({ contract, status, answer }: { contract: Contract; status: string; answer: Answer }) {
+function Success({ contract, status, answer }: { contract: ApiContract; status: string; answer: Answer }) {
   const [mediaType, media] = Object.entries(answer.content ?? {})[0] ?? []
   const objects = media?.schema ? objectsIn(contract, media.schema) : []
   const headers = Object.keys(answer.headers ?? {})

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type Contract, fieldsOf, matching, objectsIn, operationsByTag, typeOf } from './contract'
+import { type ApiContract, fieldsOf, matching, objectsIn, operationsByTag, typeOf } from './contract'
 import { samplesOf } from './languages'
 
-const contract = JSON.parse(readFileSync(`${import.meta.dirname}/../../../../backend/openapi.json`, 'utf8')) as Contract
+const contract: ApiContract = JSON.parse(readFileSync(`${import.meta.dirname}/../../../../backend/openapi.json`, 'utf8'))
 const groups = operationsByTag(contract)
 
 test('every operation of the contract is listed once', () => {

@@ -69,7 +69,7 @@ interface Reference {
   $ref: string
 }
 
-export interface Contract {
+export interface ApiContract {
   paths: Record<string, Record<string, Described>>
   components: {
     schemas: Record<string, Schema>
@@ -83,13 +83,13 @@ export const contractQuery = queryOptions({
   queryFn: async () => {
     const response = await fetch('/v1/openapi.json')
     if (!response.ok) throw new Problem({}, response)
-    return (await response.json()) as Contract
+    return (await response.json()) as ApiContract
   },
   staleTime: Number.POSITIVE_INFINITY,
 })
 
 /** Return all operations by their first tag; tags and paths in the order of the alphabet. */
-export function operationsByTag(contract: Contract): [string, Operation[]][] {
+export function operationsByTag(contract: ApiContract): [string, Operation[]][] {
   const byTag = new Map<string, Operation[]>()
   for (const [path, item] of Object.entries(contract.paths)) {
     for (const [method, described] of Object.entries(item)) {
@@ -100,7 +100,7 @@ export function operationsByTag(contract: Contract): [string, Operation[]][] {
   return [...byTag].sort(([one], [other]) => one.localeCompare(other))
 }
 
-function inlined({ components }: Contract, method: string, path: string, described: Described): Operation {
+function inlined({ components }: ApiContract, method: string, path: string, described: Described): Operation {
   const responses = Object.entries(described.responses).map(([status, one]): [string, Answer] => {
     const answer = target(components.responses, one)
     const codes = [...(answer['x-problem-codes'] ?? []), ...(described['x-problem-codes']?.[status] ?? [])]
@@ -155,14 +155,14 @@ export interface Field {
 }
 
 /** Return the type of a schema; an enumeration's is its values, not its name. */
-export function shownType(contract: Contract, schema: Schema): string {
+export function shownType(contract: ApiContract, schema: Schema): string {
   const name = schema.$ref?.split('/').at(-1)
   const found = name === undefined ? undefined : contract.components.schemas[name]
   return found?.enum ? typeOf(found) : typeOf(schema)
 }
 
 /** Return the objects that a value of the schema is, or contains in lists and maps, by the name of their schema. */
-export function objectsIn(contract: Contract, schema: Schema): [string, Schema][] {
+export function objectsIn(contract: ApiContract, schema: Schema): [string, Schema][] {
   const name = schema.$ref?.split('/').at(-1)
   const found = name === undefined ? schema : contract.components.schemas[name]
   if (name !== undefined && found?.properties) return [[name, found]]
@@ -172,7 +172,7 @@ export function objectsIn(contract: Contract, schema: Schema): [string, Schema][
 }
 
 /** Return the fields of an object. */
-export function fieldsOf(contract: Contract, schema: Schema): Field[] {
+export function fieldsOf(contract: ApiContract, schema: Schema): Field[] {
   return Object.entries(schema.properties ?? {}).map(([name, one]) => ({
     name,
     type: shownType(contract, one),

@@ -1,10 +1,10 @@
 import { CopyText } from '~/ui/CopyText'
 import { Panel, pageStyles } from '~/ui/Page'
-import { nameOf, type Outcome } from './outcomes'
+import { nameOf, type PolicyOutcome } from './outcomes'
 import { strings } from './strings'
 
 /** The command that puts the classes of an outcome in force at a VM's egress; nothing where no outcome has one. */
-export function GuardCommand({ outcomes }: { outcomes: Outcome[] }) {
+export function GuardCommand({ outcomes }: { outcomes: PolicyOutcome[] }) {
   const found = outcomes.find(({ egress_guard }) => egress_guard != null)
   if (!found?.egress_guard) return null
   return (

@@ -11,7 +11,7 @@ import advisors from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { AlphaSearch } from './AlphaSearch'
 import { GuardCommand } from './GuardCommand'
-import { nameOf, type Outcome, seconds, showAlpha } from './outcomes'
+import { nameOf, type PolicyOutcome, seconds, showAlpha } from './outcomes'
 import { BASELINES_OF, FIGURES, type Figure, type TailSearch } from './question'
 import { SourceComparison } from './SourceComparison'
 import { strings } from './strings'
@@ -59,7 +59,7 @@ function Outcomes({ study, gains, onGains }: Props) {
     study.outcomes.some(({ policy }) => policy === baseline),
   )
   const baseline = there.find((each) => each === gains) ?? there.find((each) => each === 'las') ?? there[0]
-  const figure = (of: Figure): Column<Outcome> => ({
+  const figure = (of: Figure): Column<PolicyOutcome> => ({
     title: strings.figures[of],
     ...(of === 'tail_mean' ? { term: 'tail mean' } : {}),
     cell: (outcome) => {
@@ -120,8 +120,8 @@ function change(gain: number): string {
 }
 
 /** What became of the packets in the network. */
-function FabricPackets({ outcomes }: { outcomes: Outcome[] }) {
-  const number = (of: keyof NonNullable<Outcome['packets']>): Column<Outcome> => ({
+function FabricPackets({ outcomes }: { outcomes: PolicyOutcome[] }) {
+  const number = (of: keyof NonNullable<PolicyOutcome['packets']>): Column<PolicyOutcome> => ({
     title: strings.packets[of],
     cell: ({ packets }) => (packets ? formatCount(packets[of]) : NO_VALUE),
     as: 'number',
@@ -145,7 +145,7 @@ function FabricPackets({ outcomes }: { outcomes: Outcome[] }) {
   )
 }
 
-function Slowdown({ outcomes, topology }: { outcomes: Outcome[]; topology: TailStudy['topology'] }) {
+function Slowdown({ outcomes, topology }: { outcomes: PolicyOutcome[]; topology: TailStudy['topology'] }) {
   const lines = outcomes.map((outcome, n) => ({
     key: nameOf(outcome),
     label: nameOf(outcome),
@@ -174,7 +174,7 @@ function Slowdown({ outcomes, topology }: { outcomes: Outcome[]; topology: TailS
   )
 }
 
-function Sizes({ outcomes }: { outcomes: Outcome[] }) {
+function Sizes({ outcomes }: { outcomes: PolicyOutcome[] }) {
   const buckets = outcomes[0]?.buckets ?? []
   const rows = buckets.map((bucket, at) => ({ ...bucket, at }))
   return (

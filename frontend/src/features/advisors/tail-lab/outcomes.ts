@@ -5,11 +5,11 @@ import { formatDelay, NO_VALUE, threeDigits } from '~/lib/units'
 import { ALPHA_MAX } from './question'
 import { strings } from './strings'
 
-export type Outcome = TailStudy['outcomes'][number]
+export type PolicyOutcome = TailStudy['outcomes'][number]
 export type Search = TailStudy['searches'][number]
 
 /** Return the name of an outcome: its policy, and the number of classes where a link has some. */
-export const nameOf = ({ policy, classes, packets }: Outcome): string =>
+export const nameOf = ({ policy, classes, packets }: PolicyOutcome): string =>
   classes === null || packets ? strings.names[policy] : strings.classed(strings.names[policy], classes)
 
 export function showAlpha(alpha: number | null): string {

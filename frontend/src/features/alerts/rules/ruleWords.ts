@@ -1,6 +1,6 @@
 /** Texts of rules. */
 
-import type { Condition, Rule, RuleInput, Scope } from '~/api/rules'
+import type { Condition, Rule, RuleInput, RuleScope } from '~/api/rules'
 import { title } from '~/lib/metrics'
 import { sentenceCase } from '~/lib/text'
 import { formatDelay, formatRatio } from '~/lib/units'
@@ -85,7 +85,7 @@ const EVERY: Partial<Record<Condition['kind'], string>> = {
 
 /** Describe the scope of a rule: a path must match every part. */
 export function scopeWords(
-  { zones, zone_pair, vms, path, labels, application }: Scope,
+  { zones, zone_pair, vms, path, labels, application }: RuleScope,
   kind?: Condition['kind'],
 ): string {
   const parts = [
