@@ -148,16 +148,20 @@ def sent(agent: AgentCaller, report: Report) -> None:
     assert answer.status_code == 204, answer.text
 
 
+WINDOWS_MAX = 60
+"""Windows of one report."""
 AgentWindow = tuple[AgentCaller, dict[int, Raw], int]
 """A window of an agent: its peers by VM key, and its start (Unix s)."""
 
 
 def sent_together(mesh_key: int, windows: Iterable[AgentWindow]) -> None:
-    """Send many windows of 10 s, all of an agent in one report, which must be acknowledged."""
+    """Send many windows of 10 s, as many of an agent in one report as it may have, which must be acknowledged."""
     reports: dict[int, tuple[AgentCaller, Report]] = {}
     for agent, peers, started_at_s in windows:
         if not peers:
             continue
+        if agent.vm_key in reports and len(reports[agent.vm_key][1].windows) == WINDOWS_MAX:
+            sent(*reports.pop(agent.vm_key))
         if agent.vm_key in reports:
             add_window(reports[agent.vm_key][1], mesh_key, peers, started_at_s)
         else:

@@ -13,7 +13,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.recommendations import load_instance, service, tasks
 from sinemora.recommendations.core import recency
 from tests.api_clients import MeshWorld
-from tests.measurements.reports import add_window, report_of, sent
+from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
 from tests.recommendations.asking import PATH, asked, declared, moved
 
@@ -54,8 +54,8 @@ def now_s() -> int:
 def measured(mesh: MeshWorld, now_s: int, minutes: range, world: World) -> None:
     """Windows of ten seconds in these minutes, relative to now."""
     rng = np.random.default_rng(minutes.start + 1000)
+    collected: list[AgentWindow] = []
     for at, agent in enumerate(mesh.agents[:-1]):
-        report = None
         for minute in minutes:
             peers = {}
             for other in mesh.agents[at + 1 :]:
@@ -63,16 +63,8 @@ def measured(mesh: MeshWorld, now_s: int, minutes: range, world: World) -> None:
                 peers[other.vm_key] = Raw(
                     (one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (8,) * 3, (0,) * 3, 500
                 )
-            started_at_s = now_s + MINUTE_S * minute
-            if report is None:
-                report = report_of(mesh.key, peers, started_at_s, sequence=1000 + minute)
-            else:
-                add_window(report, mesh.key, peers, started_at_s)
-            if len(report.windows) == 60:
-                sent(agent, report)
-                report = None
-        if report is not None:
-            sent(agent, report)
+            collected.append((agent, peers, now_s + MINUTE_S * minute))
+    sent_together(mesh.key, collected)
 
 
 def applied(mesh: MeshWorld, worker, now_s: int) -> dict:

@@ -17,7 +17,7 @@ from sinemora.applications.learning import tasks
 from sinemora.kit.db import system_session
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import forget_settings
-from tests.measurements.reports import add_window, report_of, sent
+from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
 
 CURVE = published("strads-lasso").curve
@@ -49,18 +49,12 @@ def mesh(owner: Member, make_mesh) -> MeshWorld:
 def measured(mesh: MeshWorld) -> np.ndarray:
     """One window of path a-1 → b-1 in every minute; its round trips."""
     latency = round_trips_us()
-    report = None
-    for index, (at, us) in enumerate(zip(MINUTES, latency, strict=True)):
+    collected: list[AgentWindow] = []
+    for at, us in zip(MINUTES, latency, strict=True):
         one_way = [int(us * 500)] * 8
         raw = Raw((one_way, one_way, [2 * ns for ns in one_way]), (8,) * 3, (0,) * 3, 500)
-        peers = {mesh.agents[1].vm_key: raw}
-        if report is None:
-            report = report_of(mesh.key, peers, int(at.timestamp()), sequence=index + 1)
-        else:
-            add_window(report, mesh.key, peers, int(at.timestamp()))
-        if len(report.windows) == 60:
-            sent(mesh.agents[0], report)
-            report = None
+        collected.append((mesh.agents[0], {mesh.agents[1].vm_key: raw}, int(at.timestamp())))
+    sent_together(mesh.key, collected)
     return latency
 
 
