@@ -77,7 +77,7 @@ def linuxptp(log: Log) -> str:
 
 
 def versitygw(log: Log) -> str:
-    """Build versitygw, a server with the S3 API, in `.tools/versitygw` unless the pinned version is there."""
+    """Build versitygw, an S3 server for tests and soak, in `.tools/versitygw` unless the pinned version is there."""
     return _of_go("versitygw", log)
 
 
