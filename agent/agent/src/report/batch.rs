@@ -36,7 +36,7 @@ pub struct Batcher {
     pub connections: Arc<WindowQueue<ConnectionWindow>>,
     /// Windows of waits on this VM, likewise.
     pub host: Arc<WindowQueue<HostWindow>>,
-    /// Parts of windows that the process before this one has measured.
+    /// Parts of windows that the processes before this one have measured.
     pub earlier: EarlierParts,
 }
 
@@ -48,18 +48,13 @@ impl Batcher {
         loop {
             let mut batch = match windows.recv_timeout(HEARTBEAT) {
                 Ok(first) => gather(first, windows),
-                Err(RecvTimeoutError::Timeout) if self.spool.size().1 == 0 => Vec::new(),
+                Err(RecvTimeoutError::Timeout) if !self.spool.wait(Duration::ZERO) => Vec::new(),
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             let now_s = self.backend_clock.now_ns() / 1_000_000_000;
-            self.earlier.join(&mut batch, now_s);
+            self.earlier.join(&self.spool, &mut batch, now_s);
             self.spool_report(batch, started_at_ns, &mut drops);
-        }
-        let mut rest = Vec::new();
-        self.earlier.join(&mut rest, i64::MAX);
-        if !rest.is_empty() {
-            self.spool_report(rest, started_at_ns, &mut drops);
         }
         match self.spool.flush() {
             0 => {}
@@ -241,7 +236,7 @@ mod tests {
             traffic: Arc::clone(traffic),
             connections: Arc::default(),
             host: Arc::default(),
-            earlier: EarlierParts::take(&spool, 105),
+            earlier: EarlierParts::hold(&spool, 105),
         }
         .run(&receiver);
         std::iter::from_fn(|| {
@@ -278,20 +273,12 @@ mod tests {
             ..TrafficWindow::default()
         };
         traffic.push(counted.clone());
-        let reports = batched_with(
-            folder.path(),
-            vec![window(1, 100)],
-            &Arc::default(),
-            &traffic,
-        );
-        assert_eq!(reports[0].traffic, [counted]);
-        let reports = batched_with(
-            folder.path(),
-            vec![window(1, 110)],
-            &Arc::default(),
-            &traffic,
-        );
-        assert!(reports[0].traffic.is_empty());
+        let reported = || {
+            let windows = vec![window(1, 100)];
+            batched_with(folder.path(), windows, &Arc::default(), &traffic).remove(0)
+        };
+        assert_eq!(reported().traffic, [counted]);
+        assert!(reported().traffic.is_empty());
     }
 
     #[test]

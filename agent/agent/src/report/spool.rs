@@ -4,7 +4,7 @@
 //! crash leaves no partial report. If the disk cannot be written, a smaller number of reports waits in memory. Beyond a cap
 //! the oldest report is dropped and counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,8 @@ pub struct Spool {
 #[derive(Debug, Default)]
 struct Waiting {
     reports: BTreeMap<u64, Storage>,
+    /// Reports that are not to be sent yet.
+    held: BTreeSet<u64>,
     disk_bytes: u64,
     memory_bytes: u64,
     disk_refuses: bool,
@@ -83,9 +85,11 @@ impl Spool {
         })
     }
 
-    /// Store `report` until it is acknowledged: on disk, or in memory if the disk cannot be written.
+    /// Store `report` until it is acknowledged: on disk, or in memory if the disk cannot be written. It takes the place of one
+    /// of the same number.
     pub fn push(&self, sequence: u64, report: Vec<u8>) -> PushResult {
         let mut waiting = self.lock();
+        waiting.forget(sequence);
         let mut pushed = PushResult::default();
         let bytes = on_disk(report.len() as u64);
         while waiting.disk_bytes + bytes > self.cap_bytes
@@ -118,6 +122,16 @@ impl Spool {
         pushed
     }
 
+    /// Hold a report back, or let it be sent.
+    pub fn hold(&self, sequence: u64, is_held: bool) {
+        let held = &mut self.lock().held;
+        if is_held {
+            held.insert(sequence);
+        } else if held.remove(&sequence) {
+            self.arrived.notify_all();
+        }
+    }
+
     /// Return the numbers of the reports that wait, oldest first.
     pub fn sequences(&self) -> Vec<u64> {
         self.lock().reports.keys().copied().collect()
@@ -125,21 +139,16 @@ impl Spool {
 
     /// Return the bytes of a report, if it waits and can be read.
     pub fn read(&self, sequence: u64) -> Option<Vec<u8>> {
-        match self.lock().reports.get(&sequence)? {
-            Storage::Memory(report) => Some(report.clone()),
-            Storage::Disk { .. } => std::fs::read(self.path(sequence)).ok(),
-        }
+        let waiting = self.lock();
+        self.bytes(sequence, waiting.reports.get(&sequence)?).ok()
     }
 
-    /// Return the number and bytes of the oldest report, if any. Drop reports whose file cannot be read.
+    /// Return the number and bytes of the oldest report that is not held back, if any. Drop reports whose file cannot be read.
     pub fn oldest(&self) -> Option<(u64, Vec<u8>)> {
         loop {
             let mut waiting = self.lock();
-            let (&sequence, storage) = waiting.reports.iter().next()?;
-            if let Storage::Memory(report) = storage {
-                return Some((sequence, report.clone()));
-            }
-            match std::fs::read(self.path(sequence)) {
+            let (&sequence, storage) = waiting.to_send().next()?;
+            match self.bytes(sequence, storage) {
                 Ok(report) => return Some((sequence, report)),
                 Err(error) => {
                     tracing::error!(sequence, %error, "a spooled report cannot be read and is dropped");
@@ -154,16 +163,12 @@ impl Spool {
         self.delete(&mut self.lock(), sequence)
     }
 
-    /// Wait for a report, at most `limit`. Return true if there is one.
+    /// Wait for a report to send, at most `limit`. Return true if there is one.
     pub fn wait(&self, limit: Duration) -> bool {
-        let waited = self
-            .arrived
-            .wait_timeout_while(self.lock(), limit, |waiting| waiting.reports.is_empty());
-        !waited
-            .unwrap_or_else(PoisonError::into_inner)
-            .0
-            .reports
-            .is_empty()
+        let is_idle = |waiting: &mut Waiting| waiting.to_send().next().is_none();
+        let waited = self.arrived.wait_timeout_while(self.lock(), limit, is_idle);
+        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
+        !is_idle(&mut waiting)
     }
 
     /// Return the size, bytes, and number of the reports that wait.
@@ -191,6 +196,13 @@ impl Spool {
             .count() as u64
     }
 
+    fn bytes(&self, sequence: u64, storage: &Storage) -> io::Result<Vec<u8>> {
+        match storage {
+            Storage::Memory(report) => Ok(report.clone()),
+            Storage::Disk { .. } => std::fs::read(self.path(sequence)),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -209,18 +221,15 @@ impl Spool {
     }
 
     fn delete(&self, waiting: &mut Waiting, sequence: u64) -> bool {
-        match waiting.reports.remove(&sequence) {
-            None => return false,
-            Some(Storage::Memory(report)) => waiting.memory_bytes -= report.len() as u64,
-            Some(Storage::Disk { bytes }) => {
-                waiting.disk_bytes -= bytes;
-                // If the file remains, the next start sends it again, and the backend ignores the duplicate.
-                if let Err(error) = std::fs::remove_file(self.path(sequence)) {
-                    tracing::warn!(sequence, %error, "an acknowledged or refused report cannot be deleted from the spool");
-                }
-            }
+        waiting.held.remove(&sequence);
+        let removed = waiting.forget(sequence);
+        // If the file remains, the next start sends it again, and the backend ignores the duplicate.
+        if let Some(Storage::Disk { .. }) = removed
+            && let Err(error) = std::fs::remove_file(self.path(sequence))
+        {
+            tracing::warn!(sequence, %error, "an acknowledged or refused report cannot be deleted from the spool");
         }
-        true
+        removed.is_some()
     }
 
     fn move_to_disk(&self, waiting: &mut Waiting) {
@@ -238,6 +247,24 @@ impl Spool {
             waiting.disk_bytes += bytes;
             *storage = Storage::Disk { bytes };
         }
+    }
+}
+
+impl Waiting {
+    /// Return the reports that are not held back, oldest first.
+    fn to_send(&self) -> impl Iterator<Item = (&u64, &Storage)> {
+        let reports = self.reports.iter();
+        reports.filter(|(sequence, _)| !self.held.contains(sequence))
+    }
+
+    /// Take a report off the list, and its size off the sums. A file remains.
+    fn forget(&mut self, sequence: u64) -> Option<Storage> {
+        let removed = self.reports.remove(&sequence)?;
+        match &removed {
+            Storage::Memory(report) => self.memory_bytes -= report.len() as u64,
+            Storage::Disk { bytes } => self.disk_bytes -= bytes,
+        }
+        Some(removed)
     }
 }
 

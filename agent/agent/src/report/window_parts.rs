@@ -1,58 +1,86 @@
-//! Windows of which two processes measured a part each, because the agent was started again within them.
+//! Windows of which several processes measured a part each, because the agent was started again within them.
+//!
+//! A part stays in the spool until the whole window takes its place there, so that a process that is killed before loses
+//! its own part only.
+
+use std::collections::BTreeMap;
 
 use sinemora_native::Sketch;
 
 use super::Spool;
 use super::packed::{pack, unpack};
+use crate::window::Row;
 use crate::wire::{Columns, FlowColumns, MeshWindow, NOT_KNOWN};
 
 /// Time after the end of a window in which this process reports its part: the longest deadline of exchanges, s.
 const REPORTED_AFTER_S: i64 = 90;
 
-/// Windows that the process before this one has measured in part.
+/// Longest window, s: no report that was made earlier holds a part of an open one.
+const LONGEST_S: i64 = 60;
+
+/// Windows that the processes before this one have measured in part, by the number of the report that waits with them.
 #[derive(Debug, Default)]
-pub struct EarlierParts(Vec<MeshWindow>);
+pub struct EarlierParts(BTreeMap<u64, Vec<MeshWindow>>);
 
 impl EarlierParts {
-    /// Take the windows that are still open at `now_s` (Unix) out of the spool.
-    pub fn take(spool: &Spool, now_s: i64) -> Self {
-        let mut open = Vec::new();
+    /// Hold back the reports of the spool with windows that are still open at `now_s` (Unix).
+    pub fn hold(spool: &Spool, now_s: i64) -> Self {
+        let mut parts = BTreeMap::new();
         for sequence in spool.sequences().into_iter().rev() {
-            let Some(mut report) = spool.read(sequence).and_then(|bytes| unpack(&bytes)) else {
+            let Some(report) = spool.read(sequence).and_then(|bytes| unpack(&bytes)) else {
                 continue;
             };
-            let is_open =
-                |window: &MeshWindow| (window.started_at_s..ends_at_s(window)).contains(&now_s);
-            if !report.windows.iter().any(is_open) {
+            if report.made_at_ns / 1_000_000_000 < now_s - LONGEST_S {
                 break;
             }
-            let (of_report, over) = report.windows.into_iter().partition(is_open);
-            report.windows = over;
-            if let Ok(bytes) = pack(&report) {
-                spool.remove(sequence);
-                spool.push(sequence, bytes);
-                open.extend::<Vec<_>>(of_report);
+            let mut open = report.windows;
+            open.retain(|window| (window.started_at_s..ends_at_s(window)).contains(&now_s));
+            if !open.is_empty() {
+                spool.hold(sequence, true);
+                parts.insert(sequence, open);
             }
         }
-        Self(open)
+        Self(parts)
     }
 
-    /// Join the windows of this process with the earlier parts of the same ones. Append the parts of which this process has
-    /// measured nothing, once that is certain.
-    pub fn join(&mut self, windows: &mut Vec<MeshWindow>, now_s: i64) {
-        self.0.retain(|earlier| {
-            let same = windows.iter_mut().find(|window| is_same(window, earlier));
-            if let Some(window) = same {
-                *window = joined(earlier, window);
-                return false;
+    /// Move the windows of this process that have earlier parts into the reports of these, as whole windows. Release a report
+    /// once all its windows are whole, or it is certain that this process has measured nothing of them.
+    pub fn join(&mut self, spool: &Spool, windows: &mut Vec<MeshWindow>, now_s: i64) {
+        self.0.retain(|&sequence, parts| {
+            let mut whole = Vec::new();
+            parts.retain(|earlier| {
+                let same = windows.iter().position(|window| is_same(window, earlier));
+                whole.extend(same.map(|at| joined(earlier, &windows.remove(at))));
+                same.is_none() && now_s < ends_at_s(earlier) + REPORTED_AFTER_S
+            });
+            windows.extend(not_replaced(spool, sequence, whole));
+            if parts.is_empty() {
+                spool.hold(sequence, false);
             }
-            let waits = now_s < ends_at_s(earlier) + REPORTED_AFTER_S;
-            if !waits {
-                windows.push(earlier.clone());
-            }
-            waits
+            !parts.is_empty()
         });
     }
+}
+
+/// Put whole windows in the place of their parts in a report. Return them if the report is gone, as from a full spool.
+fn not_replaced(spool: &Spool, sequence: u64, whole: Vec<MeshWindow>) -> Vec<MeshWindow> {
+    if whole.is_empty() {
+        return whole;
+    }
+    let Some(mut report) = spool.read(sequence).and_then(|bytes| unpack(&bytes)) else {
+        return whole;
+    };
+    // The state of the process that measured the first part is no longer news.
+    report.health = None;
+    for window in &whole {
+        report.windows.retain(|part| !is_same(part, window));
+    }
+    report.windows.extend_from_slice(&whole);
+    let Ok(bytes) = pack(&report) else {
+        return whole;
+    };
+    spool.push(sequence, bytes);
+    Vec::new()
 }
 
 fn ends_at_s(window: &MeshWindow) -> i64 {
@@ -93,7 +121,7 @@ fn joined(earlier: &MeshWindow, later: &MeshWindow) -> MeshWindow {
         for place in &places {
             let row = |part: usize| place[part].and_then(|at| rows[part].get(at));
             match (row(0), row(1)) {
-                (Some(one), Some(other)) => one.joined(other).append_to(&mut whole),
+                (Some(one), Some(other)) => joined_rows(one, other).append_to(&mut whole),
                 (one, other) => one
                     .or(other)
                     .into_iter()
@@ -141,19 +169,7 @@ fn joined(earlier: &MeshWindow, later: &MeshWindow) -> MeshWindow {
     whole
 }
 
-/// One peer in one direction.
-struct Row {
-    count: u32,
-    sent: i32,
-    lost: i32,
-    min_ns: i64,
-    mean_ns: i64,
-    max_ns: i64,
-    m2: f64,
-    clock_error_ns: u64,
-    sketch: Sketch,
-}
-
+/// Return the rows of columns.
 fn rows(columns: &Columns) -> Vec<Row> {
     let mut sketches = columns.sketch.as_slice();
     let mut next_sketch = |words: u32| {
@@ -176,58 +192,33 @@ fn rows(columns: &Columns) -> Vec<Row> {
         .collect()
 }
 
-impl Row {
-    fn joined(&self, other: &Self) -> Self {
-        let known = |one: i32, other: i32| match one.min(other) {
-            NOT_KNOWN => NOT_KNOWN,
-            _ => one.saturating_add(other),
-        };
-        let (sent, lost) = (known(self.sent, other.sent), known(self.lost, other.lost));
-        // Of a part without delays all numbers are 0.
-        let (fewer, more) = if self.count < other.count {
-            (self, other)
-        } else {
-            (other, self)
-        };
-        let count = self.count.saturating_add(other.count);
-        let share = f64::from(fewer.count) / f64::from(count.max(1));
-        let apart_ns = fewer.mean_ns.saturating_sub(more.mean_ns) as f64;
-        let empty = fewer.count == 0;
-        Self {
-            count,
-            sent,
-            lost,
-            min_ns: if empty {
-                more.min_ns
-            } else {
-                more.min_ns.min(fewer.min_ns)
-            },
-            mean_ns: more
-                .mean_ns
-                .saturating_add((share * apart_ns).round() as i64),
-            max_ns: if empty {
-                more.max_ns
-            } else {
-                more.max_ns.max(fewer.max_ns)
-            },
-            m2: more.m2 + fewer.m2 + apart_ns * apart_ns * share * f64::from(more.count),
-            clock_error_ns: more.clock_error_ns.max(fewer.clock_error_ns),
-            sketch: more.sketch.merge(&fewer.sketch),
-        }
-    }
-
-    fn append_to(&self, columns: &mut Columns) {
-        let sketch = self.sketch.to_bytes();
-        columns.count.push(self.count);
-        columns.sent.push(self.sent);
-        columns.lost.push(self.lost);
-        columns.min_ns.push(self.min_ns);
-        columns.mean_ns.push(self.mean_ns);
-        columns.max_ns.push(self.max_ns);
-        columns.m2.push(self.m2);
-        columns.clock_error_ns.push(self.clock_error_ns);
-        columns.sketch_words.push(sketch.len() as u32 / 2);
-        columns.sketch.extend(sketch);
+/// Return the row of the delays of both.
+fn joined_rows(one: &Row, other: &Row) -> Row {
+    let known = |one: i32, other: i32| match one.min(other) {
+        NOT_KNOWN => NOT_KNOWN,
+        _ => one.saturating_add(other),
+    };
+    let (fewer, more) = if one.count < other.count {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let count = one.count.saturating_add(other.count);
+    let share = f64::from(fewer.count) / f64::from(count.max(1));
+    let apart_ns = fewer.mean_ns.saturating_sub(more.mean_ns) as f64;
+    // Of a part without delays all numbers are 0.
+    let bounds = if fewer.count == 0 { more } else { fewer };
+    let from_more_ns = (share * apart_ns).round() as i64;
+    Row {
+        count,
+        sent: known(one.sent, other.sent),
+        lost: known(one.lost, other.lost),
+        min_ns: more.min_ns.min(bounds.min_ns),
+        mean_ns: more.mean_ns.saturating_add(from_more_ns),
+        max_ns: more.max_ns.max(bounds.max_ns),
+        m2: more.m2 + fewer.m2 + apart_ns * apart_ns * share * f64::from(more.count),
+        clock_error_ns: more.clock_error_ns.max(fewer.clock_error_ns),
+        sketch: more.sketch.merge(&fewer.sketch),
     }
 }
 

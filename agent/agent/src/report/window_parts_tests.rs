@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::window::Loss;
 use crate::wire::Report;
 
 const PEERS: [u32; 3] = [3, 5, 9];
@@ -27,22 +28,11 @@ fn window(delays_ns: &BTreeMap<u32, Vec<i64>>) -> MeshWindow {
 
 fn row(peer: u32, delays: &[i64]) -> Row {
     let count = delays.len() as u32;
-    let mean = delays.iter().sum::<i64>() as f64 / f64::from(count.max(1));
-    Row {
-        count,
-        sent: if peer == 9 {
-            NOT_KNOWN
-        } else {
-            count as i32 + 1
-        },
-        lost: i32::from(peer != 9),
-        min_ns: delays.iter().copied().min().unwrap_or(0),
-        mean_ns: mean.round() as i64,
-        max_ns: delays.iter().copied().max().unwrap_or(0),
-        m2: delays.iter().map(|one| (*one as f64 - mean).powi(2)).sum(),
-        clock_error_ns: 7 * u64::from(count),
-        sketch: Sketch::of(delays.iter().copied()),
-    }
+    let loss = Loss {
+        sent: (peer != 9).then_some(count + 1),
+        lost: Some((peer != 9).into()),
+    };
+    Row::of(delays, loss, 7 * u64::from(count))
 }
 
 #[test]
@@ -97,49 +87,60 @@ fn what_holds_for_one_part_of_a_window_holds_for_all_of_it() {
     );
 }
 
-#[test]
-fn the_next_process_continues_the_window_that_was_open_when_this_one_stopped() {
-    let folder = tempfile::tempdir().unwrap();
+/// Return the spool of `folder` with a report of the window of one delay, number 4, if it holds none yet.
+fn spool(folder: &tempfile::TempDir, made_at_s: i64) -> Spool {
     let spool = Spool::open(folder.path(), 1 << 20).unwrap();
-    let delays = BTreeMap::from([(3, vec![40_000])]);
-    let over = MeshWindow {
-        started_at_s: 90,
-        ..window(&delays)
-    };
     let report = Report {
         sequence: 4,
-        windows: vec![over.clone(), window(&delays)],
+        made_at_ns: made_at_s * 1_000_000_000,
+        windows: vec![window(&BTreeMap::from([(3, vec![40_000])]))],
         ..Report::default()
     };
-    spool.push(4, pack(&report).unwrap());
-    let mut parts = EarlierParts::take(&spool, 105);
-    let left = unpack(&spool.read(4).unwrap()).unwrap();
-    assert_eq!((left.sequence, left.windows), (4, vec![over]));
+    if spool.newest() == 0 {
+        spool.push(4, pack(&report).unwrap());
+    }
+    spool
+}
 
-    let mut windows = vec![window(&delays)];
-    parts.join(&mut windows, 111);
-    assert_eq!(windows.len(), 1);
-    assert_eq!(windows[0].outbound.as_ref().unwrap().count, [2]);
+#[test]
+fn a_window_in_which_processes_are_stopped_and_killed_is_kept_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each is killed before the window is over.
+    for now_s in [104, 105] {
+        let spool = spool(&folder, 103);
+        EarlierParts::hold(&spool, now_s);
+        assert_eq!(spool.oldest(), None, "the part waits for the others");
+    }
+    let spool = spool(&folder, 103);
+    let mut parts = EarlierParts::hold(&spool, 106);
+    let other = MeshWindow {
+        mesh_key: 2,
+        ..window(&BTreeMap::new())
+    };
+    let mut windows = vec![window(&BTreeMap::from([(3, vec![1, 2])])), other.clone()];
+    parts.join(&spool, &mut windows, 111);
+    assert_eq!(windows, [other]);
+    let sent = unpack(&spool.oldest().unwrap().1).unwrap();
+    assert_eq!((sent.sequence, sent.windows.len()), (4, 1));
+    assert_eq!(sent.windows[0].outbound.as_ref().unwrap().count, [3]);
+}
 
-    let mut alone = Vec::new();
-    let mut parts = EarlierParts(vec![window(&delays)]);
-    parts.join(&mut alone, 111);
-    assert!(alone.is_empty(), "the window may still be measured");
-    parts.join(&mut alone, 201);
-    assert_eq!(alone, [window(&delays)]);
+#[test]
+fn a_part_that_nothing_follows_is_sent_once_that_is_certain() {
+    let folder = tempfile::tempdir().unwrap();
+    let spool = spool(&folder, 103);
+    let mut parts = EarlierParts::hold(&spool, 105);
+    for (now_s, is_sent) in [(111, false), (201, true)] {
+        parts.join(&spool, &mut Vec::new(), now_s);
+        assert_eq!(spool.wait(std::time::Duration::ZERO), is_sent);
+    }
 }
 
 #[test]
 fn of_a_clock_that_shows_another_time_no_part_is_held_back() {
     let folder = tempfile::tempdir().unwrap();
-    let spool = Spool::open(folder.path(), 1 << 20).unwrap();
-    let report = Report {
-        windows: vec![window(&BTreeMap::new())],
-        ..Report::default()
-    };
-    spool.push(1, pack(&report).unwrap());
+    let spool = spool(&folder, 103);
     for now_s in [0, 110, 1 << 40] {
-        assert!(EarlierParts::take(&spool, now_s).0.is_empty());
+        assert!(EarlierParts::hold(&spool, now_s).0.is_empty());
     }
-    assert_eq!(spool.size().1, 1);
 }

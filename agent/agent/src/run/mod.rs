@@ -147,7 +147,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     let host = Arc::new(WindowQueue::default());
     let batcher = Batcher {
         // Before the uploader sends them.
-        earlier: EarlierParts::take(&spool, backend_clock.now_ns() / 1_000_000_000),
+        earlier: EarlierParts::hold(&spool, backend_clock.now_ns() / 1_000_000_000),
         spool,
         sequence,
         backend_clock: Arc::clone(&backend_clock),

@@ -23,7 +23,7 @@ pub(super) struct Lost {
 
 /// Packets sent and packets lost; `None` if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Loss {
+pub struct Loss {
     pub sent: Option<u32>,
     pub lost: Option<u32>,
 }

@@ -12,5 +12,7 @@ mod statistics;
 
 pub use aggregator::{Window, WindowAggregator, WindowSlot};
 pub use exchanges::{Exchanges, OnDemandWindow};
+pub use loss::Loss;
 pub use offset::{WindowEnd, append_offsets};
 pub use peer_window::{Flow, PeerWindow};
+pub use statistics::Row;

@@ -7,7 +7,7 @@ use super::evidence::{Measured, around_spike};
 use super::exchanges::Exchanges;
 use super::loss::{LossCount, Lost};
 use super::pair_order::{PairOrder, Reversed};
-use super::statistics::{append, append_flow};
+use super::statistics::{Row, append_flow};
 use crate::clock::{Leg, PeerClock, RawTime, TimestampSource};
 use crate::ptp::{EcnField, EcnSeen, Outcome, ResponderNotes};
 
@@ -189,7 +189,7 @@ impl PeerWindow {
             (&mut window.round_trip, round_trip, 0, loss.round_trip()),
         ];
         for (columns, delays_ns, error_ns, loss) in columns {
-            append(columns.get_or_insert_default(), &delays_ns, loss, error_ns);
+            Row::of(&delays_ns, loss, error_ns).append_to(columns.get_or_insert_default());
         }
         window.peer_marks.push(self.marks);
         let [outbound_ns, inbound_ns] = self.residence.means_ns();

@@ -5,44 +5,66 @@ use sinemora_wire::{Columns, FlowColumns, NOT_KNOWN};
 
 use super::loss::Loss;
 
-/// Append a peer: delays in ns in any order, what was lost, and the bound on the clock's error in ns.
-pub(super) fn append(columns: &mut Columns, delays_ns: &[i64], loss: Loss, clock_error_ns: u64) {
-    let known = |count: Option<u32>| {
-        count
-            .and_then(|n| i32::try_from(n).ok())
-            .unwrap_or(NOT_KNOWN)
-    };
-    let count = delays_ns.len();
-    let sum: i128 = delays_ns.iter().copied().map(i128::from).sum();
-    // Two passes: exact, where one pass over large and nearly equal numbers would cancel.
-    let mean = if count == 0 {
-        0.0
-    } else {
-        sum as f64 / count as f64
-    };
-    let square = |delay: &i64| (*delay as f64 - mean).powi(2);
-    let m2 = delays_ns
-        .iter()
-        .map(square)
-        .fold(0.0, |sum, square| sum + square);
-    let sketch = Sketch::of(delays_ns.iter().copied()).to_bytes();
+/// One direction of one peer in a window.
+pub struct Row {
+    pub count: u32,
+    pub sent: i32,
+    pub lost: i32,
+    pub min_ns: i64,
+    pub mean_ns: i64,
+    pub max_ns: i64,
+    pub m2: f64,
+    pub clock_error_ns: u64,
+    pub sketch: Sketch,
+}
 
-    columns.count.push(count as u32);
-    columns.sent.push(known(loss.sent));
-    columns.lost.push(known(loss.lost));
-    columns
-        .min_ns
-        .push(delays_ns.iter().copied().min().unwrap_or(0));
-    columns.mean_ns.push(mean.round() as i64);
-    columns
-        .max_ns
-        .push(delays_ns.iter().copied().max().unwrap_or(0));
-    columns.m2.push(m2);
-    columns
-        .clock_error_ns
-        .push(if count == 0 { 0 } else { clock_error_ns });
-    columns.sketch_words.push(sketch.len() as u32 / 2);
-    columns.sketch.extend(sketch);
+impl Row {
+    /// Return the row of delays in ns in any order, what was lost, and the bound on the clock's error in ns.
+    pub fn of(delays_ns: &[i64], loss: Loss, clock_error_ns: u64) -> Self {
+        let known = |count: Option<u32>| {
+            count
+                .and_then(|n| i32::try_from(n).ok())
+                .unwrap_or(NOT_KNOWN)
+        };
+        let count = delays_ns.len();
+        let sum: i128 = delays_ns.iter().copied().map(i128::from).sum();
+        // Two passes: exact, where one pass over large and nearly equal numbers would cancel.
+        let mean = if count == 0 {
+            0.0
+        } else {
+            sum as f64 / count as f64
+        };
+        let square = |delay: &i64| (*delay as f64 - mean).powi(2);
+        Self {
+            count: count as u32,
+            sent: known(loss.sent),
+            lost: known(loss.lost),
+            min_ns: delays_ns.iter().copied().min().unwrap_or(0),
+            mean_ns: mean.round() as i64,
+            max_ns: delays_ns.iter().copied().max().unwrap_or(0),
+            m2: delays_ns
+                .iter()
+                .map(square)
+                .fold(0.0, |sum, square| sum + square),
+            clock_error_ns: if count == 0 { 0 } else { clock_error_ns },
+            sketch: Sketch::of(delays_ns.iter().copied()),
+        }
+    }
+
+    /// Append the peer to the columns of its window.
+    pub fn append_to(&self, columns: &mut Columns) {
+        let sketch = self.sketch.to_bytes();
+        columns.count.push(self.count);
+        columns.sent.push(self.sent);
+        columns.lost.push(self.lost);
+        columns.min_ns.push(self.min_ns);
+        columns.mean_ns.push(self.mean_ns);
+        columns.max_ns.push(self.max_ns);
+        columns.m2.push(self.m2);
+        columns.clock_error_ns.push(self.clock_error_ns);
+        columns.sketch_words.push(sketch.len() as u32 / 2);
+        columns.sketch.extend(sketch);
+    }
 }
 
 /// Append a flow: delays in ns in any order.
@@ -66,9 +88,14 @@ pub(super) fn append_flow(columns: &mut FlowColumns, mut delays_ns: Vec<i64>) {
 mod tests {
     use super::*;
 
+    const UNKNOWN: Loss = Loss {
+        sent: None,
+        lost: None,
+    };
+
     fn columns(delays_ns: &[i64], loss: Loss) -> Columns {
         let mut columns = Columns::default();
-        append(&mut columns, delays_ns, loss, 700);
+        Row::of(delays_ns, loss, 700).append_to(&mut columns);
         columns
     }
 
@@ -99,7 +126,7 @@ mod tests {
             &[],
             Loss {
                 sent: Some(8),
-                lost: None,
+                ..UNKNOWN
             },
         );
         assert_eq!((row.count[0], row.sent[0], row.lost[0]), (0, 8, NOT_KNOWN));
@@ -110,25 +137,13 @@ mod tests {
 
     #[test]
     fn nearly_equal_large_delays_keep_their_variance() {
-        let row = columns(
-            &[90_000_000_000, 90_000_000_001],
-            Loss {
-                sent: None,
-                lost: None,
-            },
-        );
+        let row = columns(&[90_000_000_000, 90_000_000_001], UNKNOWN);
         assert_eq!(row.m2, [0.5]);
     }
 
     #[test]
     fn absurd_delays_overflow_nothing() {
-        let row = columns(
-            &[i64::MAX, i64::MAX, i64::MIN],
-            Loss {
-                sent: None,
-                lost: None,
-            },
-        );
+        let row = columns(&[i64::MAX, i64::MAX, i64::MIN], UNKNOWN);
         assert!(row.m2[0].is_finite());
         assert_eq!(row.max_ns, [i64::MAX]);
     }
