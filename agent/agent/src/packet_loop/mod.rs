@@ -135,13 +135,14 @@ pub fn run(
         // Packets that arrived before this moment are in the sockets and are received in this turn.
         let polled_until = raw_now();
         let left = nanos(sleep.poll_until.since(polled_until));
-        let (mut complete, mut has_polled) = (false, false);
+        let (mut complete, mut polled) = (false, None);
+        let settles_now = intervals.settles_early(exchanger.next_due(), settle_at);
         if !left.is_zero() || polled_until >= poll_at.min(settle_at) {
-            complete = exchanger.poll(left, polled_until >= settle_at)?;
+            complete = exchanger.poll(left, settles_now || polled_until >= settle_at)?;
             poll_at = intervals.poll_at(polled_until);
-            has_polled = true;
+            polled = Some(raw_now());
         }
-        let began = raw_now();
+        let began = polled.unwrap_or_else(raw_now);
         // Read once per turn: a correction of the backend's time in the middle of a turn would split a batch.
         let time = backend_clock.time();
         exchanger.follow_time(time);
@@ -150,9 +151,13 @@ pub fn run(
             sleep,
             slept_from,
             polled_from: polled_until,
-            polled_until: has_polled.then_some(began),
+            polled_until: polled,
         };
         exchanger.record_wakeup(&wakeup, ahead_ns);
+        // The first packet ends a wait: all that arrived before it is read.
+        let first = exchanger.received.iter().map(|packet| packet.arrival.at);
+        let waited_until = first.min().unwrap_or(sleep.poll_until).min(began);
+        let read_until = polled_until.max(waited_until);
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(passed) = plans.try_iter().last() {
             let plan = passed.plan.within_caps();
@@ -163,9 +168,8 @@ pub fn run(
             passed.followed();
         }
         let has_sent = exchanger.turn(backend_ns)?;
-        // After a wait until then, the next turn reads what has arrived and settles.
-        if complete && polled_until >= settle_at {
-            report(exchanger.settle(polled_until, backend_ns)?)?;
+        if complete && (settles_now || read_until >= settle_at) {
+            report(exchanger.settle(read_until, backend_ns)?)?;
             settle_at = began.plus(exchanger.settle_ns());
             intervals = exchanger.intervals(plan_intervals);
         }

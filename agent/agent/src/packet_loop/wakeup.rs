@@ -167,6 +167,11 @@ impl WakeupIntervals {
         polled_at.plus(self.poll_ns)
     }
 
+    /// Return true if a turn that reads packets before `settle_at` settles, because that would cost a wake-up of its own.
+    pub fn settles_early(&self, next_due: Option<RawTime>, settle_at: RawTime) -> bool {
+        self.turn_ns == POLICY.longest_turn_ns && next_due.is_none_or(|due| due > settle_at)
+    }
+
     /// Return the sleep after a turn that began at `began` and sent packets or not, with the next request due at `next_due`
     /// and the next settlement at `settle_at`.
     ///

@@ -49,7 +49,7 @@ impl Default for Pace {
             backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(60)),
             locked: Duration::from_secs(60),
             phase: Duration::from_secs(1).mul_f64(random()),
-            idle: Duration::from_secs(1),
+            idle: Duration::from_secs(3),
         }
     }
 }
@@ -63,7 +63,10 @@ enum Outcome {
 impl Uploader {
     /// Send reports and events until stopped. Reports without an acknowledgement remain in the spool.
     pub fn run(mut self) {
-        let mut failures = UploadLog::default();
+        let mut failures = UploadLog {
+            throttle: LogThrottle::new(LOG_INTERVAL),
+            is_queued: false,
+        };
         let mut behind = self.spool.size().1 > 0;
         while !self.stop.is_set() {
             if let Outcome::Pause(pause) = self.send_events(&mut failures) {
@@ -220,15 +223,6 @@ impl Uploader {
 struct UploadLog {
     throttle: LogThrottle,
     is_queued: bool,
-}
-
-impl Default for UploadLog {
-    fn default() -> Self {
-        Self {
-            throttle: LogThrottle::new(LOG_INTERVAL),
-            is_queued: false,
-        }
-    }
 }
 
 impl UploadLog {
