@@ -203,11 +203,16 @@ impl Schedule {
             let Some(mut slots) = slots(key).filter(|slots| slots.next == due) else {
                 continue;
             };
+            let is_starting = slots.first_left > 0 && due >= slots.first_at;
+            // Slots of a start are not a part of its rate: they move.
+            if is_starting && now.since(due) > CATCH_UP_NS {
+                slots.next = now;
+            }
             let step_ns = slots.step_ns();
-            let behind = now.since(due).checked_div(step_ns).unwrap_or(0);
+            let behind = now.since(slots.next).checked_div(step_ns).unwrap_or(0);
             let late = behind > CATCH_UP.max(CATCH_UP_NS / step_ns.max(1));
             let left_out = if late { behind } else { 0 };
-            slots.next = due.plus((left_out + 1) * step_ns);
+            slots.next = slots.next.plus((left_out + 1) * step_ns);
             self.slots.push(Reverse((slots.next, key)));
             let requests = left_out.unsigned_abs() * u64::from(slots.rhythm.together);
             return Some((key, slots, requests));
@@ -352,6 +357,11 @@ mod tests {
         let mut paths = Paths::new(80, 1);
         let most = (1..1500).map(|tick| paths.used(tick * 10).0).max();
         assert!(most <= Some(16), "{most:?} in one hundredth of a second");
+
+        // Of a loop that wakes too seldom the start takes longer.
+        let mut paths = Paths::new(1, 1);
+        let left_out: u64 = (1..40).map(|wake| paths.used(wake * 300).1).sum();
+        assert_eq!(left_out, 0);
     }
 
     #[test]
