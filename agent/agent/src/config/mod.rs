@@ -250,11 +250,12 @@ fn limits(layers: &Layers) -> Result<LocalLimits, ConfigError> {
 
 /// Return the address that the default route leaves from.
 pub fn default_address() -> Option<IpAddr> {
-    source_towards(ANYWHERE).ok()
+    let mut hosts = ANYWHERE.iter().filter_map(|host| host.parse().ok());
+    hosts.find_map(|host| source_towards(host).ok())
 }
 
-/// Documentation address (RFC 5737), which only the default route matches.
-const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
+/// Documentation addresses (RFC 5737, RFC 3849), which only the default routes match.
+const ANYWHERE: [&str; 2] = ["192.0.2.1:9", "[2001:db8::1]:9"];
 
 fn detect_address(backend: &BackendUrl) -> std::io::Result<IpAddr> {
     let (host, port) = backend.host_and_port();
@@ -272,7 +273,7 @@ fn detect_address(backend: &BackendUrl) -> std::io::Result<IpAddr> {
         Err(error) => failed = error,
     }
     // DNS may be missing after a boot, or left to a proxy. Nearly every machine has one address for all targets.
-    source_towards(ANYWHERE).map_err(|_| failed)
+    default_address().ok_or(failed)
 }
 
 fn source_towards(target: SocketAddr) -> std::io::Result<IpAddr> {
