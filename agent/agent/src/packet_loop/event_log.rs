@@ -16,7 +16,6 @@ use crate::paths::schedule::PathKey;
 use crate::plan::Plan;
 use crate::ptp::NoService;
 use crate::standard_clients::standard_client::WithoutService;
-use crate::timestamp::BindError;
 use crate::timestamp::Disruption;
 
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -69,7 +68,9 @@ impl EventLog {
         let detail = format!(
             "the wall clock of this VM was stepped by {by_ms:.3} ms; delays are not affected"
         );
-        self.step(at_ns, detail);
+        if self.step_throttle.due(Instant::now()) {
+            self.raise(EventKind::ClockStep, at_ns, detail);
+        }
     }
 
     /// Report that this machine was suspended or has moved.
@@ -86,7 +87,7 @@ impl EventLog {
         // A step of a clock just before it, of a peer's or the wall clock, must not hide it.
         if self.disruption_throttle.due(Instant::now()) {
             let detail = format!("{cause}; the estimates of its peers' clocks start again");
-            self.raise_step(at_ns, detail);
+            self.raise(EventKind::ClockStep, at_ns, detail);
         }
     }
 
@@ -105,7 +106,8 @@ impl EventLog {
             }
         };
         let for_s = found.for_ns as f64 / 1e9;
-        self.raise_step(
+        self.raise(
+            EventKind::ClockStep,
             at_ns,
             format!("the clocks of this VM stood still for {for_s:.3} s, {shown}"),
         );
@@ -141,10 +143,7 @@ impl EventLog {
             "the kernel gives no timestamps of packets, or gives them more than a second late: those of this process are used \
              until they come again, so delays hold the waits inside this VM"
         };
-        tracing::warn!("{detail}");
-        self.counters
-            .events
-            .raise(EventKind::Timestamps, at_ns, detail);
+        self.raise(EventKind::Timestamps, at_ns, detail);
     }
 
     /// Report that the route from or to a peer has become longer or shorter.
@@ -229,10 +228,7 @@ impl EventLog {
                 self.shed
             );
             self.shed = 0;
-            tracing::warn!("{detail}");
-            self.counters
-                .events
-                .raise(EventKind::RateShed, at_ns, detail);
+            self.raise(EventKind::RateShed, at_ns, detail);
         }
     }
 
@@ -243,10 +239,7 @@ impl EventLog {
                 "standard clients at {address} ask for more than one address gets (4 clients, 264 messages/s), so some \
                  are denied; if only one runs there, its address is forged"
             );
-            tracing::warn!("{detail}");
-            self.counters
-                .events
-                .raise(EventKind::RateShed, at_ns, detail);
+            self.raise(EventKind::RateShed, at_ns, detail);
         }
     }
 
@@ -256,22 +249,14 @@ impl EventLog {
             let detail = format!(
                 "this VM cannot send to {to}: {why}; unsent packets are not counted as lost"
             );
-            tracing::warn!("{detail}");
-            self.counters.events.raise(EventKind::Error, at_ns, detail);
+            self.raise(EventKind::Error, at_ns, detail);
         }
-    }
-
-    /// Log that a plan asks for more source ports than can be opened.
-    pub fn fewer_flows(&self, requested: u8, opened: u8, why: &BindError) {
-        tracing::warn!(
-            "the plan asks for {requested} source ports per path and only {opened} could be opened: {why}"
-        );
     }
 
     /// Report a standard responder that has no service for this agent.
     pub fn no_service(&self, without: &WithoutService, at_ns: i64) {
         let WithoutService {
-            path: (mesh_key, peer_key),
+            path,
             at,
             reason,
             domain,
@@ -313,25 +298,11 @@ impl EventLog {
         let detail = format!(
             "no service of the IEEE 1588 responder at {at}, so nothing is measured and nothing is lost: {why}"
         );
-        tracing::warn!("{detail}");
-        let path = EventPath {
-            mesh_key,
-            peer_key,
-            reason: reason.as_str(),
-        };
-        self.counters
-            .events
-            .raise_of(EventKind::NoService, at_ns, detail, Some(path));
+        self.raise_no_service(path, reason.as_str(), at_ns, detail);
     }
 
     /// Report a path whose answers are not the peer's, or not from its address.
-    pub fn foreign_answers(
-        &self,
-        (mesh_key, peer_key): PathKey,
-        at: SocketAddr,
-        foreign: Foreign,
-        at_ns: i64,
-    ) {
+    pub fn foreign_answers(&self, path: PathKey, at: SocketAddr, foreign: Foreign, at_ns: i64) {
         let why = match foreign {
             Foreign::AnotherVm => format!(
                 "another VM answers at {at}: the address has moved to it. Correct or remove the address of one of the two"
@@ -343,15 +314,7 @@ impl EventLog {
             ),
         };
         let detail = format!("nothing is measured and nothing is lost: {why}");
-        tracing::warn!(peer_key, "{detail}");
-        let path = EventPath {
-            mesh_key,
-            peer_key,
-            reason: foreign.as_str(),
-        };
-        self.counters
-            .events
-            .raise_of(EventKind::NoService, at_ns, detail, Some(path));
+        self.raise_no_service(path, foreign.as_str(), at_ns, detail);
     }
 
     /// Report an address that sends authenticated messages.
@@ -361,8 +324,7 @@ impl EventLog {
                 "messages of {from} carry an AUTHENTICATION TLV (IEEE 1588-2019, 16.14), which this agent cannot verify, \
                  so they are refused: switch authentication off at {from}"
             );
-            tracing::warn!("{detail}");
-            self.counters.events.raise(EventKind::Error, at_ns, detail);
+            self.raise(EventKind::Error, at_ns, detail);
         }
     }
 
@@ -376,20 +338,32 @@ impl EventLog {
             0 => String::new(),
             n => format!("; {n} more steps of peers' clocks since the last notice"),
         };
-        self.raise_step(at_ns, detail + &others);
+        self.raise(EventKind::ClockStep, at_ns, detail + &others);
     }
 
-    fn step(&mut self, at_ns: i64, detail: String) {
-        if self.step_throttle.due(Instant::now()) {
-            self.raise_step(at_ns, detail);
-        }
-    }
-
-    fn raise_step(&self, at_ns: i64, detail: String) {
+    /// Raise an event and log it as a warning.
+    fn raise(&self, kind: EventKind, at_ns: i64, detail: impl Into<String>) {
+        let detail = detail.into();
         tracing::warn!("{detail}");
-        self.counters
-            .events
-            .raise(EventKind::ClockStep, at_ns, detail);
+        self.counters.events.raise(kind, at_ns, detail);
+    }
+
+    /// Raise that nothing is measured on a path, and log it as a warning.
+    fn raise_no_service(
+        &self,
+        (mesh_key, peer_key): PathKey,
+        reason: &'static str,
+        at_ns: i64,
+        detail: String,
+    ) {
+        tracing::warn!(peer_key, "{detail}");
+        let path = Some(EventPath {
+            mesh_key,
+            peer_key,
+            reason,
+        });
+        let events = &self.counters.events;
+        events.raise_of(EventKind::NoService, at_ns, detail, path);
     }
 }
 

@@ -96,8 +96,6 @@ impl Exchanger {
             departures: Vec::new(),
         };
         exchanger.report_timestamp_source();
-        let reported = exchanger.disruptions.reports_moves();
-        tracing::debug!(reported, "the hypervisor reports moves of this VM");
         Ok(exchanger)
     }
 
@@ -186,8 +184,10 @@ impl Exchanger {
         let most = u8::try_from(most).unwrap_or(u8::MAX);
         self.flows_used = (most, now);
         if let Err(error) = self.sockets.open_flows(most) {
-            self.event_log
-                .fewer_flows(most, self.sockets.flows(), &error);
+            let opened = self.sockets.flows();
+            tracing::warn!(
+                "of {most} source ports per path only {opened} could be opened: {error}"
+            );
         }
         self.sockets.flows()
     }

@@ -21,10 +21,10 @@ pub struct Peer {
     #[serde(default)]
     pub protocol: Protocol,
     /// PTP domain of a standard responder, 0 to 127.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub domain: u8,
     /// Keyed hash of the ids of both VMs, by which the peer names itself; 0 if the backend gives none.
-    #[serde(default, skip_serializing_if = "is_no_tag")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub vm_tag: u64,
     /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
     pub flows: u32,
@@ -33,20 +33,8 @@ pub struct Peer {
     pub turns: Option<Vec<u32>>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(domain: &u8) -> bool {
-    *domain == 0
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_no_tag(vm_tag: &u64) -> bool {
-    *vm_tag == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

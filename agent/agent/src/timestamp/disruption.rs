@@ -43,11 +43,6 @@ impl Disruptions {
         Self::with(Path::new(VMCLOCK), suspended_ns())
     }
 
-    /// Return true if the hypervisor reports moves.
-    pub fn reports_moves(&self) -> bool {
-        self.marker.is_some()
-    }
-
     /// Return the disruption since the last call, if any.
     pub fn poll(&mut self) -> Option<Disruption> {
         self.poll_at(suspended_ns())
@@ -98,7 +93,7 @@ mod tests {
         let device = folder.path().join("vmclock0");
         std::fs::write(&device, page(7)).unwrap();
         let mut disruptions = Disruptions::with(&device, 0);
-        assert!(disruptions.reports_moves());
+        assert!(disruptions.marker.is_some());
         assert_eq!(disruptions.poll_at(0), None);
         std::fs::write(&device, page(8)).unwrap();
         assert_eq!(disruptions.poll_at(0), Some(Disruption::Moved));
@@ -110,7 +105,7 @@ mod tests {
     #[test]
     fn a_suspension_is_reported_and_jitter_is_not() {
         let mut disruptions = Disruptions::with(Path::new("/nowhere"), 100);
-        assert!(!disruptions.reports_moves());
+        assert!(disruptions.marker.is_none());
         assert_eq!(disruptions.poll_at(900), None);
         let for_ns = 5_000_000_000;
         assert_eq!(

@@ -85,11 +85,6 @@ impl StampClocks {
         }
     }
 
-    /// Return true if timestamps of a card are converted.
-    pub fn has_card(&self) -> bool {
-        self.card.is_some()
-    }
-
     /// Return the error bound of converted timestamps of the card at `now`, ns; `None` without a card.
     pub fn card_error_ns(&self, now: RawTime) -> Option<u64> {
         let ahead = self.card.as_ref()?.tracker.at(now)?;

@@ -150,7 +150,7 @@ fn refuses_an_unknown_protocol_and_names_the_known_protocols() {
 }
 
 #[test]
-fn a_plan_of_an_older_backend_has_no_turns() {
+fn a_plan_of_an_older_backend_has_no_turns_and_no_tags() {
     let mut old = plan();
     old["meshes"][0]["period_windows"].take();
     old["meshes"][0]
@@ -164,6 +164,7 @@ fn a_plan_of_an_older_backend_has_no_turns() {
     let plan = Plan::from_json(old.to_string().as_bytes()).unwrap();
     assert_eq!(plan.meshes[0].period_windows, 1);
     assert_eq!(plan.meshes[0].peers[0].turns, None);
+    assert_eq!(plan.meshes[0].peers[0].vm_tag, 0);
 }
 
 #[test]
