@@ -103,8 +103,8 @@ def keep_steps(
         pair_rows += rows_of(at, pairs)
         zone_rows += rows_of(at, between)
     with system_session() as session:
-        days = {"first": min(changes).date(), "last": max(changes).date()}
-        session.execute(text("SELECT make_measurement_partitions(:first, :last)"), days)
+        for day in {at.date() for at in changes}:
+            session.execute(text("SELECT make_measurement_partitions(:day, :day)"), {"day": day})
     # Citus refuses the system role what the owner has changed in the same transaction.
     with system_session() as session:
         for store, rows in ((inserts.store_merged, pair_rows), (inserts.store_merged_zones, zone_rows)):

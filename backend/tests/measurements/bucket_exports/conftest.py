@@ -129,5 +129,5 @@ def exports(
     # Shortly after midnight the day before is not exported yet.
     today = (datetime.now(UTC) - SETTLED_AFTER).replace(hour=0, minute=0, second=0, microsecond=0)
     world = Exports(make_mesh(owner, 4), storage_server, f"bucket-{uuid4().hex[:8]}", today)
-    world.report(range(int(world.start.timestamp()), int(today.timestamp()), 120))
+    world.report(range(int(world.start.timestamp()), int(today.timestamp()), 240))
     return world

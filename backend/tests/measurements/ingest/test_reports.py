@@ -115,24 +115,6 @@ def test_a_resent_report_is_acknowledged_and_stored_once(mesh):
     assert count(mesh, "rollup_marks") == marks
 
 
-def test_many_agents_at_once_are_all_stored(owner, make_mesh):
-    mesh = make_mesh(owner, 12)
-    started = window_start()
-    with ThreadPoolExecutor(12) as pool:
-        answers = list(
-            pool.map(
-                lambda item: send(
-                    mesh.agents[item[0]], report_of(mesh.key, peers_of(mesh, item[0]), started - item[1])
-                ),
-                [(agent, ago) for agent in range(12) for ago in (0, 10, 20)],
-            )
-        )
-    assert {answer.status_code for answer in answers} == {204}
-    assert count(mesh, "probe_frames") == 36
-    assert count(mesh, "path_latest") == 12
-    assert {row[0] for row in rows(mesh, "SELECT extract(epoch FROM started_at)::bigint FROM path_latest")} == {started}
-
-
 def test_an_older_window_does_not_replace_the_newest(mesh):
     started = window_start()
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started))
@@ -435,29 +417,6 @@ def test_a_golden_bound_of_the_window_time_is_stored(mesh):
 
 
 # When things go wrong on our side.
-
-
-def test_a_report_the_database_refuses_does_not_fail_its_neighbours(mesh, monkeypatch: pytest.MonkeyPatch):
-    store, gate = inserts.store_frames, threading.Event()
-
-    def poisoned(session, frames, known):
-        gate.wait(WAIT_MOST_S)
-        if any(row.window_s == 7 for row in frames):
-            session.execute(text("SELECT 1 / 0"))
-        return store(session, frames, known)
-
-    monkeypatch.setattr(pipeline.inserts, "store_frames", poisoned)
-    with ThreadPoolExecutor(8) as pool:
-        good = [
-            pool.submit(send, mesh.agents[n % 3], report_of(mesh.key, peers_of(mesh, n % 3), window_start(n + 1)))
-            for n in range(6)
-        ]
-        bad = pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(2, 7), 7))
-        time.sleep(0.3)
-        gate.set()
-        assert [response.result().status_code for response in good] == [204] * 6
-    assert (bad.result().status_code, problem(bad.result())["code"]) == (422, "report_not_storable")
-    assert count(mesh, "probe_frames") == 6
 
 
 def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.MonkeyPatch):

@@ -22,11 +22,16 @@ def mesh(owner, make_mesh):
 
 @pytest.fixture
 def days(servers):
-    """Midnight of a day this many days ago; partitions are there for all of them."""
-    with servers.owner_engine.begin() as connection:
-        connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 60, CURRENT_DATE)"))
+    """Midnight of a day this many days ago, for which partitions are there."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return lambda ago: today - timedelta(days=ago)
+
+    def ago(days: int) -> datetime:
+        at = today - timedelta(days=days)
+        with servers.owner_engine.begin() as connection:
+            connection.execute(text("SELECT make_measurement_partitions(:day, :day)"), {"day": at.date()})
+        return at
+
+    return ago
 
 
 def store(mesh, table: str, *times: datetime) -> None:

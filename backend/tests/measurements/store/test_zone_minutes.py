@@ -137,7 +137,10 @@ def test_retention_drops_minutes_but_for_pins_and_quotas(
     noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
     days = (2, 20, 29, 33, 40)
     with servers.owner_engine.begin() as connection:
-        connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 60, CURRENT_DATE)"))
+        for ago in days:
+            connection.execute(
+                text("SELECT make_measurement_partitions(:day, :day)"), {"day": noon.date() - timedelta(ago)}
+            )
     for one in (mesh, other):
         store(one, *[noon - timedelta(days=ago) + timedelta(minutes=n) for ago in days for n in range(2)])
     pinned = noon - timedelta(days=40)

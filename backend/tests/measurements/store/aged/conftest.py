@@ -23,7 +23,7 @@ from tests.measurements.worlds import simple
 
 AGE_DAYS = 70
 """Days that the measurements are moved into the past."""
-_WINDOWS_S = 120
+_WINDOWS_S = 240
 _HOURS = 2
 
 
@@ -134,7 +134,10 @@ def make_aged(
         sent_together(mesh.key, sending)
         tasks.roll_up()
         with servers.owner_engine.begin() as connection:
-            connection.execute(text(f"SELECT make_measurement_partitions(CURRENT_DATE - {AGE_DAYS + 5}, CURRENT_DATE)"))
+            # Of these days alone: queries pass over all partitions that there are.
+            connection.execute(
+                text(f"SELECT make_measurement_partitions(CURRENT_DATE - {AGE_DAYS + 3}, CURRENT_DATE - {AGE_DAYS})")
+            )
         with system_session() as session:
             session.execute(text("DELETE FROM probe_frames WHERE mesh_key = :key"), {"key": mesh.key})
             for table in AGED_TABLES:

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -230,16 +229,3 @@ def test_ageing_is_off_by_default(world: AgedWorld, monkeypatch: pytest.MonkeyPa
         )
     tasks.age()  # the tenant's quota; at least as long as late reports are accepted
     assert set(world.counts().values()) == {0}
-
-
-def test_the_client_of_storage_is_not_imported_when_a_process_starts():
-    code = "import sinemora.main, sinemora.worker, sys; print({'obstore', 'pyarrow'} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parents[4],
-    )
-    assert done.stdout.strip() == "set()"
