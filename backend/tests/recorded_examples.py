@@ -69,7 +69,7 @@ _REPLACED = (
 
 @cache
 def contract_of_api() -> dict[str, Any]:
-    """Return the contract of the API, with shared parts inlined: `openapi.json`, which `test_contract` compares.
+    """Return the contract of the API, with shared parts inlined: `openapi.json`, which openapi-drift compares.
 
     Only while examples are recorded it is made, which takes seconds: operations that are new have none there yet.
     """

@@ -11,8 +11,8 @@ import json, sys
 from sinemora import compose
 compose.LABS = ()
 from sinemora import cli, main, schedule, tables
-api = main.create_app()
-paths = sorted(api.openapi()["paths"])
+main.create_app()
+paths = sorted(route.path for router in main.ROUTERS for route in router.routes)
 print(json.dumps({
     "labs": [name for name in sys.modules if name.startswith("sinemora.labs")],
     "paths": paths, "tables": sorted(tables.metadata.tables), "commands": sorted(cli.IMPORTED),

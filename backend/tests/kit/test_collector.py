@@ -19,13 +19,18 @@ def test_the_collector_rests_meanwhile() -> None:
 
 
 def test_workers_collect_once_they_are_imported() -> None:
-    """Collections during the import, of three generations, are those of what precedes it."""
+    """Collections during the import, of three generations, are those of what precedes it.
+
+    What reads and writes objects of a storage is imported where one is asked for: its start costs each process.
+    """
     program = (
         "import gc, celery, sinemora.kit.collector\n"
         "before = [one['collections'] for one in gc.get_stats()]\n"
         "import sinemora.worker\n"
         "assert gc.isenabled()\n"
-        "print(sum(one['collections'] for one in gc.get_stats()) - sum(before))"
+        "print(sum(one['collections'] for one in gc.get_stats()) - sum(before))\n"
+        "import sys, sinemora.main\n"
+        "assert not {'obstore', 'pyarrow'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
