@@ -3,18 +3,19 @@ import { expect, test } from 'vitest'
 import { type ApiContract, fieldsOf, matching, objectsIn, operationsByTag, typeOf } from './contract'
 import { samplesOf } from './languages'
 
-const contract: ApiContract = JSON.parse(readFileSync(`${import.meta.dirname}/../../../../backend/openapi.json`, 'utf8'))
+const contract: ApiContract = JSON.parse(
+  readFileSync(`${import.meta.dirname}/../../../../backend/openapi.json`, 'utf8'),
+)
 const groups = operationsByTag(contract)
+const operations = groups.flatMap(([, listed]) => listed)
 
 test('every operation of the contract is listed once', () => {
-  const listed = groups.flatMap(([, operations]) => operations.map(({ operationId }) => operationId))
+  const listed = operations.map(({ operationId }) => operationId)
   const all = Object.values(contract.paths).flatMap((item) => Object.values(item).map((one) => one.operationId))
-  expect(new Set(listed)).toEqual(new Set(all))
-  expect(listed.length).toBe(all.length)
+  expect(listed.sort()).toEqual(all.sort())
 })
 
 test('an operation has the parameters and problems that it shares with others, and its own', () => {
-  const operations = groups.flatMap(([, listed]) => listed)
   const update = operations.find(({ operationId }) => operationId === 'update_mesh')
   expect(update?.parameters.map(({ name }) => name)).toEqual(['mesh_id', 'if-match'])
   expect(update?.responses[404]).toMatchObject({ description: 'Not Found', 'x-problem-codes': ['mesh_unknown'] })
@@ -23,7 +24,7 @@ test('an operation has the parameters and problems that it shares with others, a
 })
 
 test('operations are found by every word', () => {
-  const found = matching(groups, 'POST mesh create').flatMap(([, operations]) => operations)
+  const found = matching(groups, 'POST mesh create').flatMap(([, listed]) => listed)
   expect(found.map(({ operationId }) => operationId)).toContain('create_mesh')
   expect(found.every(({ method }) => method === 'POST')).toBe(true)
   expect(matching(groups, 'no-such-thing')).toEqual([])
@@ -51,7 +52,6 @@ test('the fields of a body are those of its schema', () => {
 })
 
 test('a sample is a call of the operation in each language that has it', () => {
-  const operations = groups.flatMap(([, listed]) => listed)
   const samples = (id: string) => samplesOf(operations.find((one) => one.operationId === id) as never, 'https://s')
   const texts = Object.fromEntries(samples('update_mesh'))
   expect(texts.curl).toMatch(/-X PATCH "https:\/\/s\/v1\/meshes\/\$MESH_ID" .+If-Match: \*.+--json '\{/s)

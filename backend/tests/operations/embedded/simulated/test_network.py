@@ -89,8 +89,7 @@ def test_faults_do_not_overlap_in_any_network(seed: int) -> None:
     world = make_world(seed)
     faults = {fault.kind: fault for fault in make_faults(world, AT_S)}
     alone = (FaultKind.LOSSY_VM, FaultKind.SLOW_VM, FaultKind.SILENT_VM, FaultKind.LOST_PAIR)
-    vms = [faults[kind].sources[0] for kind in alone]
-    assert len({*vms, *faults[FaultKind.LOST_PAIR].targets}) == 5
+    assert len({*(faults[kind].sources[0] for kind in alone), *faults[FaultKind.LOST_PAIR].targets}) == 5
     zones = [frozenset(world.zone_of[[faults[kind].sources[0], faults[kind].targets[0]]].tolist())
              for kind in (FaultKind.PAST_ZONE_PAIR, FaultKind.DRIFT, FaultKind.ZONE_PAIR)]  # fmt: skip
     assert len({*zones, frozenset(world.asymmetric)}) == 4
