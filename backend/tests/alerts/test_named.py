@@ -46,7 +46,7 @@ def test_a_silence_means_the_same_vm_after_its_rename(watched: Watched):
 def test_routes_and_scopes_of_rules_follow_too(watched: Watched):
     owner, mesh = watched.owner, watched.world.id
     owner.created("/v1/receivers", {"name": "chat", "kind": "webhook", "settings": {"url": "http://chat.example"}})
-    inner = {"matchers": [{"label": "mesh", "value": watched_name(watched)}, {"label": "zone", "value": "c"}]}
+    inner = {"matchers": [{"label": "mesh", "value": watched.world.name}, {"label": "zone", "value": "c"}]}
     tree = {"root": {"receivers": ["chat"], "routes": [inner | {"receivers": ["chat"]}]}}
     assert owner.put("/v1/alert-routes", json=tree, headers=ANY).is_success
     rule = watched.rules()[0]
@@ -58,10 +58,6 @@ def test_routes_and_scopes_of_rules_follow_too(watched: Watched):
     assert [one["value"] for one in route["matchers"]] == ["other", "z"]
     scope = owner.get(f"/v1/alert-rules/{rule['id']}").json()["scope"]
     assert (scope["vms"], scope["path"], scope["zones"]) == (["web"], ["web", "c-1"], ["z"])
-
-
-def watched_name(watched: Watched) -> str:
-    return str(watched.owner.get(f"/v1/meshes/{watched.world.id}").json()["name"])
 
 
 def test_of_two_zones_of_one_name_the_id_means_one(watched: Watched):

@@ -100,10 +100,8 @@ def test_a_slow_vm_gets_less_than_the_others(watched: Watched):
 def applications(watched: Watched) -> None:
     for name, ends in (("near", ("a-1", "b-1")), ("far", ("a-1", "c-1"))):
         tasks = [{"name": f"t{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(ends)]
-        mesh = watched.owner.get(f"/v1/meshes/{watched.world.id}").json()["name"]
-        watched.owner.created(
-            "/v1/applications", {"name": name, "mesh": mesh, "curve": "memcached-server", "tasks": tasks}
-        )
+        body = {"name": name, "mesh": watched.world.name, "curve": "memcached-server", "tasks": tasks}
+        watched.owner.created("/v1/applications", body)
 
 
 def test_an_application_that_gets_less_is_an_incident(watched: Watched):

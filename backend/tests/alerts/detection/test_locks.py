@@ -48,7 +48,7 @@ def test_no_two_transactions_wait_for_each_other(owner: Member, make_mesh: Calla
         return owner.request(method, path, json=body, headers={"If-Match": "*"}).status_code
 
     contention = Contention(send, owner.tenant_id, [world.id for world in worlds], seed=1)
-    assert contention.run(80) == 0
+    assert contention.run(60) == 0
     assert contention.statuses.keys() <= {200, 204, 404, 409}
     assert contention.statuses[200] + contention.statuses[204] > 15
     left = archives.delete(str(owner.tenant_id), lambda _: None, caches_expire_s=0)

@@ -29,10 +29,10 @@ from tests.mail_server import MailServer, certificate, serve
 pytestmark = pytest.mark.whole_store
 
 
-def due_now() -> None:
-    """Make waiting deliveries due and send them."""
+def due_now(**changes: Any) -> None:
+    """Make waiting deliveries due, with other changes, and send them."""
     with system_session() as session:
-        session.execute(update(Delivery).values(due_at=datetime.now(UTC)))
+        session.execute(update(Delivery).values(due_at=datetime.now(UTC), **changes))
     tasks.deliver_due()
 
 
@@ -363,17 +363,13 @@ def test_an_attempt_whose_answer_is_lost_counts(local: None, owner: Member, hook
     with monkeypatch.context() as dying:
         dying.setattr(delivery, "record", lambda *_: sys.exit("the worker is killed"))
         for _ in range(8):
-            with system_session() as session:
-                session.execute(update(Delivery).values(due_at=datetime.now(UTC), tried_until=None))
-            tasks.deliver_due()
+            due_now(tried_until=None)
     (row,) = owner.get("/v1/deliveries").json()["items"]
     assert (row["state"], row["attempts"], row["answer"]) == ("waiting", 8, "Attempt 8: no answer recorded.")
     assert len(hooks.got) == 8
     tasks.deliver_due()  # not before the time between attempts
     assert len(hooks.got) == 8
-    with system_session() as session:
-        session.execute(update(Delivery).values(due_at=datetime.now(UTC), tried_until=None))
-    tasks.deliver_due()
+    due_now(tried_until=None)
     (row,) = owner.get("/v1/deliveries").json()["items"]
     assert (row["state"], row["attempts"], len(hooks.got)) == ("failed", 8, 8)
 
