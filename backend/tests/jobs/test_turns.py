@@ -116,6 +116,12 @@ def test_what_must_never_wait_has_a_queue_and_a_worker_to_itself():
     assert sum("watch" in line for line in commands) == 1
 
 
+def test_a_run_of_a_frequent_task_that_hangs_holds_its_process_for_ten_minutes_at_most():
+    for entry in schedule.SCHEDULE.values():
+        if isinstance(entry["schedule"], float):
+            assert entry["options"].get("time_limit", celery.tasks[entry["task"]].time_limit) <= 600
+
+
 def test_no_periodic_task_and_no_notice_waits_behind_the_job_of_a_tenant(tmp_path: Path):
     """Each queue has one program, here and in the Compose stack; those that serve jobs serve nothing else."""
     here = [
