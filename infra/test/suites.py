@@ -73,12 +73,11 @@ SUITES = [
         again=PYTEST_AGAIN,
     ),
     # Less than a minute of `make soak` with the faults that no other test injects. It waits more than it computes.
-    # Real agents are left to the test of durability, which looks at their windows.
     Suite(
         "soak",
         "backend",
         ("python", "-m", "lab.soak"),
-        env={"MINUTES": "0.7", "VMS": "8", "AGENTS": "0", "RECORD": "0", "FAULTS": "database stopped,queue full"},
+        env={"MINUTES": "0.7", "RECORD": "0", "FAULTS": "database stopped,queue full"},
         lane=PRODUCT,
     ),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check"), lane=OTHERS),
