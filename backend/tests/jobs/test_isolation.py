@@ -158,8 +158,7 @@ def test_the_child_ends_with_its_worker(owner, make_kind, sent):
     until(lambda: not alive(child), "the end of the child")
 
 
-@pytest.mark.parametrize("queue", [Queue.solve, Queue.bulk])
-def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, sent, queue):
+def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, sent):
     """A job that reports rarely hears of its end between two heartbeats too."""
 
     def work(job: JobContext):
@@ -168,7 +167,7 @@ def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, sent, queu
             time.sleep(0.05)
             job.check()
 
-    job_id = ask(owner, make_kind(work, queue))
+    job_id = ask(owner, make_kind(work, Queue.bulk))
     thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
     thread.start()
     wait_for_note(owner, job_id)

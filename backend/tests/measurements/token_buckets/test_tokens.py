@@ -96,17 +96,6 @@ def test_the_forecast_of_a_steady_use_is_when_the_exact_bucket_drops(use_mbit: f
     assert predicted == pytest.approx([exact.dropped_at_s[0]] * len(predicted), abs=2 * gap_s + lacking_s)
 
 
-def test_forty_seconds_are_forty_seconds():
-    """The example of the documents: 100 Mbit/s, and 100 MB of tokens used at 120 Mbit/s."""
-    bucket = Bucket(100 * MBIT, 125e6)
-    uses = [Use(0, 60, 0), Use(60, 10, 1_200 * MBIT)]
-    found = forecast(bucket, uses)
-    assert found is not None
-    assert found.tokens.expected == pytest.approx(100e6)
-    assert found.empty_in_s == pytest.approx(40)
-    assert found.use == 120 * MBIT
-
-
 def test_a_rest_of_the_fill_time_closes_the_interval():
     bucket = Bucket(1e6, 30e6)
     found = forecast(bucket, [Use(10 * n, 10, 0) for n in range(3)])
@@ -147,10 +136,6 @@ def test_a_gap_is_unknown_use_not_none():
     assert tracker.tokens.least == 0
     assert tracker.tokens.most == 60e6
     assert tracker.tokens.expected == pytest.approx(30e6)  # as before the gap: 20 MB in 10 s
-
-
-def test_without_windows_there_is_no_forecast():
-    assert forecast(Bucket(1, 1), []) is None
 
 
 def test_bytes_beyond_the_tokens_were_dropped_or_are_counted_after_the_shaper():
