@@ -73,7 +73,10 @@ impl HostMeter {
 }
 
 fn of_waits(waits: &Waits, started_at_s: i64) -> HostWindow {
-    let (stalls, stalled_ns) = waits.stalls();
+    let (mut stalls, stalled_ns) = waits.stalls();
+    // The time of one from before a step of the clock is unknown: reports may not name it, and its length counts.
+    let start_ns = started_at_s * NANOS_PER_S;
+    stalls.retain(|stall| stall.at_ns.abs_diff(start_ns) < 3_600 * NANOS_PER_S.unsigned_abs());
     let micros = |ns: i64| ns / NANOS_PER_US;
     HostWindow {
         started_at_s,
@@ -84,7 +87,7 @@ fn of_waits(waits: &Waits, started_at_s: i64) -> HostWindow {
         stalled_us: u64::try_from(micros(stalled_ns)).unwrap_or(0),
         stall_at_us: stalls
             .iter()
-            .map(|stall| micros(stall.at_ns - started_at_s * NANOS_PER_S))
+            .map(|stall| micros(stall.at_ns - start_ns))
             .collect(),
         stall_us: stalls
             .iter()
@@ -115,6 +118,7 @@ mod tests {
         waits.lock().woke(0, 9 * MS); // Before the first reading: of no window.
         assert_eq!(meter.end(100, 10, start, counters(70)), None);
         waits.lock().woke(103 * NANOS_PER_S, 50 * MS);
+        waits.lock().woke(-86_297 * NANOS_PER_S, 20 * MS); // A day ago, by a clock that was set since.
         waits.lock().receive.record(2 * MS);
         let end = start + Duration::from_secs(10);
         let window = meter.end(110, 10, end, counters(100)).unwrap();
@@ -129,7 +133,7 @@ mod tests {
                 &window.stall_at_us[..],
                 &window.stall_us[..]
             ),
-            (50_000, &[3_000_000][..], &[50_000][..])
+            (70_000, &[3_000_000][..], &[50_000][..])
         );
         assert_eq!(
             (window.steal_ms, window.pressure_us, window.send),
