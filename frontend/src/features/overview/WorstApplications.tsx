@@ -6,6 +6,7 @@ import type { Contract } from '~/api/types'
 import { Sparkline } from '~/charts/sparkline/Sparkline'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
+import { applicationColumn } from '~/ui/applicationColumn'
 import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -67,15 +68,7 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
         rows={worst}
         id={({ id }) => id}
         columns={[
-          {
-            title: strings.application,
-            cell: ({ id, name }) => (
-              <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: id }}>
-                {name}
-              </TextLink>
-            ),
-            as: 'head',
-          },
+          applicationColumn,
           { title: strings.now, cell: ({ performance }) => formatShare(performance), as: 'number' },
           { title: strings.usual, cell: ({ day }) => formatShare(day.usual), as: 'number' },
           { title: strings.day, cell: (application) => <Day application={application} /> },

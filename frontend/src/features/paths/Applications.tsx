@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { pathApplicationsQuery } from '~/api/applications'
 import { formatShare } from '~/lib/performance'
 import { formatRatio, NO_VALUE } from '~/lib/units'
-import { TextLink } from '~/ui/links'
+import { applicationColumn } from '~/ui/applicationColumn'
 import { pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -26,15 +26,7 @@ export function Applications({ meshId, source, target }: { meshId: string; sourc
                 rows={items}
                 id={({ id }) => id}
                 columns={[
-                  {
-                    title: strings.application,
-                    cell: ({ id, name }) => (
-                      <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: id }}>
-                        {name}
-                      </TextLink>
-                    ),
-                    as: 'head',
-                  },
+                  applicationColumn,
                   { title: strings.lostOnPath, cell: ({ cost }) => formatRatio(cost), as: 'number' },
                   { title: strings.performanceNow, cell: ({ performance }) => formatShare(performance), as: 'number' },
                   {

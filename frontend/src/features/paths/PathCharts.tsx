@@ -40,6 +40,18 @@ interface Props {
 
 const lossTicks = (values: number[]) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)
 
+/** The dashed line of the earlier period, if there is one. */
+function earlierLine(
+  earlier: EarlierSeries | undefined,
+  direction: 'outbound' | 'inbound' | 'round_trip',
+  times: number[],
+  { label, colour }: { label: string; colour: string },
+): Line[] {
+  if (!earlier) return []
+  const values = valuesAt(times, earlier, earlier.series[direction].delay_ns)
+  return [{ label: strings.earlierOf(label), colour, isDashed: true, values }]
+}
+
 /** "from 61.2 µs to 84.0 µs, 2 gaps" */
 function inWords(values: Values, format: (value: number) => string): string {
   const summed = summary(values)
@@ -101,22 +113,8 @@ export function PathCharts({
         values: series.inbound.delay_ns,
         error: series.inbound.clock_error_ns,
       },
-      ...(earlier
-        ? [
-            {
-              label: strings.earlierOf(strings.outbound),
-              colour: 'var(--outbound)',
-              isDashed: true,
-              values: valuesAt(times, earlier, earlier.series.outbound.delay_ns),
-            },
-            {
-              label: strings.earlierOf(strings.inbound),
-              colour: 'var(--inbound)',
-              isDashed: true,
-              values: valuesAt(times, earlier, earlier.series.inbound.delay_ns),
-            },
-          ]
-        : []),
+      ...earlierLine(earlier, 'outbound', times, { label: strings.outbound, colour: 'var(--outbound)' }),
+      ...earlierLine(earlier, 'inbound', times, { label: strings.inbound, colour: 'var(--inbound)' }),
     ],
     [series, earlier, times],
   )
@@ -135,16 +133,7 @@ export function PathCharts({
   const roundTrips = useMemo(
     (): Line[] => [
       { label: strings.roundTrip, colour: 'var(--round-trip)', values: series.round_trip.delay_ns },
-      ...(earlier
-        ? [
-            {
-              label: strings.earlierOf(strings.roundTrip),
-              colour: 'var(--round-trip)',
-              isDashed: true,
-              values: valuesAt(times, earlier, earlier.series.round_trip.delay_ns),
-            },
-          ]
-        : []),
+      ...earlierLine(earlier, 'round_trip', times, { label: strings.roundTrip, colour: 'var(--round-trip)' }),
     ],
     [series, earlier, times],
   )

@@ -1,7 +1,7 @@
 import type { Incident } from '~/api/incidents'
 import { formatPoints, formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
-import { TextLink } from '~/ui/links'
+import { applicationColumn } from '~/ui/applicationColumn'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { strings } from '../strings'
@@ -20,15 +20,7 @@ export function Affected({ applications, ended_at }: Pick<Incident, 'application
           rows={applications}
           id={(application) => application.id}
           columns={[
-            {
-              title: strings.application,
-              cell: (application) => (
-                <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: application.id }}>
-                  {application.name}
-                </TextLink>
-              ),
-              as: 'head',
-            },
+            applicationColumn,
             {
               title: ended_at === null ? strings.lostOnThesePaths : strings.mostLost,
               term: 'performance lost',
