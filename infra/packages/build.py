@@ -67,7 +67,7 @@ def offer_demonstration() -> None:
 def offer_archive(binary: Path, folder: Path) -> None:
     """Write the archive and the install script of any binary of the agent into `folder`."""
     stage(binary)
-    archive(folder / f"sinemora-agent-{version()}-{platform.machine()}.tar.gz")
+    archive(folder / f"sinemora-agent-{version()}-{platform.machine()}.tar.gz", effort=1)
     offer(folder)
 
 
@@ -115,9 +115,9 @@ def tool(name: str) -> Path:
     return TOOLS / name / str(VERSIONS[name]["pinned"]) / "bin" / name
 
 
-def archive(output: Path) -> None:
-    """Write the archive for machines without a package manager, to be unpacked at the root."""
-    with tarfile.open(output, "w:gz") as tar:
+def archive(output: Path, effort: int = 9) -> None:
+    """Write the archive for machines without a package manager, to be unpacked at the root; `effort` is gzip's."""
+    with tarfile.open(output, "w:gz", compresslevel=effort) as tar:
         for program in static.PROGRAMS:
             unit = f"{program}.service"
             for name, place, mode in ((program, "usr/bin", 0o755), (unit, "etc/systemd/system", 0o644)):
