@@ -50,6 +50,8 @@ def main() -> None:
     figures.report("size_generated_lines_in_git", lines["generated"].total() + data)
     pictures = [(ROOT / name).stat().st_size for name in files if Path(name).suffix in PICTURES]
     figures.report("size_pictures_mb", sum(pictures) / 1e6, pictures=len(pictures))
+    words = sum(len((ROOT / name).read_text("utf-8").split()) for name in files if name.endswith(".md"))
+    figures.report("docs_words", words)
     found = list(import_cycles.cycles(ROOT))
     figures.report("size_import_cycles", len(found), cycles=found)
     layers = layers_of_rooms()
