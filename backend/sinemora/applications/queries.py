@@ -13,6 +13,7 @@ from sinemora.applications.curves.models import CurveVersion, StoredCurve
 from sinemora.applications.models import Application, ApplicationZone, Separation, Task, VmCapacity
 from sinemora.fleet.inventory.models import Vm, Zone
 from sinemora.fleet.meshes.models import Mesh, MeshVm
+from sinemora.kit.errors import existing
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +171,8 @@ def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
 
 
 def ensure_capacity(session: Session, vm_id: UUID) -> VmCapacity:
-    """Return the capacity row of a VM, locked after its VM as moves to it are; create it with defaults if missing."""
-    session.execute(select(Vm.id).where(Vm.id == vm_id).with_for_update(key_share=True, of=Vm))
+    """Return the capacity row of a VM, locked after its VM, made with defaults if missing. Raises `NotFound`."""
+    existing(session.scalar(select(Vm.id).where(Vm.id == vm_id).with_for_update(key_share=True, of=Vm)), "vm")
     first = {"tenant_id": session.info["tenant_id"], "vm_id": vm_id, "slots": 1, "version": 0}
     session.execute(insert(VmCapacity).values(first).on_conflict_do_nothing())
     return session.scalars(select(VmCapacity).where(VmCapacity.vm_id == vm_id).with_for_update()).one()

@@ -5,13 +5,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, text, update
 
 from lab.benchmarks.recommending.collisions import collide, pair_of
 from sinemora.access.tenants.models import Tenant
+from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
 from tests.api_clients import Caller, Member
+from tests.waits import until
+
+WAITS = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
 
 
 def calling(owner: Member):
@@ -29,6 +33,17 @@ def calling(owner: Member):
 def test_pairs_of_changes_at_once_lose_nothing(owner: Member):
     found = collide(calling(owner), owner.tenant_id, pairs=40, seed=3)
     assert (found.deadlocks, found.failed, found.lost) == (0, [], [])
+
+
+def test_a_vm_that_is_deleted_while_its_capacity_changes_is_unknown(owner: Member, make_mesh):
+    vm_id = make_mesh(owner, 2).agents[0].vm_id
+    with ThreadPoolExecutor(1) as at_once, system_session() as session:
+        session.execute(delete(Vm).where(Vm.id == vm_id))
+        changed = at_once.submit(calling(owner), "PATCH", f"/v1/vms/{vm_id}/capacity", {"slots": 2}, "*")
+        until(lambda: session.scalar(WAITS))
+        session.commit()
+        status, problem = changed.result()
+    assert (status, problem["code"]) == (404, "vm_unknown")
 
 
 @pytest.mark.whole_store
