@@ -35,6 +35,8 @@ _OF_LOGINS = {
     "tenants": f"id = {_OWN_TENANT}",
     "meshes": f"tenant_id = {_OWN_TENANT}",
     "zones": f"tenant_id = {_OWN_TENANT}",
+    "vms": f"tenant_id = {_OWN_TENANT}",
+    "vm_traffic": f"tenant_key = (SELECT t.key FROM public.tenants t WHERE t.id = {_OWN_TENANT})",
 }
 
 

@@ -15,13 +15,14 @@ from sinemora.measurements import tasks
 from sinemora.operations.embedded.servers.postgres import APP_ROLE, OWNER_ROLE, SYSTEM_ROLE
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
-from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.reports import host_of, report_of, sent, window_start
 from tests.measurements.worlds import simple
 from tests.sql_logins import connected, login, role
 
 pytestmark = pytest.mark.whole_store
 
 OURS_NS, THEIRS_NS = 50_000, 730_000
+VIEWS = ("zone_minutes", "meshes", "zones", "host_waits")
 
 
 @pytest.fixture
@@ -31,6 +32,7 @@ def worlds(owner: Member, other_owner: Member, make_mesh: Any) -> tuple[MeshWorl
     for mesh, delay_ns in ((ours, OURS_NS), (theirs, THEIRS_NS)):
         a, b, c = mesh.agents
         sent(a, report_of(mesh.key, {b.vm_key: simple(delay_ns), c.vm_key: simple(delay_ns)}, window_start(3, 60)))
+        sent(b, host_of({window_start(3, 60): delay_ns // 1_000}))
     tasks.roll_up()
     return ours, theirs
 
@@ -45,7 +47,10 @@ def reader(worlds: tuple[MeshWorld, MeshWorld], servers: Servers) -> Iterator[ps
 def seen(connection: psycopg.Connection) -> set[tuple[str, str]]:
     """Return what each view shows of whom: (view, mesh or zone)."""
     shown: set[tuple[str, str]] = set()
-    for view, name in (("zone_minutes", "mesh"), ("meshes", "mesh"), ("zones", "zone_id::text")):
+    for view, name in (
+        *(("zone_minutes", "mesh"), ("meshes", "mesh"), ("zones", "zone_id::text")),
+        ("host_waits", "vm || wake_max_us"),
+    ):
         rows = connection.execute(f"SELECT DISTINCT {name} FROM sinemora_read.{view}").fetchall()
         shown |= {(view, value) for (value,) in rows}
     return shown
@@ -53,7 +58,8 @@ def seen(connection: psycopg.Connection) -> set[tuple[str, str]]:
 
 def expected(mesh: MeshWorld) -> set[tuple[str, str]]:
     zones = mesh.owner.get("/v1/zones").json()["items"]
-    return {("zone_minutes", "ours"), ("meshes", "ours"), *(("zones", zone["id"]) for zone in zones)}
+    waits = {("host_waits", f"ours-b-1{OURS_NS // 1_000}")}
+    return {("zone_minutes", "ours"), ("meshes", "ours"), *(("zones", zone["id"]) for zone in zones), *waits}
 
 
 def test_a_login_sees_its_tenant(reader: psycopg.Connection, worlds: tuple[MeshWorld, MeshWorld]):
@@ -95,7 +101,7 @@ def test_no_setting_shows_another_tenant(
 
 def test_views_without_row_level_security_are_refused(reader: psycopg.Connection):
     reader.execute("SET row_security = off")
-    for view in ("zone_minutes", "meshes", "zones"):
+    for view in VIEWS:
         with pytest.raises(InsufficientPrivilege, match="row-level security"):
             reader.execute(f"SELECT * FROM sinemora_read.{view}")
 
@@ -219,7 +225,7 @@ def test_no_function_of_the_product_gives_rights_away(reader: psycopg.Connection
 def test_a_revoked_login_reads_nothing_also_in_an_open_connection(reader: psycopg.Connection):
     name = reader.info.user
     assert main(["sql-logins", "revoke", name]) == 0
-    for view in ("zone_minutes", "meshes", "zones"):
+    for view in VIEWS:
         with pytest.raises(InsufficientPrivilege):
             reader.execute(f"SELECT * FROM sinemora_read.{view}")
     assert main(["sql-logins", "revoke", name]) == 1
