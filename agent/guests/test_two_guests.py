@@ -117,7 +117,8 @@ def test_the_one_line_installs_an_agent_with_settings(scene: Scene) -> None:
 
 
 def test_clocks_that_differ_by_an_hour_and_more_date_no_window_wrongly(scene: Scene) -> None:
-    assert AHEAD_S - 2 < scene.ahead.clock_s() - scene.straight.clock_s() < AHEAD_S + 120
+    # Emulated on a busy machine, a guest boots late and its clock falls behind by seconds.
+    assert abs(scene.ahead.clock_s() - scene.straight.clock_s() - AHEAD_S) < 120
     since_s = time.time()
     windows = scene.await_windows(5, since_s)
     assert windows[0]["at_s"] < since_s + 3
