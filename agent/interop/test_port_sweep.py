@@ -33,15 +33,21 @@ def join_by_two_paths(lab: Lab, client: Host, responder: Host) -> None:
             host.run("ip", "link", "set", f"path{nth}", "up")
     for host, own, other, side in ((client, CLIENT, RESPONDER, 1), (responder, RESPONDER, CLIENT, 0)):
         host.run("ip", "address", "add", f"{own}/32", "dev", "lo")
-        host.run("sysctl", "-q", "-w", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0")
+        set_ipv4(host, "conf/all/rp_filter", 0)
+        set_ipv4(host, "conf/default/rp_filter", 0)
         for path in paths:
             interface = boxes.interface(host, path.addresses[1 - side])
-            host.run("sysctl", "-q", "-w", f"net.ipv4.conf.{interface}.rp_filter=0")
+            set_ipv4(host, f"conf/{interface}/rp_filter", 0)
         hops = [word for path in paths for word in ("nexthop", "via", path.addresses[side])]
         if host is responder:
             hops = ["via", paths[0].addresses[side]]
         host.run("ip", "route", "add", f"{other}/32", *hops)
-    client.run("sysctl", "-q", "-w", "net.ipv4.fib_multipath_hash_policy=1")
+    set_ipv4(client, "fib_multipath_hash_policy", 1)
+
+
+def set_ipv4(host: Host, name: str, value: int) -> None:
+    """Set a value of IPv4 of a host; a minimal Debian has no sysctl."""
+    host.run("sh", "-c", f"echo {value} > /proc/sys/net/ipv4/{name}")
 
 
 def joined(seconds: Sequence[dict[str, Any]], column: str) -> list[Any]:
