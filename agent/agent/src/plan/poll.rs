@@ -202,6 +202,7 @@ impl Poller {
             .as_ref()
             .is_none_or(|old| !old.same_work(&plan))
         {
+            self.cache.store(&plan);
             let peers: usize = plan.meshes.iter().map(|m| m.peers.len()).sum();
             tracing::info!(
                 revision = plan.revision,
@@ -209,7 +210,6 @@ impl Poller {
                 peers,
                 "new plan"
             );
-            self.cache.store(&plan);
             if !self.put_in_force(plan, state) {
                 return Duration::ZERO;
             }
