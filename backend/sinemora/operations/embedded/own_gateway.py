@@ -6,6 +6,7 @@ The API itself stays on loopback. The gateway serves what agents need alone: enr
 import base64
 import hashlib
 import socket
+import ssl
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -39,10 +40,10 @@ def own_gateway(
         return None
     place = private_dir(folder.path / "gateway", user)
     certificate, key = place / "certificate.pem", place / "key.pem"
-    if not (certificate.exists() and key.exists()):
-        for path, content in zip((certificate, key), self_signed("sinemora", Encoding.PEM), strict=True):
-            path.touch(mode=0o600)
-            path.write_bytes(content)
+    if not certificate.exists():
+        signed, private = self_signed("sinemora", Encoding.PEM)
+        _write(key, private)
+        _write(certificate, signed)  # last: a start that was interrupted begins again
     port = (named.port or 443) if named.scheme else _kept_port(place / "port")
     hand_over(place, user)
     shown = f"[{host}]" if ":" in host else host
@@ -63,7 +64,7 @@ def own_gateway(
         environment=env,
         user=user,
         needs=("api",),
-        ready=lambda: not ports.tcp_free("0.0.0.0", port),
+        ready=lambda: _serves("::1" if ":" in host else "127.0.0.1", port, certificate),
     )
 
 
@@ -74,11 +75,27 @@ def pin_of(certificate: Path) -> str:
     return f"sha256//{base64.b64encode(hashlib.sha256(spki).digest()).decode()}"
 
 
+def _serves(address: str, port: int, certificate: Path) -> bool:
+    """Return whether this gateway, and no other program, listens on a port of this machine."""
+    try:
+        return ssl.get_server_certificate((address, port), timeout=2) == certificate.read_text()
+    except OSError:
+        return False
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that only its owner reads, whole or not at all."""
+    part = path.with_suffix(".part")
+    part.touch(mode=0o600)
+    part.write_bytes(content)
+    part.replace(path)
+
+
 def _kept_port(file: Path) -> int:
     """Return the port of an earlier start, which enrolled agents remember; at first the next free one."""
     if not file.exists():
         free = next(port for port in range(_PORT, 65536) if ports.tcp_free("0.0.0.0", port))
-        file.write_text(str(free))
+        _write(file, str(free).encode())
     return int(file.read_text())
 
 
