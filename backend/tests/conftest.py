@@ -19,6 +19,7 @@ and numbered seeds run: `seeds.py`; `make check` runs fewer (`--hypothesis-profi
 """
 
 import gc
+import logging
 import os
 import shutil
 import tempfile
@@ -92,6 +93,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup() -> None:
     """Count the windows of a test back from a time of this test."""
     now_s.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _log_of_each_test() -> Iterator[None]:
+    """Take back what a test set of logging: its handler writes to a captured stream, which ends with the test."""
+    handlers = logging.root.handlers[:]
+    yield
+    logging.root.handlers[:] = handlers
 
 
 @dataclass(frozen=True)

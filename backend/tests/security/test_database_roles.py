@@ -69,7 +69,8 @@ def test_every_table_of_a_tenant_has_both_policies():
         elif policy == "login":
             assert roles == "{sinemora_owner}", table
             assert "SESSION_USER" in str(condition), table
-    assert {table for table in by_table if "login" in by_table[table]} == {"meshes", "sql_logins", "tenants", "zones"}
+    readable_in_sql = {"meshes", "sql_logins", "tenants", "vm_traffic", "vms", "zones"}
+    assert {table for table in by_table if "login" in by_table[table]} == readable_in_sql
     assert all(policies - {"meshes", "login"} == {"tenant", "system"} for policies in by_table.values())
 
 
