@@ -82,8 +82,12 @@ def losing(cells: Cells, group_of: Ints, without: Flags) -> list[tuple[int, int,
 
 @dataclass(frozen=True, slots=True)
 class WorstPair:
-    """Pair, by position, that differs most from its usual delay or loss in an hour: risen by `change_ns`, or lossy."""
+    """Pair, by position, that differs most from its usual delay or loss in an hour: risen by `change_ns`, or lossy.
 
+    `weight`: the rise in bands of usual variation, or the loss above usual; it compares pairs of one kind.
+    """
+
+    weight: float
     pair: int
     usual_ns: int | None
     change_ns: int | None
@@ -105,13 +109,19 @@ def worst_of_hours(p50_ns: Floats, p90_ns: Floats, loss: Floats) -> list[WorstPa
     for hour in range(len(p50_ns)):
         rising, losing = int(rises[hour].argmax()), int(above[hour].argmax())
         if above[hour, losing] >= LOSS_MIN:
-            found.append(WorstPair(losing, None, None, float(filled[hour, losing])))
+            found.append(WorstPair(float(above[hour, losing]), losing, None, None, float(filled[hour, losing])))
         elif rises[hour, rising] > 1:
             usual_ns = round(float(known.level_ns[rising]))
-            found.append(WorstPair(rising, usual_ns, round(float(p50_ns[hour, rising])) - usual_ns, None))
+            change_ns = round(float(p50_ns[hour, rising])) - usual_ns
+            found.append(WorstPair(float(rises[hour, rising]), rising, usual_ns, change_ns, None))
         else:
             found.append(None)
     return found
+
+
+def is_worse(one: WorstPair, other: WorstPair) -> bool:
+    """Return whether a pair differs more than another: packets that are lost weigh more than a delay."""
+    return (one.loss is not None, one.weight) > (other.loss is not None, other.weight)
 
 
 def newest_version(versions: Iterable[str]) -> str | None:

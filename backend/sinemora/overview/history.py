@@ -1,9 +1,11 @@
 """The last days of a mesh and of applications: the worst change of each hour, and performance over time."""
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from uuid import UUID
 
 import numpy as np
@@ -15,16 +17,17 @@ from sinemora.applications.models import Application
 from sinemora.applications.performance import reached
 from sinemora.applications.reading import links_of
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.fleet.meshes.service import mesh_state
+from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.caches.shared_cache import shared_cache
+from sinemora.measurements.query.matrix import zone_steps
 from sinemora.measurements.query.matrix.history import stored_round_trips
 from sinemora.measurements.query.matrix.zone_steps import Steps, ZoneSteps, read_zone_steps
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
 from sinemora.overview import queries
-from sinemora.overview.figures import worst_of_hours
+from sinemora.overview.figures import WorstPair, is_worse, worst_of_hours
 from sinemora.overview.schemas import MeshHistory, PerformanceHistory, RecentIncident, WorstHour
 
 _INCIDENTS_MAX = 500
@@ -41,15 +44,41 @@ def mesh_history(session: Session, mesh: MeshState, days: int) -> MeshHistory:
     key = ("worst hours", session.info["tenant_key"], mesh.key, mesh.revision, days, now // _KEPT_S)
     hours: list[WorstHour] | None = shared_cache().get(key)
     if hours is None:
-        hours = _hours(steps, read_zone_steps(session, mesh, steps))
+        hours = _hours(session, mesh, steps)
         shared_cache().put(key, hours, 500 * len(hours))
     since = utc(int(steps.ends_s[0]) - 3600)
     incidents = queries.recent_incidents(session, mesh.id, since, _INCIDENTS_MAX)
     return MeshHistory(since=since, hours=hours, incidents=[RecentIncident.model_validate(one) for one in incidents])
 
 
-def _hours(steps: Steps, read: ZoneSteps) -> list[WorstHour]:
+def _hours(session: Session, mesh: MeshState, steps: Steps) -> list[WorstHour]:
     """Return the measured hours with the zone pair that differs most."""
+    worst: dict[int, tuple[WorstPair, str, str] | None] = {}
+    for part in _parts(mesh, steps):
+        read = read_zone_steps(session, part, steps)
+        for step, one in _worst_of(read):
+            known = worst.setdefault(step, None)
+            if one is not None and (known is None or is_worse(one, known[0])):
+                source, target = divmod(one.pair, len(read.axis))
+                worst[step] = one, read.axis[source].name, read.axis[target].name
+    return [_hour(utc(int(steps.ends_s[step]) - 3600), worst[step]) for step in sorted(worst)]
+
+
+def _parts(mesh: MeshState, steps: Steps) -> Iterator[MeshState]:
+    """Yield parts of a mesh that one scan reads: every pair of zones is in at least one."""
+    zones = [run.id for run in zone_runs(mesh)]
+    most = max(2, math.isqrt(zone_steps.CELLS_MAX // steps.ends_s.size))
+    if len(zones) <= most:
+        yield mesh
+        return
+    groups = [zones[at : at + most // 2] for at in range(0, len(zones), most // 2)]
+    for two in combinations(groups, 2):
+        of_both = {*two[0], *two[1]}
+        yield replace(mesh, members=tuple(member for member in mesh.members if member.zone_id in of_both))
+
+
+def _worst_of(read: ZoneSteps) -> Iterator[tuple[int, WorstPair | None]]:
+    """Yield the measured steps, each with the pair that differs most."""
     delay, loss = Metric.ONE_WAY_DELAY, Metric.LOSS
     matrices = [
         matrix.measure(read.cells, metric, statistic)
@@ -57,18 +86,22 @@ def _hours(steps: Steps, read: ZoneSteps) -> list[WorstHour]:
     ]
     values = [np.where(one.valued, one.values, np.nan).reshape(len(one.values), -1) for one in matrices]
     worst = worst_of_hours(*(one.astype(np.float32) for one in values))
-    found = []
     for step in np.flatnonzero(np.isfinite(values[0]).any(axis=1)).tolist():
-        started_at, one = utc(int(steps.ends_s[step]) - 3600), worst[step]
-        if one is None:
-            found.append(
-                WorstHour(started_at=started_at, source=None, target=None, usual_ns=None, change_ns=None, loss=None)
-            )
-            continue
-        source, target = (read.axis[at].name for at in divmod(one.pair, len(read.axis)))
-        change = {name: getattr(one, name) for name in ("usual_ns", "change_ns", "loss")}
-        found.append(WorstHour(started_at=started_at, source=source, target=target, **change))
-    return found
+        yield step, worst[step]
+
+
+def _hour(started_at: datetime, worst: tuple[WorstPair, str, str] | None) -> WorstHour:
+    if worst is None:
+        return WorstHour(started_at=started_at, source=None, target=None, usual_ns=None, change_ns=None, loss=None)
+    pair, source, target = worst
+    return WorstHour(
+        started_at=started_at,
+        source=source,
+        target=target,
+        usual_ns=pair.usual_ns,
+        change_ns=pair.change_ns,
+        loss=pair.loss,
+    )
 
 
 def performances(session: Session, applications: Sequence[Application]) -> list[PerformanceHistory]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sinemora.overview.figures import WorstPair, is_older, newest_version, worst_first, worst_of_hours
+from sinemora.overview.figures import WorstPair, is_older, is_worse, newest_version, worst_first, worst_of_hours
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,12 @@ def test_each_hour_has_the_pair_that_changed_most_and_loss_comes_first():
     first, second, lossy = found[50], found[51], found[120]
     assert first is not None
     assert second is not None
+    assert lossy is not None
     assert (first.pair, second.pair) == (3, 0)
     assert second.change_ns == pytest.approx(400_000, abs=3_000)
-    assert lossy == WorstPair(7, None, None, pytest.approx(0.012))
+    assert lossy == WorstPair(pytest.approx(0.012), 7, None, None, pytest.approx(0.012))
+    # Of the same pairs read in two parts, the worse is the one of all.
+    parts = [worst_of_hours(*(one[:, some] for one in (p50, p50 + 2_000, loss))) for some in (slice(2), slice(2, 144))]
+    halves = [(parts[0][hour], parts[1][hour]) for hour in (50, 51)]
+    assert [low is None or (high is not None and is_worse(high, low)) for low, high in halves] == [True, False]
+    assert is_worse(lossy, second)

@@ -12,6 +12,7 @@ from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import Incident
 from sinemora.fleet.inventory.models import Agent
 from sinemora.kit.db import tenant_session
+from sinemora.measurements.query.matrix import zone_steps
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)
 from tests.api_clients import Member, MeshWorld
@@ -168,6 +169,14 @@ def test_the_last_days_have_the_hour_that_is_measured(owner: Member, make_mesh):
     assert (hour["source"], hour["change_ns"], hour["loss"]) == (None, None, None)
     assert history["incidents"] == []
     assert owner.get(f"/v1/overview/meshes/{uuid4()}/history").status_code == 404
+
+
+def test_the_last_days_of_more_zones_than_one_scan_returns(owner: Member, make_mesh, monkeypatch):
+    world = make_mesh(owner, 3)  # a zone each
+    client, _, peer = world.agents
+    sent(client, report_of(world.key, {peer.vm_key: simple(200_000)}))
+    monkeypatch.setattr(zone_steps, "CELLS_MAX", 24 * 2 * 2)  # two zones in the hours of a day
+    assert len(owner.get(f"/v1/overview/meshes/{world.id}/history?days=1").json()["hours"]) == 1
 
 
 def test_agents_that_need_attention_are_named(owner: Member, make_mesh):

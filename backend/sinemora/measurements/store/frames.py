@@ -184,11 +184,17 @@ def windows_of_meshes(session: Session, spans: Sequence[tuple[int, datetime, dat
 
 
 def zone_frames(
-    session: Session, mesh_key: int, stretch: TierRange, *, sketches: bool, by_source: bool = False
+    session: Session,
+    mesh_key: int,
+    stretch: TierRange,
+    zone_keys: Collection[int] | None = None,
+    *,
+    sketches: bool,
+    by_source: bool = False,
 ) -> Iterator[list[StoredFrame]]:
     """Return the blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones.
 
-    `by_source`: all those of one zone together.
+    `zone_keys`: only blocks of these clients. `by_source`: all those of one zone together.
     """
     return _read(
         session,
@@ -196,7 +202,7 @@ def zone_frames(
         [(stretch, stretch.tier.zone_table)],
         sketches,
         "zone_key",
-        None,
+        zone_keys,
         _BY_SOURCE if by_source else "",
     )
 

@@ -99,8 +99,11 @@ def read_zone_steps(session: Session, mesh: MeshState, steps: Steps, budget: Rea
         for part in tiers(session, mesh.key, utc(start_s), utc(end_s), usable)[2]:
             # A step that is one of the tier needs no merging: the frame has its quantiles.
             whole = part.tier is steps.tier and steps.span_s == part.tier.step_s
-            read = _reported if part.tier is Tier.RAW else _merged
-            for piece in read(session, mesh, part, steps, budget, sketches=not whole):
+            if part.tier is Tier.RAW:
+                read = _reported(session, mesh, part, steps, budget)
+            else:
+                read = _merged(session, mesh, part, steps, keys, sketches=not whole)
+            for piece in read:
                 (single if whole else several).append(_on_axis(piece, keys, size))
     if several:
         single.append(merge.merge_pieces(several, words_too=False))
@@ -110,10 +113,10 @@ def read_zone_steps(session: Session, mesh: MeshState, steps: Steps, budget: Rea
 
 
 def _merged(
-    session: Session, mesh: MeshState, part: TierRange, steps: Steps, budget: ReadBudget, *, sketches: bool
+    session: Session, mesh: MeshState, part: TierRange, steps: Steps, keys: Ints, *, sketches: bool
 ) -> Iterator[tuple[Piece, Ints]]:
-    """Yield pairs of zones of a merged tier, each with its step."""
-    for chunk in frames.zone_frames(session, mesh.key, part, sketches=sketches):
+    """Yield pairs of zones of a merged tier, whose clients are the zones `keys`, each with its step."""
+    for chunk in frames.zone_frames(session, mesh.key, part, keys.tolist(), sketches=sketches):
         piece = merge.gathered(chunk, (), DIRECTIONS if sketches else ())
         started = np.array([block.started_at_s for block in chunk], np.int64)
         at = steps.of(started, started + part.tier.step_s)
@@ -121,7 +124,7 @@ def _merged(
 
 
 def _reported(
-    session: Session, mesh: MeshState, part: TierRange, steps: Steps, budget: ReadBudget, *, sketches: bool
+    session: Session, mesh: MeshState, part: TierRange, steps: Steps, budget: ReadBudget
 ) -> Iterator[tuple[Piece, Ints]]:
     """Yield pairs of zones of reported windows that are not merged yet, step by step."""
     vms = frames.zones_of_vms(session, session.info["tenant_key"])
