@@ -14,7 +14,8 @@ _PLACES_MAX, _NAME_MAX = 8, 16
 _CELL = 24
 # Changes of this size and less are hardly coloured.
 _LEAST = {"ns": 5_000.0, "ratio": 0.005}
-_UNKNOWN, _WHITE, _RISE, _FALL = (222, 226, 230), (255, 255, 255), (201, 42, 42), (24, 100, 171)
+# The colours of the console: a rise is purple, a fall orange.
+_UNKNOWN, _WHITE, _RISE, _FALL = (222, 226, 230), (255, 255, 255), (84, 39, 136), (179, 88, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def _share(value: float | None, largest: float, least: float) -> float | None:
 
 
 def _colour(share: float | None) -> tuple[int, int, int]:
-    """Return white at 0, red of a rise, blue of a fall, grey where unknown."""
+    """Return white at 0, purple of a rise, orange of a fall, grey where unknown."""
     if share is None:
         return _UNKNOWN
     end = _RISE if share >= 0 else _FALL

@@ -272,7 +272,7 @@ def test_the_picture_is_a_png_of_its_cells():
     assert (width, height, len(lines)) == (48, 48, 48 * (1 + 3 * 48))
     at = {(row, column): (row * 24) * (1 + 3 * 48) + 1 + 3 * 24 * column for row, column in product(range(2), range(2))}
     unknown, rise, none, fall = (tuple(lines[at[cell] : at[cell] + 3]) for cell in at)
-    assert (unknown, rise, none, fall) == ((222, 226, 230), (201, 42, 42), (255, 255, 255), (24, 100, 171))
+    assert (unknown, rise, none, fall) == ((222, 226, 230), (84, 39, 136), (255, 255, 255), (179, 88, 6))
 
 
 def test_long_lists_and_names_are_cut_with_a_number(session: Session):

@@ -49,6 +49,18 @@ export function diverging(theme: Theme): Ramp {
   return theme === 'dark' ? (t) => parse(DARK_ARMS(t)) : (t) => parse(interpolatePuOr(1 - t))
 }
 
+// An unusual value must differ from a usual one, however small it is on the scale.
+const LEAST = 0.25
+
+/** The ramp of changes from usual: diverging, with the quiet colour in its middle and a step on both sides of it. */
+export function changed(theme: Theme): Ramp {
+  const colours = diverging(theme)
+  return (t) => {
+    const far = 2 * t - 1
+    return far === 0 ? QUIET[theme] : colours(0.5 + (Math.sign(far) * (LEAST + (1 - LEAST) * Math.abs(far))) / 2)
+  }
+}
+
 // Hues that no ramp of cells has, each with contrast to the page: lines cross cells of every colour.
 const LINES: Record<Theme, string[]> = {
   light: ['#0b7285', '#8a5a83', '#c92a2a'],

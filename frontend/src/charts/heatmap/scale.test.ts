@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LOOK } from './grid'
-import { fits, percentiles, position, roundDomain, step, ticks } from './scale'
+import { changePositions, fits, percentiles, position, roundDomain, step, ticks } from './scale'
 
 test.each([
   [84_213, 'down', 70_000],
@@ -35,6 +35,13 @@ test.each([
   ['symmetric', { low: -40, high: 12 }, { low: -50, high: 50 }],
 ] as const)('a %s scale of %o ends at %o', (kind, shown, domain) => {
   expect(roundDomain(kind, shown, 0.001)).toEqual(domain)
+})
+
+test('every picture of changes has one scale: 400 µs are seen beside 15 ms, to both sides, and 2 µs are not', () => {
+  const position = changePositions([15_000_000, -400_000, null], 20_000)
+  expect(position(-400_000)).toBeCloseTo(1 - position(400_000))
+  expect(position(400_000) - 0.5).toBeGreaterThan(0.15)
+  expect(position(2_000) - 0.5).toBeLessThan(0.01)
 })
 
 test('a symmetric scale has zero in its middle, and shows 400 µs beside 15 ms', () => {

@@ -76,6 +76,13 @@ export function position(kind: ScaleKind, { low, high }: Domain, value: number):
   return value <= low ? 0 : Math.log(value / low) / Math.log(high / low)
 }
 
+/** Return the positions of changes on the scale of every picture of changes, which reaches to the largest, or `least`. */
+export function changePositions(changes: readonly (number | null)[], least: number): (change: number) => number {
+  const reach = Math.max(0, ...changes.map((change) => Math.abs(change ?? 0)))
+  const domain = roundDomain('symmetric', { low: -reach, high: reach }, least)
+  return (change) => position('symmetric', domain, change)
+}
+
 /** Return at most about `count` round values, the ends of a log scale among them. */
 export function ticks(kind: ScaleKind, domain: Domain, count: number): number[] {
   const { low, high } = domain

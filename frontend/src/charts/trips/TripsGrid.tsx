@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import { diverging, PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
+import { changed, PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
+import { changePositions } from '~/charts/heatmap/scale'
 import { useDrawnSvg } from '../useDrawnSvg'
 import styles from './trips.module.css'
 
@@ -8,10 +9,10 @@ interface Props {
   label: string
   names: string[]
   values: (number | null)[][]
-  /** Smallest and largest value of the scale, which several grids may share. */
+  /** Smallest and largest value of the scale; of changes, the smallest that is coloured. */
   range: [number, number]
   theme: Theme
-  /** The values are changes: what fell has the other hue, and what is below the scale the colour of no change. */
+  /** The values are changes: their scale is that of every picture of changes. */
   diverges?: boolean
   /** A cell as a sentence, shown by the pointer. */
   describe: (row: number, column: number) => string
@@ -28,15 +29,16 @@ const MOST_NAMED = 24
 const LONGEST = 16
 const CHARACTER = 6.8
 
-/** A small square grid of values, coloured by logarithm; blank cells are unknown. Small grids show row and column names. */
+/** A small square grid of values or changes, coloured by logarithm; blank cells are unknown. Small grids show row and column names. */
 export function TripsGrid({ label, names, values, range, theme, diverges, describe, marked, wrap }: Props) {
-  const [plain, both] = [sequential(theme), diverging(theme)]
+  const [plain, both] = [sequential(theme), changed(theme)]
+  const position = changePositions(values.flat(), range[0])
   const cell = SIDE / Math.max(names.length, 1)
   const [low, high] = range.map((value) => Math.log(Math.max(value, 1))) as [number, number]
   const share = (value: number) =>
     high > low ? Math.min(Math.max((Math.log(Math.max(value, 1)) - low) / (high - low), 0), 1) : 0
   const colour = (value: number) =>
-    css(diverges ? both(0.5 + 0.5 * Math.sign(value) * share(Math.abs(value))) : plain(share(value)))
+    css(diverges ? both(Math.abs(value) < range[0] ? 0.5 : position(value)) : plain(share(value)))
   const words = names.map((name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name))
   const room = names.length > MOST_NAMED ? 0 : Math.max(...words.map((word) => word.length), 0) * CHARACTER + 14
   const all = SIDE + room

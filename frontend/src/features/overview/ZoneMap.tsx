@@ -2,14 +2,16 @@ import { useComputedColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { serverNow } from '~/api/connection'
 import type { Deviations, MeshHealth } from '~/api/overview'
-import { contrast, diverging, QUIET, type Rgb, type Theme } from '~/charts/heatmap/palette'
+import { changed, contrast, type Rgb, type Theme } from '~/charts/heatmap/palette'
+import { changePositions } from '~/charts/heatmap/scale'
+import { facts } from '~/lib/metrics'
 import { NOW } from '~/lib/spans'
 import { formatDelay, formatSignedDelay, formatSignedPercent } from '~/lib/units'
 import { lastHourOnly } from '~/lib/usual'
 import { zoneView } from '~/lib/zoneView'
 import { useNow } from '~/ui/useNow'
 import { useRoving } from '~/ui/useRoving'
-import { changesOf, type PairChange, positionOf } from './deviation'
+import { changesOf, type PairChange } from './deviation'
 import { isCovered, isOf, kindOf, type MarkKind, marksOf } from './marks'
 import styles from './overview.module.css'
 import { strings } from './strings'
@@ -28,9 +30,9 @@ const NOW_MS = 60_000
 const css = (colour: Rgb) => `rgb(${colour.join(' ')})`
 
 /** Return the colours of a cell: grey where it is as usual, none where that is not known. */
-function coloursOf(change: PairChange, ofIncident: boolean, theme: Theme) {
+function coloursOf(change: PairChange, ofIncident: boolean, theme: Theme, position: (changeNs: number) => number) {
   if (change.changeNs === null || (ofIncident && !change.isUnusual)) return undefined
-  const background = change.isUnusual ? diverging(theme)(positionOf(change)) : QUIET[theme]
+  const background = changed(theme)(change.isUnusual ? position(change.changeNs) : 0.5)
   const [ink] = INK.toSorted((a, b) => contrast(b, background) - contrast(a, background))
   return { background: css(background), color: css(ink as Rgb) }
 }
@@ -77,6 +79,11 @@ export function ZoneMap({ mesh, deviations }: Props) {
   const { axis } = deviations
   const now = useNow(NOW_MS, serverNow)
   const changes = changesOf(deviations)
+  const unusual = changes.filter(({ isUnusual }) => isUnusual)
+  const position = changePositions(
+    unusual.map(({ changeNs }) => changeNs),
+    facts('deviation').least,
+  )
   const covered = changes.map((change) => {
     const [source, target] = [axis[change.source]?.id ?? '', axis[change.target]?.id ?? '']
     return mesh.worst_incidents.some((incident) => isCovered(incident, source, target, change.basis, now))
@@ -132,7 +139,7 @@ export function ZoneMap({ mesh, deviations }: Props) {
                   return (
                     <td
                       key={to.id}
-                      style={coloursOf(change, isCover, theme)}
+                      style={coloursOf(change, isCover, theme, position)}
                       data-start={starts[column]}
                       data-first={isFirst || undefined}
                       data-unknown={change.changeNs === null || (isCover && !change.isUnusual) || undefined}

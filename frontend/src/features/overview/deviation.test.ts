@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { deviations } from '~/testing/overview'
-import { changesOf, positionOf } from './deviation'
+import { changesOf } from './deviation'
 
 const unusual = (values: (number | null)[][], usual: (number | null)[][]) =>
   changesOf(deviations(values, usual)).map(({ isUnusual }) => isUnusual)
@@ -50,17 +50,4 @@ test('without a usual value nothing is unusual, and the value is not missing', (
   expect(changes.map(({ isUnusual, isMeasured, nowNs }) => [isUnusual, isMeasured, nowNs])).toEqual(
     Array(4).fill([false, true, null]),
   )
-})
-
-test('slower and faster lie on opposite sides of the scale, and more lies further out', () => {
-  const at = (now: number) => {
-    const [change] = changesOf(deviations([[now]], [[100_000]]))
-    return change ? positionOf(change) : Number.NaN
-  }
-  expect(at(120_000) - 0.5).toBeCloseTo(0.5 - at(80_000))
-  expect([at(300_000), at(200_000), at(150_000), at(120_000)]).toEqual(
-    [at(300_000), at(200_000), at(150_000), at(120_000)].toSorted((a, b) => b - a),
-  )
-  expect(at(300_000)).toBe(1)
-  expect(at(120_000)).toBeGreaterThan(0.6)
 })

@@ -43,11 +43,3 @@ export function changesOf({ axis, values, states, baseline }: Deviations): PairC
     }),
   )
 }
-
-/** Return the position of a change on a diverging scale, 0.5 in the middle; twice or half the base is the end. */
-export function positionOf({ changeNs, percent }: PairChange): number {
-  if (changeNs === null) return 0.5
-  // A quarter at least: an unusual cell must differ from a grey one.
-  const reach = 0.25 + 0.75 * Math.min(1, Math.abs(percent ?? 100) / 100)
-  return 0.5 + 0.5 * Math.sign(changeNs) * reach
-}

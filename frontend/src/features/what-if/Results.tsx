@@ -1,8 +1,9 @@
 import { useComputedColorScheme } from '@mantine/core'
 import type { Fate, WhatIf } from '~/api/types'
 import { TripsGrid } from '~/charts/trips/TripsGrid'
+import { facts } from '~/lib/metrics'
 import { formatChange, formatShare, formatShares, performanceBasis } from '~/lib/performance'
-import { formatDelay, NO_VALUE } from '~/lib/units'
+import { formatDelay, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -90,7 +91,13 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
   const all = [...trips.before_ns, ...trips.after_ns].flat().filter((value) => value !== null)
   if (all.length === 0) return null
   const range: [number, number] = [Math.min(...all), Math.max(...all)]
-  const grid = (values: (number | null)[][], words: string) => (
+  const changes = trips.after_ns.map((line, row) =>
+    line.map((after, column) => {
+      const before = trips.before_ns[row]?.[column] ?? null
+      return after === null || before === null ? null : after - before
+    }),
+  )
+  const grid = (values: (number | null)[][], words: string, isChange = false) => (
     <figure>
       <figcaption>
         {words} <PictureMenu title={`${strings.roundTrips}: ${words.toLowerCase()}`} withTable={false} />
@@ -103,13 +110,19 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
         )}
         names={trips.names}
         values={values}
-        range={range}
+        range={isChange ? [1, facts('deviation').least] : range}
+        diverges={isChange}
         theme={theme}
         describe={(row, column) =>
           strings.pathValue(
             trips.names[row] ?? '',
             trips.names[column] ?? '',
-            formatDelay(values[row]?.[column] ?? null),
+            isChange
+              ? strings.changedTo(
+                  formatSignedDelay(values[row]?.[column] ?? null),
+                  formatDelay(trips.after_ns[row]?.[column] ?? null),
+                )
+              : formatDelay(values[row]?.[column] ?? null),
           )
         }
         marked={(row, column) => trips.before_ns[row]?.[column] !== trips.after_ns[row]?.[column]}
@@ -120,7 +133,7 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
     <Panel title={strings.roundTrips}>
       <div className={styles.grids}>
         {grid(trips.before_ns, strings.before)}
-        {grid(trips.after_ns, strings.after)}
+        {grid(changes, strings.change, true)}
       </div>
       <p className={pageStyles.quiet}>
         {strings.gridLegend(formatDelay(range[0]), formatDelay(range[1]), theme === 'dark')}

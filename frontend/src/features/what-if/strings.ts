@@ -49,7 +49,8 @@ export const strings = {
   roundTrips: 'Round trips',
   /** On a dark page slow is bright, on a light one dark. */
   gridLegend: (least: string, most: string, isDark: boolean) =>
-    `From ${least} to ${most}, ${isDark ? 'brighter' : 'darker'} is slower. Outlined cells change; blank: not measured.`,
+    `Before: from ${least} to ${most}, ${isDark ? 'brighter' : 'darker'} is slower. Change: purple is slower, orange is faster. Outlined cells change; blank: not measured.`,
+  changedTo: (change: string, after: string) => `${change}, ${after} after`,
   scenarios: 'Scenarios',
   savedScenarios: 'Saved scenarios',
   none: 'None',
