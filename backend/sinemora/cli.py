@@ -2,31 +2,24 @@
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Exit, Option, Typer
-from typer.core import TyperGroup
-from typer.main import get_command, get_group
+from typer.main import get_command
 
 from sinemora.compose import commands
 from sinemora.kit.collector import paused
+from sinemora_client.cli import COMMANDS, Commands, listing
 
 _OPERATIONS = "sinemora.operations.commands"
 _MEASUREMENTS = "sinemora.measurements.command"
-_RECOMMENDATIONS = "sinemora.recommendations.command"
-_RECEIVERS = "sinemora.alerts.receivers.command"
 _EMBEDDED = "sinemora.operations.embedded.commands"
 _RECOVERY = "sinemora.operations.recovery.commands"
-_LOGIN = "sinemora.access.device_login.command"
-_TOKEN_BUCKETS = "sinemora.measurements.token_buckets.command"
 
 # The module of each further command, whose `app` has a command of this name, and its help.
 IMPORTED = {
-    "login": (_LOGIN, "Sign in: confirm a code in a browser, on any device."),
-    "logout": (_LOGIN, "Delete the key of a profile, at the backend and here."),
-    "profiles": (_LOGIN, "List the installations that you are signed in to; choose one."),
+    **COMMANDS,
     "backup": (_OPERATIONS, "Back up everything to a file while the product runs."),
     "restore": (_OPERATIONS, "Load a backup into an empty database and verify it."),
     "verify": (_OPERATIONS, "Decode every frame, compare rollups with their source, and read every aged object."),
@@ -42,15 +35,10 @@ IMPORTED = {
         "sinemora.operations.aged_commands",
         "List, write and restore aged measurements in object storage.",
     ),
-    "bucket-exports": (
-        "sinemora.measurements.bucket_exports.command",
-        "List, test and run exports to buckets of the tenant (API key).",
-    ),
     "sql-logins": (
         "sinemora.operations.sql_login_commands",
         "Let database roles read the minutes of a tenant with SQL.",
     ),
-    "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
     "delay-tables": (
         _MEASUREMENTS,
         "Write the measured delays of a path as tables of delaybox, to replay them into an application (API key).",
@@ -59,42 +47,15 @@ IMPORTED = {
         _MEASUREMENTS,
         "Show where measured delays come from: base delay, propagation, queueing (API key).",
     ),
-    "measure": ("sinemora.measurements.on_demand.command", "Measure one pair now and print each second (API key)."),
-    "traffic": (_TOKEN_BUCKETS, "Show the traffic of a VM in the last hour (API key)."),
-    "token-buckets": (
-        _TOKEN_BUCKETS,
-        "State the token buckets of VMs; show tokens left and when they will be empty (API key).",
-    ),
-    "import": (_MEASUREMENTS, "Import a trace measured elsewhere into a mesh (API key)."),
-    "applications": (
-        "sinemora.applications.command",
-        "Declare applications, read their performance and options (API key).",
-    ),
     "artifacts": (
         "sinemora.artifacts.command",
         "Publish files that VMs bring each other, watch them spread, fetch them (API key).",
-    ),
-    "plan-followers": (
-        "sinemora.fleet.meshes.command",
-        "Show which agents follow the newest plan of a mesh, wait until all do (API key).",
-    ),
-    "annotate": ("sinemora.overview.annotations.command", "Record a deploy, maintenance or a note (API key)."),
-    "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
-    "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),
-    "what-if": (
-        "sinemora.recommendations.what_if.command",
-        "Evaluate changes for all applications; manage scenarios (API key).",
     ),
     "advise": (
         "sinemora.advisors.command",
         "Ask the advisors: price, fairness, transports, transfers, shaping (API key).",
     ),
-    "incidents": ("sinemora.alerts.incidents.command", "List, acknowledge and resolve incidents (API key)."),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
-    "rules": ("sinemora.alerts.rules.command", "Manage alert rules (API key)."),
-    "silences": ("sinemora.alerts.silences.command", "Manage silences of notifications (API key)."),
-    "receivers": (_RECEIVERS, "Manage receivers of notifications (API key)."),
-    "alert-routes": (_RECEIVERS, "Manage the routing tree (API key)."),
     "capacity": (
         "sinemora.operations.capacity.command",
         "Predict what the backend needs for a number of VMs, and what probing costs.",
@@ -119,22 +80,11 @@ IMPORTED = {
 AsJson = Annotated[bool, Option("--json", help="Print the result as JSON.")]
 
 
-class _Commands(TyperGroup):
-    """A group that lists all commands and imports the one that runs."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, command, rest = super().resolve_command(ctx, args)
-        if name in IMPORTED:
-            command = get_group(import_module(IMPORTED[name][0]).app).commands[name]
-        return name, command, rest
+class _Commands(Commands):
+    imported = IMPORTED
 
 
-app = Typer(
-    cls=_Commands,
-    help="Run the processes of Sinemora, and operate it by hand.",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
-)
+app = listing(_Commands, "Run the processes of Sinemora, and operate it by hand.")
 owner = Typer()
 app.add_typer(owner, name="owner", help="Manage owners of tenants.")
 
@@ -220,8 +170,9 @@ def create_owner(
     as_json: AsJson = False,
 ) -> None:
     """Create a tenant and its owner if they do not exist."""
-    from sinemora.kit.commands import print_json, require_database
+    from sinemora.kit.commands import require_database
     from sinemora.kit.config import settings
+    from sinemora_client.commands import print_json
 
     require_database()
     from sinemora.access.tenants.service import create_owner
@@ -252,7 +203,8 @@ def create_reset_link(
     as_json: AsJson = False,
 ) -> None:
     """Print a link with which a person sets a new password; it is valid once and for 30 minutes."""
-    from sinemora.kit.commands import print_json, require_database
+    from sinemora.kit.commands import require_database
+    from sinemora_client.commands import print_json
 
     require_database()
     from sinemora.access.signin.operator import reset_link
@@ -267,9 +219,6 @@ def create_reset_link(
     else:
         print(link)
 
-
-for _name, (_, _help) in IMPORTED.items():
-    app.command(_name, help=_help)(lambda: None)
 
 if __name__ == "__main__":
     sys.exit(main())

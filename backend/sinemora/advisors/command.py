@@ -9,8 +9,8 @@ from typer import Argument, Option, Typer
 from sinemora.advisors.bulk.command import bulk
 from sinemora.advisors.compute_mix.command import price_basis, price_difference, split_cells
 from sinemora.advisors.shaping.command import app as shaping
-from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, utf8_of, write_text, yaml_of
 from sinemora.kit.percent import percent
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command, utf8_of, write_text, yaml_of
 from sinemora_client.models import FairnessOf
 
 app = Typer(rich_markup_mode=None)

@@ -12,8 +12,8 @@ import sinemora_native
 from typer import Argument, Option, Typer
 
 from sinemora.artifacts.models import Chunking
-from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command
 from sinemora.kit.percent import percent
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command
 
 app = Typer(rich_markup_mode=None)
 artifacts = Typer(

@@ -1,69 +1,17 @@
-"""`sinemora export`, `delay-tables`, `latency-budget` and `import`: measurements out and traces in, over the API."""
+"""`sinemora delay-tables` and `latency-budget`: measured delays over the API."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, bytes_of
 from sinemora.measurements.aggregate.matrix import Metric
-from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.latency_budget import text as latency_budget_text
-from sinemora.measurements.query.requests import REQUESTS
 from sinemora.measurements.query.series.delay_tables import text_of
-from sinemora.measurements.query.tables import Format
-from sinemora.measurements.schemas import TraceTimes
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command
 
 app = Typer(rich_markup_mode=None)
-
-
-def _query(name: str) -> str:
-    if name not in REQUESTS:
-        raise ValueError(f"{name!r} is not one of {', '.join(sorted(REQUESTS))}")
-    return name
-
-
-@api_command(app)
-def export(
-    client: Terminal,
-    question: Annotated[
-        str, Argument(parser=_query, help=f"{', '.join(sorted(REQUESTS))} (docs/api/measurements.md).")
-    ],
-    mesh: Mesh = None,
-    output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
-    format: Annotated[Format, Option(help="Format of the file.")] = Format.CSV,
-    start: Annotated[
-        str | None, Option("--from", help="RFC 3339, as in 2026-11-20T10:00:00Z.", show_default="an hour ago")
-    ] = None,
-    end: Annotated[str | None, Option("--to", help="RFC 3339.", show_default="now")] = None,
-    selection: Annotated[list[str] | None, Option(help="mesh, path:A:B or zones:A:B; repeatable.")] = None,
-    parameters: Annotated[
-        list[str] | None, Option("--set", metavar="NAME=VALUE", help="Any other parameter; repeatable.")
-    ] = None,
-) -> None:
-    """Export measurements to a file (API key)."""
-    format = Format.JSON if client.as_json and output is None else format
-    query: dict[str, list[Any]] = {
-        "format": [format.value],
-        "selections": list(selection or ()),
-        "from": [start],
-        "to": [end],
-    }
-    for parameter in parameters or ():
-        name, equals, value = parameter.partition("=")
-        if not equals:
-            raise CommandError(f"--set takes NAME=VALUE, not {parameter}.")
-        query.setdefault(name, []).append(value)
-    path = f"/v1/meshes/{client.mesh_id(mesh)}/{question}"
-    if output is None:
-        client.save(sys.stdout.buffer, path, query)
-        sys.stdout.buffer.flush()
-        return
-    with output.open("wb") as file:
-        size = client.save(file, path, query)
-    client.print_result({"file": str(output), "format": format.value, "bytes": size})
 
 
 @api_command(app, "delay-tables")
@@ -159,21 +107,3 @@ def _selections(client: Terminal, names: Sequence[str], zones: bool) -> list[str
 def _answer(client: Terminal, mesh: str | None, question: str, query: Mapping[str, Any]) -> Any:
     """Return the JSON of a query, at once or once its job is done."""
     return client.get_or_wait(f"/v1/meshes/{client.mesh_id(mesh)}/{question}", **query)
-
-
-@api_command(app, "import")
-def import_file(
-    api: Terminal,
-    file: Annotated[Path, Argument(help="File with the trace; - for standard input.")],
-    mesh: Mesh = None,
-    kind: Annotated[TraceKind, Option(help="Format of the trace.")] = TraceKind.CSV,
-    times: Annotated[TraceTimes, Option(help="Keep the trace's times, or move them to end now.")] = TraceTimes.KEEP,
-    client: Annotated[str | None, Option(help="PTPd log: name of the slave's VM.")] = None,
-    server: Annotated[str | None, Option(help="PTPd log: name of the master's VM.")] = None,
-) -> None:
-    """Import a trace measured elsewhere into a mesh (API key)."""
-    query = {"kind": kind.value, "times": times.value, "client": client or None, "server": server or None}
-    path = f"/v1/meshes/{api.mesh_id(mesh)}/imports"
-    job = api.read(path, bytes_of(file), media_type="text/plain", params=query)
-    result = api.result_of(job)
-    api.print_result(result, ("", ""), [(name.replace("_", " "), value) for name, value in result.items()])

@@ -14,13 +14,14 @@ from typer import Exit, Option, Typer
 
 from sinemora.access.tenants.models import Tenant
 from sinemora.fleet.meshes.models import Mesh
-from sinemora.kit.commands import ResultAsJson, moment_of, print_json, require_database, table
+from sinemora.kit.commands import require_database
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.object_storage import StorageError, installation_storage
 from sinemora.measurements.store.aged import restoring, runs, usage
 from sinemora.measurements.store.aged.catalogue import AGED_TABLES
 from sinemora.measurements.store.aged.writing import AgingError
+from sinemora_client.commands import ResultAsJson, moment_of, print_json, table
 
 app = Typer(rich_markup_mode=None)
 aged = Typer(rich_markup_mode=None)

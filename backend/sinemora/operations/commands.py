@@ -11,7 +11,7 @@ from typing import IO, Annotated, Any
 
 from typer import Argument, BadParameter, Exit, Option, Typer
 
-from sinemora.kit.commands import ResultAsJson, moment_of, print_json, require_database, table
+from sinemora.kit.commands import require_database
 from sinemora.operations import backup as backups
 from sinemora.operations import integrity, quota
 from sinemora.operations.archives import tenant
@@ -19,6 +19,7 @@ from sinemora.operations.archives.archive import ArchiveError
 from sinemora.operations.archives.tenant import TenantError
 from sinemora.operations.backup import RestoreError
 from sinemora.operations.quota import QuotaError
+from sinemora_client.commands import ResultAsJson, moment_of, print_json, table
 
 app = Typer(rich_markup_mode=None)
 of_tenant = Typer(rich_markup_mode=None)

@@ -8,10 +8,11 @@ from typing import Annotated
 from sqlalchemy.exc import DBAPIError
 from typer import Argument, Exit, Typer
 
-from sinemora.kit.commands import ResultAsJson, print_json, require_database, table
+from sinemora.kit.commands import require_database
 from sinemora.kit.database_refusal import refusal_of
 from sinemora.operations import sql_logins
 from sinemora.operations.sql_logins import SqlLoginError
+from sinemora_client.commands import ResultAsJson, print_json, table
 
 app = Typer(rich_markup_mode=None)
 logins = Typer(rich_markup_mode=None)

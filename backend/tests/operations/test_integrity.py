@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import text
 from typer import Exit
 
-from sinemora.kit.commands import moment_of
 from sinemora.kit.db import Base, system_session
 from sinemora.measurements import metrics, tasks
 from sinemora.operations import integrity
 from sinemora.operations.archives import catalogue
 from sinemora.operations.commands import verify
 from sinemora.tables import metadata
+from sinemora_client.commands import moment_of
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 

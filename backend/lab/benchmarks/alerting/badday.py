@@ -32,10 +32,10 @@ from lab.soak.site import readiness, use_settings
 from sinemora.access.tenants.service import create_owner
 from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
 from sinemora.alerts.rules.service import create_default_rules
-from sinemora.kit.commands import Terminal
 from sinemora.kit.db import dispose, system_session, tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.operations.embedded.programs import children_of
+from sinemora_client.commands import Terminal
 
 STOPPED_S, LOCKED_S = 90.0, 60.0
 SLOW_WINDOWS = 3

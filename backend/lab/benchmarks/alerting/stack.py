@@ -28,11 +28,11 @@ from lab.benchmarks.storing.programs import program
 from lab.benchmarks.storing.worlds import frame_of, peers, report, request_at
 from sinemora.alerts.models import AlertRouting, Delivery, DeliveryState, Receiver, ReceiverKind
 from sinemora.alerts.rules import service as rules
-from sinemora.kit.commands import Terminal
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.operations.embedded.story.hook import Hook
+from sinemora_client.commands import Terminal
 
 WINDOW_S, SAMPLES = 10, 10
 # The deadline of an exchange and the tick that settles it, before a report can leave; then a phase of up to a second.

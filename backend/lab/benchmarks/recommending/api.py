@@ -7,7 +7,7 @@ from uuid import UUID
 
 from lab.benchmarks.storing.product import Product, key_of
 from sinemora.jobs import executor
-from sinemora.kit.commands import Terminal
+from sinemora_client.commands import Terminal
 
 
 class Api(Terminal):

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.kit.commands import Mesh, Terminal, api_command, yaml_of
 from sinemora.kit.percent import percent, signed_percent
+from sinemora_client.commands import Mesh, Terminal, api_command, yaml_of
 
 bulk = Typer(rich_markup_mode=None)
 Run = Annotated[str, Argument(help="Id of the run.")]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Typer
 
-from sinemora.kit.commands import Terminal, api_command, yaml_of
+from sinemora_client.commands import Terminal, api_command, yaml_of
 
 price_basis = Typer(rich_markup_mode=None)
 price_difference = Typer(rich_markup_mode=None)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, check_writable, write_text, yaml_of
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command, check_writable, write_text, yaml_of
 from sinemora_client.models import Direction
 
 app = Typer(rich_markup_mode=None)

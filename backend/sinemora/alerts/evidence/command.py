@@ -11,9 +11,9 @@ from uuid import UUID
 from typer import Argument, Exit, Option, Typer
 from typer.core import TyperGroup
 
-from sinemora.kit.commands import CommandError, Terminal, Url, api_command, bytes_of, write_text
 from sinemora.kit.config import settings
 from sinemora_client import Client, SinemoraError
+from sinemora_client.commands import CommandError, Terminal, Url, api_command, bytes_of, write_text
 
 
 class _OfIncident(TyperGroup):

@@ -9,7 +9,6 @@ from typing import Annotated, Any, NoReturn
 
 from typer import Exit, Option, Typer
 
-from sinemora.kit.commands import CommandError, check_writable, table, write_text
 from sinemora.kit.delaybox import DelayboxError
 from sinemora.labs.profiler.recipes import ProfileError
 from sinemora.labs.shaping_lab.core.profiles import BASELINE, PROFILES, ProfileName, Scale, described
@@ -17,6 +16,7 @@ from sinemora.labs.shaping_lab.core.summary import Figures
 from sinemora.labs.shaping_lab.core.workloads import Workload, WorkloadName, workload_named
 from sinemora.labs.shaping_lab.namespaces import CommandFailed, unavailable
 from sinemora.labs.shaping_lab.study import RunFailed, StudyRequest, run
+from sinemora_client.commands import CommandError, check_writable, table, write_text
 
 _EPILOG = """\\b
 Examples:

@@ -8,7 +8,6 @@ from uuid import UUID
 from pydantic import ValidationError
 from typer import Exit, Option, Typer
 
-from sinemora.kit.commands import CommandError, table, utf8_of
 from sinemora.kit.field_errors import message_of
 from sinemora.labs.tail_lab.core.classes import ClassSpread
 from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, NAMES, PacketPolicy, TailTopology
@@ -17,6 +16,7 @@ from sinemora.labs.tail_lab.core.summary import TailFigure
 from sinemora.labs.tail_lab.core.workloads import SizesError, own_workload
 from sinemora.labs.tail_lab.reads import request_of, study_read
 from sinemora.labs.tail_lab.schemas import TailBaseline, TailStudyCreate, TailStudyRead, WorkloadKey
+from sinemora_client.commands import CommandError, table, utf8_of
 
 _FIRST = TailStudyCreate()
 _EPILOG = """\\b

@@ -1,6 +1,7 @@
 """`sinemora capacity`: what the backend needs for a number of VMs, and what probing costs."""
 
 import dataclasses
+import math
 from typing import Annotated, Any
 
 from typer import BadParameter, Option, Typer
@@ -13,10 +14,10 @@ from sinemora.fleet.meshes.strategies.strategy import (
     Strategy,
     StrategyKind,
 )
-from sinemora.kit.commands import print_json, table
 from sinemora.operations.capacity.coefficients import stored
 from sinemora.operations.capacity.model import GIB, Fleet, Needs, Prices, needs_of
 from sinemora.operations.capacity.settings import kept_tiers, list_prices
+from sinemora_client.commands import print_json, table
 
 _EPILOG = """\b
 Examples:
@@ -90,6 +91,8 @@ def capacity(
         machine.disk_gib_month if disk_gib_month is None else disk_gib_month,
         listed_egress[provider] if provider else None,
     )
+    if math.isnan(prices.core_month + prices.memory_gib_month + prices.disk_gib_month):
+        raise BadParameter("A price is not a number.", param_hint="--core-month, --memory-gib-month, --disk-gib-month")
     probing = Probing(rate_hz, flows, loss_deadline_ms)
     fleets = [
         Fleet(count, Strategy(kind, period, representatives), zones, regions, vms_per_mesh or count, window_s, probing)

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from pydantic import ValidationError
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.kit.commands import ResultAsJson, print_json
 from sinemora.kit.config import explain, settings
 from sinemora.kit.folder_settings import FolderSettings
 from sinemora.operations.embedded.data_folder import DataFolder, RunningError
@@ -26,6 +25,7 @@ from sinemora.operations.embedded.services import local_address, operator_enviro
 from sinemora.operations.embedded.up import data_folder, require_port
 from sinemora.operations.embedded.up import up as run_product
 from sinemora.operations.embedded.waiting import wait as wait_for_paths
+from sinemora_client.commands import ResultAsJson, print_json
 
 _DOWN_PATIENCE_S = 60.0
 _NOT_RUNNING = EmbeddedError("Sinemora does not run here.", "Start it with `make up`.")

@@ -14,7 +14,6 @@ from typing import Annotated
 
 from typer import Exit, Option, Typer
 
-from sinemora.kit.commands import ResultAsJson, moment_of, print_json
 from sinemora.kit.config import settings
 from sinemora.kit.object_storage import StorageError, installation_storage
 from sinemora.operations.recovery import drill as drills
@@ -24,6 +23,7 @@ from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.keeping import Keeper
 from sinemora.operations.recovery.recording import Recorder
 from sinemora.operations.recovery.stored import StoredArchive
+from sinemora_client.commands import ResultAsJson, moment_of, print_json
 
 app = Typer(rich_markup_mode=None)
 _RECORD = "drills.jsonl"

@@ -44,12 +44,12 @@ def test_json_has_all_figures() -> None:
     ("arguments", "part"),
     [
         ((), "--vms"),
-        (("--vms", "1"), "'--vms': Input should be greater than or equal to 2"),
+        (("--vms", "1"), "'--vms': 1 is not in the range"),
         (("--vms", "100", "--strategy", "dense"), "'dense' is not one of"),
-        (("--vms", "100", "--period", "61"), "'--period': Input should be less than or equal to 60"),
+        (("--vms", "100", "--period", "61"), "'--period': 61 is not in the range"),
         (("--vms", "100", "--zones", "2", "--regions", "3"), "3 regions with 2 zones"),
-        (("--vms", "100", "--core-month", "inf"), "'--core-month': Input should be less than or equal to 1000000"),
-        (("--vms", "100", "--memory-gib-month", "nan"), "'--memory-gib-month'"),
+        (("--vms", "100", "--core-month", "inf"), "'--core-month': inf is not in the range"),
+        (("--vms", "100", "--memory-gib-month", "nan"), "--memory-gib-month"),
         (("--vms", "100", "--provider", "acme"), "There is no list price of 'acme'. Known: aws"),
     ],
 )

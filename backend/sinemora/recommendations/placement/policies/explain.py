@@ -28,18 +28,6 @@ def explain(problem: Problem, parameters: Parameters | None = None) -> list[Expl
     return [ExplainedArc(names[tail], names[head], int(c), int(p), int(f)) for tail, head, c, p, f in rows]
 
 
-def as_text(arcs: list[ExplainedArc]) -> str:
-    """Format the arcs as a plain-text table."""
-    header = ("from", "to", "capacity", "cost", "flow")
-    rows = [header, *(tuple(str(value) for value in arc) for arc in arcs)]
-    width = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = [
-        f"{row[0]:<{width[0]}}  {row[1]:<{width[1]}}  " + "  ".join(f"{row[k]:>{width[k]}}" for k in (2, 3, 4))
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def _names(problem: Problem, built: Built) -> list[str]:
     seen: dict[int, int] = {}
     names = []

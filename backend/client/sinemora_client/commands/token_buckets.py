@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Terminal, api_command
+from sinemora_client.commands import Terminal, api_command
 from sinemora_client.models import Direction, Source
 
 app = Typer(rich_markup_mode=None)

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Terminal, api_command
-from sinemora.kit.percent import percent
+from sinemora_client.commands import Terminal, api_command
+from sinemora_client.commands.percent import percent
 
 # Typer reads a list of an enumeration, and none of a literal type.
 Severity = StrEnum("Severity", ["info", "warning", "critical"])

@@ -4,12 +4,9 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command
-from sinemora.kit.percent import percent, signed_percent
-from sinemora.recommendations.placement.costs import Objective
-from sinemora.recommendations.placement.policies.explain import ExplainedArc, as_text
-from sinemora.recommendations.placement.problem import Risk
-from sinemora.recommendations.schemas import Percentile, Policy
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command, table
+from sinemora_client.commands.percent import percent, signed_percent
+from sinemora_client.models import Objective, Percentile, Policy, Risk
 
 app = Typer(rich_markup_mode=None)
 recommendations = Typer(rich_markup_mode=None)
@@ -27,10 +24,10 @@ Id = Annotated[str, Argument(help="Id of the recommendation.")]
 def recommend(
     client: Terminal,
     mesh: Mesh = None,
-    policy: Annotated[Policy, Option(help="Placement policy.")] = Policy.BEST,
+    policy: Annotated[Policy, Option(help="Placement policy.")] = "best",
     objective: Annotated[Objective | None, Option(help="Objective to minimise.", show_default="of the policy")] = None,
     risk: Annotated[Risk | None, Option(help="Risk measure of a path's latency.", show_default="none")] = None,
-    statistic: Annotated[Percentile, Option(help="Statistic of each window's round trips.")] = Percentile.P50,
+    statistic: Annotated[Percentile, Option(help="Statistic of each window's round trips.")] = "p50",
     minutes: Annotated[int, Option(help="Look-back in minutes.")] = 30,
     moves_max: Annotated[int, Option(help="Maximum number of moves.")] = 10,
     move_cost: Annotated[float | None, Option(help="Minimum gain of a move, as a share.")] = None,
@@ -166,8 +163,8 @@ def _print_moves(client: Terminal, recommendation: Any) -> None:
     if recommendation["steps"] and not client.as_json:
         _print_prices(client, recommendation["id"])
     if recommendation["result"]["network"]:
-        arcs = [tuple(arc[name] for name in ExplainedArc._fields) for arc in recommendation["result"]["network"]]
-        client.print_line("\n" + as_text([ExplainedArc(*arc) for arc in arcs]))
+        arcs = recommendation["result"]["network"]
+        client.print_line("\n" + table(("from", "to", *list(arcs[0])[2:]), [list(arc.values()) for arc in arcs]))
 
 
 def _print_prices(client: Terminal, id: str) -> None:

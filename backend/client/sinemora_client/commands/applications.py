@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import Terminal, api_command, bytes_of, write_text
-from sinemora.kit.delays import delay
-from sinemora.kit.percent import percent, signed_percent
+from sinemora_client.commands import Terminal, api_command, bytes_of, write_text
+from sinemora_client.commands.delays import delay
+from sinemora_client.commands.percent import percent, signed_percent
 
 app = Typer(rich_markup_mode=None)
 applications = Typer(rich_markup_mode=None)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from typer import Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command
 
 app = Typer(rich_markup_mode=None)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.kit.commands import Mesh, Terminal, api_command
+from sinemora_client.commands import Mesh, Terminal, api_command
 
 app = Typer(rich_markup_mode=None)
 

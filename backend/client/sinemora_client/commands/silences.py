@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Terminal, api_command
+from sinemora_client.commands import CommandError, Terminal, api_command
 
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(r"(\d{1,5})([mhdw])")

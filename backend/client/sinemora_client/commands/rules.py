@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Mesh, Terminal, api_command, bytes_of, write_text, yaml_of
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command, bytes_of, write_text, yaml_of
 
 app = Typer(rich_markup_mode=None)
 rules = Typer(rich_markup_mode=None)

@@ -11,9 +11,8 @@ from typing import Annotated
 
 from typer import Argument, Context, Exit, Option, Typer
 
-from sinemora.kit.commands import AsJson, ProfileName, profile_names, table
-from sinemora.kit.config import settings
 from sinemora_client import ApiError, Client, NotSignedIn, Retries, SinemoraError, profiles
+from sinemora_client.commands import AsJson, ProfileName, profile_names, public_url, table
 from sinemora_client.device_login import begin, wait_for_key
 from sinemora_client.profiles import Profile, Profiles
 
@@ -53,7 +52,7 @@ def login(
     stored = profiles.load()
     name = stored.name(profile)
     before = stored.by_name.get(name)
-    address = url or (before.url if before else settings().public_url)
+    address = url or (before.url if before else public_url())
     pending = begin(address, (device or f"sinemora on {socket.gethostname()}")[:60], "read" if read_only else "write")
     print(f"Open {pending.verification_uri_complete}", file=sys.stderr)
     print(f"and confirm the code {pending.user_code} within {pending.expires_in_s // 60} minutes.", file=sys.stderr)

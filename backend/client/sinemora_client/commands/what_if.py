@@ -6,8 +6,8 @@ from typing import Annotated
 import yaml
 from typer import Argument, Option, Typer
 
-from sinemora.kit.commands import CommandError, Terminal, api_command, write_text, yaml_of
-from sinemora.kit.percent import percent, signed_percent
+from sinemora_client.commands import CommandError, Terminal, api_command, write_text, yaml_of
+from sinemora_client.commands.percent import percent, signed_percent
 
 app = Typer(rich_markup_mode=None)
 what_if = Typer(rich_markup_mode=None)

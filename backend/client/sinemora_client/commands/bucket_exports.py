@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Typer
 
-from sinemora.kit.commands import CommandError, Terminal, api_command
+from sinemora_client.commands import CommandError, Terminal, api_command
 
 _HEADER = ("export", "state", "bucket", "schedule", "next", "days", "rows", "MB", "error")
 _LIST = "/v1/bucket-exports"

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import yaml
 from typer import Argument, BadParameter, Option, Typer
 
-from sinemora.kit.commands import CommandError, Terminal, api_command, write_text, yaml_of
+from sinemora_client.commands import CommandError, Terminal, api_command, write_text, yaml_of
 from sinemora_client.models import ReceiverKind
 
 # Name of the secret by kind (docs/alerts.md); email has none.
