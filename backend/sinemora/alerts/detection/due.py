@@ -119,13 +119,16 @@ def pause_s(window_s: int, silent_s: float) -> float:
     return max(_SILENCE_MIN_S, window_s, min(_SILENCE_SHARE * silent_s, _SILENCE_MAX_S))
 
 
-def lag_s(mesh: MeshReports) -> float:
-    """Return the seconds since the first window that is due and not evaluated could have been; 0 if none is due."""
+def lag_s(mesh: MeshReports, first_s: int | None = None) -> float:
+    """Return the seconds since the first window that is due and not evaluated could have been; 0 if none is due.
+
+    `first_s`: end of the first window of a mesh that was never evaluated.
+    """
     evaluated_s = _evaluated_s(mesh)
     if due_end_s(mesh) is None:
         return 0.0
     if evaluated_s is None:
-        return max(0.0, mesh.at_s - mesh.newest_s - GRACE_S)
+        return max(0.0, mesh.at_s - (first_s or mesh.newest_s) - GRACE_S)
     since_s = evaluated_s + mesh.window_s + _wait_s(lateness_s(mesh))
     if mesh.reported_s is not None:  # after a silence, windows are due since they came, which is after the next look
         since_s = max(since_s, mesh.looked_at_s + pause_s(mesh.window_s, mesh.looked_at_s - mesh.reported_s))

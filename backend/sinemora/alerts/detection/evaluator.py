@@ -83,8 +83,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     if progress is None:
         return None
     mesh = get_mesh(session, mesh_id)
-    evaluated_s = due.not_ahead(progress.evaluated_s, mesh.window_s, at.timestamp())
-    ends_s = missed_windows(session, mesh.key, mesh.window_s, evaluated_s, ended_at_s)
+    ends_s = missed_windows(session, mesh.key, mesh.window_s, progress.evaluated_s, ended_at_s, at.timestamp())
     wanted = Wanted(mesh_id, ends_s, progress.looked_at_s)
     given = batch.read(session, [wanted]).get(mesh_id)
     result: MeshEvaluation | None = None
@@ -99,13 +98,22 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     return result
 
 
-def missed_windows(session: Session, mesh_key: int, window_s: int, evaluated_s: int | None, due_s: int) -> list[int]:
-    """Return the ends of the windows to evaluate up to one that is due: those that were reported, and that one."""
-    if evaluated_s is None or evaluated_s + window_s >= due_s:
+def missed_windows(
+    session: Session, mesh_key: int, window_s: int, evaluated_s: int | None, due_s: int, at_s: float
+) -> list[int]:
+    """Return the ends of the windows to evaluate up to one that is due: those that were reported, and that one.
+
+    Of a mesh that was never evaluated: those that were reported in time, none that was imported.
+    """
+    first_s = due_s - max(_CATCH_UP_S, WINDOWS_MAX * window_s)
+    if evaluated_s is None:
+        in_time = timedelta(seconds=due.LATENESS_MAX_S)
+        reported = queries.reporters(session, mesh_key, Tier.RAW, utc(first_s), utc(due_s - window_s), in_time)
+        return [start_s + window_s for start_s in sorted(reported)] + [due_s]
+    if due.not_ahead(evaluated_s, window_s, at_s) is None or evaluated_s + window_s >= due_s:
         return [due_s]
-    first_s = max(evaluated_s, due_s - max(_CATCH_UP_S, WINDOWS_MAX * window_s))
-    starts = frames.starts(session, mesh_key, TierRange(Tier.RAW, utc(first_s), utc(due_s - window_s)))
-    return [round(start.timestamp()) + window_s for start in starts] + [due_s]
+    missed = TierRange(Tier.RAW, utc(max(evaluated_s, first_s)), utc(due_s - window_s))
+    return [round(start.timestamp()) + window_s for start in frames.starts(session, mesh_key, missed)] + [due_s]
 
 
 def evaluate_window(

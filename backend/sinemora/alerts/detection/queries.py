@@ -83,7 +83,8 @@ class EvaluationLag:
 def evaluation_lag(session: Session) -> EvaluationLag:
     """Return how far evaluation is behind. Needs a system session."""
     meshes = reported_meshes(session, due.ACTIVE_FOR)
-    lags = [(due.lag_s(mesh), mesh) for mesh in meshes]
+    first_s = _first_reported(session, [mesh.key for mesh in meshes if mesh.evaluated_s is None])
+    lags = [(due.lag_s(mesh, first_s.get(mesh.key)), mesh) for mesh in meshes]
     lag_s, worst = max(lags, key=lambda one: one[0], default=(0.0, None))
     behind = worst if lag_s > 0 else None
     return EvaluationLag(
@@ -93,6 +94,22 @@ def evaluation_lag(session: Session) -> EvaluationLag:
         len(meshes),
         sum(mesh.skipped for mesh in meshes),
     )
+
+
+def _first_reported(session: Session, mesh_keys: Sequence[int]) -> dict[int, int]:
+    """Return the end (Unix s) of the first window of meshes that was reported in time in the last ten minutes."""
+    if not mesh_keys:
+        return {}
+    rows = session.execute(
+        text(
+            "SELECT mesh_key, extract(epoch FROM min(f.started_at))::bigint + min(f.window_s)"
+            " FROM path_latest JOIN probe_frames f USING (tenant_key, mesh_key, vm_key, block)"
+            " WHERE mesh_key = ANY(:keys) AND f.started_at >= now() - interval '10 min'"
+            " AND f.received_at <= f.started_at + make_interval(secs => f.window_s + :late_s) GROUP BY 1"
+        ),
+        {"keys": mesh_keys, "late_s": due.LATENESS_MAX_S},
+    )
+    return {mesh_key: ended_s for mesh_key, ended_s in rows}
 
 
 @dataclass(frozen=True, slots=True)

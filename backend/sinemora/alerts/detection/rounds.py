@@ -20,7 +20,6 @@ from sinemora.alerts.detection.batch import MeshInput, Wanted
 from sinemora.alerts.detection.due import ACTIVE_FOR, MeshReports
 from sinemora.alerts.detection.evaluator import MeshEvaluation
 from sinemora.alerts.rules import service as rules
-from sinemora.kit import pulse
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.live.publisher import announce
 
@@ -56,7 +55,6 @@ def run(for_s: float) -> None:
     while True:
         began = time.monotonic()
         windows = _round(until)
-        pulse.touch()
         if time.monotonic() >= until or (not windows and not for_s):
             return
         if not windows:
@@ -70,7 +68,6 @@ def _round(until: float) -> int:
     windows = 0
     for turns in _in_turn([turn for mesh in meshes if (turn := _turn_of(mesh)) is not None]):
         windows += _evaluate(turns)
-        pulse.touch()
         if time.monotonic() >= until:
             break
     return windows
@@ -152,8 +149,8 @@ def _wanted(session: Session, turn: _Turn) -> Wanted:
     mesh = turn.reports
     ends_s = [int(mesh.at_s) // mesh.window_s * mesh.window_s]
     if turn.due_s is not None:
-        evaluated_s = due.not_ahead(mesh.evaluated_s, mesh.window_s, mesh.at_s)
-        ends_s = evaluator.missed_windows(session, mesh.key, mesh.window_s, evaluated_s, turn.due_s)[:_WINDOWS]
+        place = mesh.key, mesh.window_s, mesh.evaluated_s
+        ends_s = evaluator.missed_windows(session, *place, turn.due_s, mesh.at_s)[:_WINDOWS]
     return Wanted(mesh.mesh_id, ends_s, mesh.looked_at_s or None)
 
 

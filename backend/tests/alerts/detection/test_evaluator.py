@@ -149,6 +149,23 @@ def test_missed_windows_are_evaluated_in_order_at_their_place(watched: Watched):
 
 
 @pytest.mark.whole_store
+@pytest.mark.parametrize(("later_s", "incidents"), [(0, 1), (200, 0)])
+def test_windows_before_the_first_evaluation_of_a_mesh_are_evaluated_unless_they_were_imported(
+    watched: Watched, later_s: int, incidents: int
+):
+    watched.slow = egress(watched, 1)
+    watched.report(3)
+    watched.slow = {}
+    watched.report(3)
+    with system_session() as session:
+        session.execute(
+            text("UPDATE probe_frames SET received_at = started_at + make_interval(secs => :s)"), {"s": later_s + 11}
+        )
+    tasks.evaluate()
+    assert len(watched.incidents()) == incidents
+
+
+@pytest.mark.whole_store
 def test_a_clock_that_was_stepped_back_stops_no_evaluation(watched: Watched):
     watched.window()
     with system_session() as session:

@@ -14,6 +14,7 @@ from sinemora.kit.observability import telemetry
 from tests.alerts.conftest import Watched
 from tests.api_clients import Caller, Member
 from tests.kit.observability.test_metrics import scraped, value
+from tests.measurements.reports import window_start
 
 pytestmark = pytest.mark.whole_store
 
@@ -62,6 +63,16 @@ def test_a_mesh_that_is_not_evaluated_is_reported_until_it_is(watched: Watched, 
     tasks.evaluate()
     assert detail(client, "evaluation") == "works"
     assert watched.owner.get("/v1/about").json()["alerts"]["evaluates"] is True
+
+
+def test_a_mesh_that_was_never_evaluated_is_late_since_its_first_window(watched: Watched, client: Caller):
+    watched.started_at_s = window_start(8)
+    watched.report(8)  # the newest one ends now
+    with system_session() as session:
+        session.execute(text("UPDATE probe_frames SET received_at = started_at + interval '11 s'"))
+    assert "not detected" in detail(client, "evaluation")
+    tasks.evaluate()
+    assert detail(client, "evaluation") == "works"
 
 
 def test_a_notification_that_waits_is_reported_and_one_that_is_tried_again_later_is_not(owner: Member, client: Caller):
