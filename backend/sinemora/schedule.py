@@ -13,6 +13,7 @@ from celery.signals import (
     worker_process_shutdown,
     worker_ready,
 )
+from celery.worker.state import active_requests, reserved_requests
 
 from sinemora import compose, tables
 from sinemora.access.members import tasks as members
@@ -84,10 +85,14 @@ _every(alerts.end_gone, 30.0, 30)
 _every(heartbeats.send_heartbeats, heartbeats.EVERY_S, 30)
 
 
+_processes = 0
+
+
 @heartbeat_sent.connect
 def _pulse(**_: object) -> None:
-    """Record that the loop of this worker runs."""
-    pulse.touch()
+    """Record that the loop of this worker runs, and that its processes begin the tasks that they get."""
+    has_idle = len(active_requests) < _processes
+    pulse.touch_unless_waiting(one.id for one in reserved_requests if has_idle and one not in active_requests)
 
 
 @setup_logging.connect
@@ -112,9 +117,12 @@ def _serve_new_queues(instance: Any, **_: object) -> None:
 
 @worker_ready.connect
 def _start_tracing_of_threads(sender: Any, **_: object) -> None:
-    """Start tracing in a worker whose tasks run in threads: Celery sends it no other signal."""
+    """Start tracing in a worker whose tasks run in threads: Celery sends it no other signal. Count other processes."""
+    global _processes
     if isinstance(sender.pool, ThreadPool):
         tracing.start("sinemora-worker")
+    else:
+        _processes = sender.pool.limit
 
 
 @worker_process_shutdown.connect

@@ -4,6 +4,7 @@ The supervisor of `make up` and the probes of containers judge the process by it
 """
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +14,8 @@ from sinemora.kit.config import settings
 
 _EVERY_S = 1.0
 _touched_s = -_EVERY_S
+_BEGUN_WITHIN_S = 60.0
+_waiting_since: dict[str, float] = {}
 
 
 def touch() -> None:
@@ -25,6 +28,19 @@ def touch() -> None:
     with suppress(OSError):  # a full disk is no reason to stop working
         path.touch()
         _touched_s = now
+
+
+def touch_unless_waiting(tasks: Iterable[str]) -> None:
+    """Record a unit of work unless one of these tasks has waited for a minute: ids of those that idle processes got.
+
+    Celery ends a process that is stopped inside a task at the limit of the task, and one that is stopped between tasks
+    never.
+    """
+    global _waiting_since
+    now = time.monotonic()
+    _waiting_since = {task: _waiting_since.get(task, now) for task in tasks}
+    if all(now - since < _BEGUN_WITHIN_S for since in _waiting_since.values()):
+        touch()
 
 
 class Scheduler(PersistentScheduler):
