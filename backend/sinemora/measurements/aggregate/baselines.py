@@ -4,14 +4,21 @@ The level is the median over steps of the p50 of each step. The spread, in the s
 median absolute deviation of the same values, scaled as Rousseeuw and Croux (1993) do for few values. It is at least a
 third of the distance from p50 to p90 within a usual step, and at least the resolution of stored percentiles: a p50 is
 unusual only if it is beyond what nine in ten packets of a usual step had.
+
+The spread of few steps may be small by chance, and of thousands of paths some are beyond any fixed limit: spreads are
+at least those of paths that are about as long (`pooled`), and the limit grows with the number of paths
+(`deviations_of`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import pi
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import median_filter
 
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import CellState, Flags, Matrix
@@ -27,7 +34,11 @@ STEPS_MIN = 3
 DEAD_BAND_MIN_NS = 5_000
 """A smaller deviation is usual: timestamps of most machines vary by microseconds."""
 SPREADS = 3
-"""Deviations up to this number of spreads are usual."""
+"""Deviations up to this number of spreads are usual; more when many paths are compared."""
+_FALSE = 0.05
+"""Share of the pictures of a network without a fault in which any path is unusual."""
+_ALIKE = 65
+"""Number of paths that are about as long as one."""
 # Standard deviation of a normal distribution by its median absolute deviation, and the factors for n = 0 … 9 values.
 _SIGMA = 1.4826
 _FEW = np.array([1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107], np.float32)
@@ -137,6 +148,16 @@ def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> Baseline
     )
 
 
+def pooled(one: BaselineEstimate) -> BaselineEstimate:
+    """Return an estimate whose spreads are at least the median spread of the paths that are about as long."""
+    known = np.flatnonzero(one.known)
+    order = known[np.argsort(one.level_ns.flat[known])]
+    spread = one.spread_ns.copy()
+    own = spread.flat[order]
+    spread.flat[order] = np.maximum(own, median_filter(own, min(_ALIKE, own.size), mode="nearest"))
+    return BaselineEstimate(one.level_ns, spread, one.steps)
+
+
 def best_of(estimates: Sequence[tuple[Basis, BaselineEstimate]], shape: tuple[int, ...]) -> Baselines:
     """Return for each path the first estimate, in the order given, that knows it."""
     level, spread = np.full(shape, np.nan, np.float32), np.full(shape, np.nan, np.float32)
@@ -151,13 +172,17 @@ def best_of(estimates: Sequence[tuple[Basis, BaselineEstimate]], shape: tuple[in
 def deviations_of(now: Matrix, baselines: Baselines) -> Deviations:
     """Return the deviations of one-way delays from their baselines.
 
-    The dead band is the largest of the clock error of the value, `DEAD_BAND_MIN_NS` and `SPREADS` spreads. A measured
-    value without a baseline has the state `NO_BASELINE`.
+    The dead band is the largest of the clock error of the value, `DEAD_BAND_MIN_NS` and a number of spreads: `SPREADS`,
+    or as many as only `_FALSE` of all pictures of so many paths exceed anywhere. A measured value without a baseline
+    has the state `NO_BASELINE`.
     """
     valued = now.valued & (baselines.basis != Basis.NONE)
+    far = NormalDist().inv_cdf(1 - _FALSE / 2 / max(1, int(valued.sum())))
+    # The median of few steps varies too: its variance is π/2 of that of a mean.
+    spreads = np.maximum(SPREADS, far * np.sqrt(1 + pi / 2 / np.maximum(baselines.steps, 1)))
     level, spread = (np.where(valued, one, 0) for one in (baselines.level_ns, baselines.spread_ns))
     values = np.where(valued, now.values - np.rint(level), 0).astype(np.int64)
-    band = np.maximum(np.maximum(now.clock_error_ns, DEAD_BAND_MIN_NS), np.rint(SPREADS * spread)).astype(np.int64)
+    band = np.maximum(np.maximum(now.clock_error_ns, DEAD_BAND_MIN_NS), np.rint(spreads * spread)).astype(np.int64)
     states = now.states.copy()
     states[~valued & now.valued & (states == CellState.MEASURED)] = NO_BASELINE
     return Deviations(now, baselines, values, band, states, valued)

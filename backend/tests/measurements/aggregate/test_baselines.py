@@ -126,3 +126,17 @@ def test_states_are_kept_and_a_measured_path_without_baseline_has_its_own(state)
     known = baselines.deviations_of(now([300_000], 0, state), usual(200_000, 10))
     assert known.states.tolist() == [[state]]
     assert known.valued.tolist() == [[state in (CellState.MEASURED, CellState.STALE)]]
+
+
+def test_noise_of_many_paths_is_not_unusual_and_a_step_is():
+    """Before, 5 % of these paths were: three spreads of four steps each."""
+    rng = np.random.default_rng(1)
+    level = rng.uniform(1e5, 9e5, (100, 100)).astype(np.float32)
+    steps = level + rng.normal(0, 20_000, (5, 100, 100)).astype(np.float32)
+    found = baselines.pooled(baselines.estimate(steps[:4], steps[:4] + 5_000))
+    values = steps[4].astype(np.int64)
+    values[:5, 20:30] += 400_000
+    measured = Matrix(Metric.ONE_WAY_DELAY, values, values * 0, (values * 0).astype(np.uint8), values > 0, values * 0)
+    unusual = baselines.deviations_of(measured, baselines.best_of([(Basis.SAME_HOUR, found)], values.shape)).unusual
+    assert unusual[:5, 20:30].all()
+    assert unusual.sum() - 50 <= 1

@@ -109,7 +109,7 @@ def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _St
     key = ("baseline", session.info["tenant_key"], mesh.key, mesh.revision, by, steps.tier, starts, least)
     cached: BaselineEstimate | None = shared_cache().get(key)
     if cached is None:
-        cached = baselines.estimate(*_read(session, mesh, by, axis, steps.tier, starts), least)
+        cached = baselines.pooled(baselines.estimate(*_read(session, mesh, by, axis, steps.tier, starts), least))
         shared_cache().put(key, cached, cached.nbytes)
     return cached
 
