@@ -28,7 +28,7 @@ from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier, TierRange, floor
 from sinemora.overview import queries
 from sinemora.overview.figures import WorstPair, is_worse, worst_of_hours
-from sinemora.overview.schemas import MeshHistory, PerformanceHistory, RecentIncident, WorstHour
+from sinemora.overview.schemas import ApplicationHistory, MeshHistory, PerformanceHistory, RecentIncident, WorstHour
 
 _INCIDENTS_MAX = 500
 # What is read is kept this long: the newest hour and quarter are merged every few minutes.
@@ -105,7 +105,7 @@ def _hour(started_at: datetime, worst: tuple[WorstPair, str, str] | None) -> Wor
 
 
 def performances(session: Session, applications: Sequence[Application]) -> list[PerformanceHistory]:
-    """Return the performance of applications in each quarter of an hour of the last day.
+    """Return the performance of applications of the last day, in quarters of an hour.
 
     Predicted from the stored round trips between the VMs that hold the tasks now.
     """
@@ -116,19 +116,36 @@ def performances(session: Session, applications: Sequence[Application]) -> list[
         found = {}
         for mesh_id in {one.mesh_id for one in applications}:
             own = [one for one in applications if one.mesh_id == mesh_id]
-            found |= zip((one.id for one in own), _performances(session, mesh_id, own), strict=True)
+            found |= zip((one.id for one in own), _performances(session, mesh_id, own, _DAY), strict=True)
         shared_cache().put(key, found, 10_000 * (len(found) + 1))
     return [found[one.id] for one in applications]
 
 
-def _performances(session: Session, mesh_id: UUID, applications: Sequence[Application]) -> list[PerformanceHistory]:
+def application_history(session: Session, application: Application, days: int) -> ApplicationHistory:
+    """Return the performance of an application over some days, its incidents and its applied moves."""
+    past = days * _DAY
+    (performance,) = _performances(session, application.mesh_id, [application], past)
+    since = datetime.now(UTC) - past
+    incidents = queries.recent_incidents(session, application.mesh_id, since, _INCIDENTS_MAX, application.id)
+    return ApplicationHistory(
+        **performance.model_dump(),
+        incidents=[RecentIncident.model_validate(one) for one in incidents],
+        moves=queries.applied_moves(session, application.id, since),
+    )
+
+
+def _performances(
+    session: Session, mesh_id: UUID, applications: Sequence[Application], past: timedelta
+) -> list[PerformanceHistory]:
+    """Return performances in quarters of an hour, of more than two days in hours."""
+    tier = Tier.QUARTER if past <= 2 * _DAY else Tier.HOUR
     mesh = mesh_state(session, mesh_id)
     used = {task.vm_id for one in applications for task in one.tasks}
     members = tuple(member for member in mesh.members if member.id in used)
-    end = floor(datetime.now(UTC), Tier.QUARTER.step_s)
-    part = TierRange(Tier.QUARTER, end - _DAY, end)
+    end = floor(datetime.now(UTC), tier.step_s)
+    part = TierRange(tier, end - past, end)
     if not members:
-        nothing = PerformanceHistory(step_s=Tier.QUARTER.step_s, points_at=[], performance=[], usual=None)
+        nothing = PerformanceHistory(step_s=tier.step_s, points_at=[], performance=[], usual=None)
         return [nothing for _ in applications]
     trips = stored_round_trips(session, replace(mesh, members=members), part, Statistic.P50)
     machine_of = {member.id: at for at, member in enumerate(members)}
@@ -142,7 +159,7 @@ def _performances(session: Session, mesh_id: UUID, applications: Sequence[Applic
         known = values[np.isfinite(values)]
         histories.append(
             PerformanceHistory(
-                step_s=Tier.QUARTER.step_s,
+                step_s=tier.step_s,
                 points_at=[utc(at_s) for at_s in trips.started_at_s.tolist()],
                 performance=[None if np.isnan(value) else value for value in values.tolist()],
                 usual=float(np.median(known)) if known.size else None,

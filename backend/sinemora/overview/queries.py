@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Float, and_, case, cast, func, or_, select
+from sqlalchemy import Float, and_, case, cast, func, or_, select, true
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, defer
 
@@ -15,6 +15,7 @@ from sinemora.alerts.models import AlertRule, AlertState, Delivery, DeliveryStat
 from sinemora.fleet.inventory.models import Agent, Vm, Zone
 from sinemora.fleet.inventory.status import stopped_since
 from sinemora.measurements.query.ranges import utc
+from sinemora.overview.schemas import AppliedMoves
 from sinemora.recommendations.models import Recommendation, RecommendationState
 
 _UNRESOLVED = (Incident.merged_into.is_(None), Incident.state != IncidentState.resolved)
@@ -136,8 +137,13 @@ def receivers_notified(session: Session, incident_ids: Sequence[UUID]) -> dict[U
     return {incident_id: count for incident_id, count in rows if incident_id is not None}
 
 
-def recent_incidents(session: Session, mesh_id: UUID, since: datetime, limit: int) -> list[IncidentTimes]:
-    """Return incidents of a mesh that continued after a time, newest first; one that recurs once for each time."""
+def recent_incidents(
+    session: Session, mesh_id: UUID, since: datetime, limit: int, application_id: UUID | None = None
+) -> list[IncidentTimes]:
+    """Return incidents of a mesh that continued after a time, newest first; one that recurs once for each time.
+
+    `application_id`: only those that affected this application.
+    """
     resolved = Incident.state == IncidentState.resolved
     ended_at = func.coalesce(Incident.ended_at, case((resolved, Incident.seen_at)))
     statement = (
@@ -146,6 +152,7 @@ def recent_incidents(session: Session, mesh_id: UUID, since: datetime, limit: in
             Incident.mesh_id == mesh_id,
             Incident.merged_into.is_(None),
             or_(ended_at.is_(None), ended_at >= since),
+            true() if application_id is None else Incident.applications.contains([{"id": str(application_id)}]),
         )
         .order_by(Incident.onset_at.desc(), Incident.id)
         .limit(limit)
@@ -159,6 +166,21 @@ def recent_incidents(session: Session, mesh_id: UUID, since: datetime, limit: in
     ]
     times += [IncidentTimes(*row[:5]) for row in rows]
     return sorted(times, key=lambda one: one.onset_at, reverse=True)[:limit]
+
+
+def applied_moves(session: Session, application_id: UUID, since: datetime) -> list[AppliedMoves]:
+    """Return the recommendations with moves of an application that were applied since a time, oldest first."""
+    own = str(application_id)
+    statement = (
+        select(Recommendation.id, Recommendation.applied_at, Recommendation.moves)
+        .where(Recommendation.applied_at >= since, Recommendation.moves.contains([{"application": {"id": own}}]))
+        .order_by(Recommendation.applied_at)
+    )
+    return [
+        AppliedMoves(recommendation_id=id, applied_at=at, moves=sum(one["application"]["id"] == own for one in moves))
+        for id, at, moves in session.execute(statement)
+        if at is not None
+    ]
 
 
 def last_ends(session: Session) -> dict[UUID, datetime]:

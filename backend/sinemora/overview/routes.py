@@ -6,13 +6,22 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit import health
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.overview import findings, history, service
-from sinemora.overview.schemas import About, AdvisorFinding, ApplicationRanking, MeshHealth, MeshHistory, OverviewRead
+from sinemora.overview.schemas import (
+    About,
+    AdvisorFinding,
+    ApplicationHistory,
+    ApplicationRanking,
+    MeshHealth,
+    MeshHistory,
+    OverviewRead,
+)
 
 router = APIRouter(
     prefix="/v1/overview",
@@ -74,6 +83,21 @@ def list_findings_of_incident(incident_id: UUID, session: SessionDep, actor: Vie
 
 
 @router.get("/applications")
-def read_application_ranking(session: SessionDep, actor: Viewer) -> ApplicationRanking:
+def read_application_ranking(
+    session: SessionDep,
+    actor: Viewer,
+    limit: Annotated[int, Query(ge=1, le=service.APPLICATIONS_MAX, description="Number of applications")] = 5,
+) -> ApplicationRanking:
     """List the applications with the lowest predicted performance, those below their objective first."""
-    return service.rank_applications(session)
+    return service.rank_applications(session, limit)
+
+
+@router.get("/applications/{application_id}/history", responses=responses(404))
+def read_application_history(
+    application_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    days: Annotated[int, Query(ge=1, le=30, description="Number of days until now")] = 1,
+) -> ApplicationHistory:
+    """Return the predicted performance of an application over the last days, its incidents and its moves."""
+    return history.application_history(session, get_application(session, application_id), days)

@@ -263,6 +263,21 @@ class PerformanceHistory(Read):
     usual: float | None
 
 
+class AppliedMoves(Read):
+    """Moves of an application, as a recommendation that was applied."""
+
+    recommendation_id: UUID
+    applied_at: datetime
+    moves: int
+
+
+class ApplicationHistory(PerformanceHistory):
+    """Predicted performance of an application, with the incidents that affected it and its applied moves."""
+
+    incidents: list[RecentIncident]
+    moves: list[AppliedMoves]
+
+
 class RankedApplication(Read):
     """An application and its predicted performance."""
 

@@ -70,7 +70,7 @@ from sinemora.recommendations.models import Recommendation
 _SHOWN = 5
 _RECENT = timedelta(hours=24)
 _RECENT_MAX = 200
-_APPLICATIONS_MAX = 200
+APPLICATIONS_MAX = 200
 # Zones of one region are some hundred microseconds apart: a larger error hides the difference.
 _LARGE_CLOCK_ERROR_NS = 100_000
 
@@ -304,16 +304,16 @@ def _attention(session: Session, statuses: _Statuses, clocks: Collection[ClockEr
     )
 
 
-def rank_applications(session: Session) -> ApplicationRanking:
-    """Return the applications with the lowest performance under the newest round trips."""
-    rows = first_applications(session, _APPLICATIONS_MAX)
+def rank_applications(session: Session, limit: int) -> ApplicationRanking:
+    """Return `limit` applications with the lowest performance under the newest round trips."""
+    rows = first_applications(session, APPLICATIONS_MAX)
     entries = attach.entries(session, rows)
     networks = {mesh_id: reading.network(session, mesh_id, Statistic.P50) for mesh_id in {row.mesh_id for row in rows}}
     reached = [reading.predict(row, networks[row.mesh_id], entries[row.id]) for row in rows]
     performances = [one.mean() for one in reached]
     order = worst_first(performances, [row.objective for row in rows])
     below = [is_below(performance, row.objective) for performance, row in zip(performances, rows, strict=True)]
-    shown = order[:_SHOWN]
+    shown = order[:limit]
     days = history.performances(session, [rows[at] for at in shown])
     return ApplicationRanking(
         total=session.scalar(select(func.count()).select_from(Application)) or 0,

@@ -13,6 +13,8 @@ from sinemora.alerts.models import Incident
 from sinemora.fleet.inventory.models import Agent
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.query.matrix import zone_steps
+from sinemora.measurements.store import roll_up
+from sinemora.measurements.store.tiers import Tier
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)
 from tests.api_clients import Member, MeshWorld
@@ -226,6 +228,46 @@ def test_applications_are_ranked_worst_first(owner: Member, make_mesh):
             alone["links"],
         )
     assert [one["below_objective"] for one in ranking["worst"]] == [True, False, False]
+    one = owner.get("/v1/overview/applications?limit=1").json()
+    assert ([row["name"] for row in one["worst"]], one["total"]) == (["far"], 3)
+
+
+def test_an_application_has_its_history_with_its_own_incidents_and_moves(watched: Watched):  # noqa: F811
+    owner, mesh_id = watched.owner, watched.world.id
+    watched.window()
+    with tenant_session(owner.tenant_id) as session:
+        tenant_key = session.info["tenant_key"]
+    for tier in (Tier.MINUTE, Tier.QUARTER):
+        while roll_up.roll_up_mesh(tenant_key, watched.world.key, tier, datetime.now(UTC) + timedelta(hours=1)):
+            pass
+    body = {"mesh": watched.world.name, "curve": "memcached-server"}
+    tasks = [{"name": "root", "vm": "a-1", "root": True}, {"name": "leaf", "vm": "c-1"}]
+    on, off = (
+        owner.created("/v1/applications", body | {"name": name, "tasks": some})["id"]
+        for name, some in (("on", tasks), ("off", [tasks[0], tasks[1] | {"vm": "b-1"}]))
+    )
+    watched.slow = egress(watched, 2)
+    for _ in range(2):
+        watched.window()
+    (incident,) = watched.incidents()
+    now = datetime.now(UTC)
+    common = {"mesh_id": mesh_id, "trigger": "asked", "requested_by": "kim", "request": {}, "result": {"total": None}}
+    move = {"application": {"id": on, "name": "on"}}
+    with tenant_session(owner.tenant_id) as session:
+        for state, applied_at in (("applied", now), ("applied", now - timedelta(days=2)), ("proposed", None)):
+            session.add(
+                Recommendation(**common, state=state, moves=[move, move], created_at=now, applied_at=applied_at)
+            )
+    history = owner.get(f"/v1/overview/applications/{on}/history").json()
+    assert [one["id"] for one in history["incidents"]] == [incident["id"]]
+    assert [one["moves"] for one in history["moves"]] == [2]
+    (value,) = [value for value in history["performance"] if value is not None]
+    assert 0 < value <= 1
+    of_week = owner.get(f"/v1/overview/applications/{on}/history?days=7").json()
+    assert (history["step_s"], of_week["step_s"], len(of_week["moves"])) == (900, 3600, 2)
+    other = owner.get(f"/v1/overview/applications/{off}/history").json()
+    assert (other["incidents"], other["moves"]) == ([], [])
+    assert owner.get(f"/v1/overview/applications/{uuid4()}/history").status_code == 404
 
 
 def test_the_newest_proposed_moves_are_named(owner: Member, make_mesh):

@@ -100,6 +100,24 @@ const viewQuery =
     })
 
 export const manySeriesQuery = viewQuery<ManySeries>('series', 10_000)
+
+/** The last hour of some paths, minute by minute: one request for the sparklines of a list. */
+export const lastHoursQuery = (meshId: string, selections: readonly string[]) =>
+  queryOptions({
+    queryKey: key(meshId, 'last-hours', selections),
+    queryFn: (context) => {
+      const query = { ...rangeOf({}, '1h'), selections, statistics: ['p50', 'p99'], points: 60 }
+      const params = { path: path(meshId), query }
+      return responseOrOutput<ManySeries>(
+        client.GET('/v1/meshes/{mesh_id}/series', { params, signal: context.signal } as never),
+        context,
+      )
+    },
+    enabled: selections.length > 0,
+    refetchInterval: 60_000,
+    placeholderData: keepPreviousData,
+  })
+
 export const distributionQuery = viewQuery<Distribution>('distribution', 10_000)
 export const variabilityQuery = viewQuery<Variability>('variability', 30_000)
 export const lossesQuery = viewQuery<Losses>('losses', 30_000)

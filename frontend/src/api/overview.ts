@@ -1,6 +1,6 @@
 /** The overview: health of meshes, applications worst first, change of each zone pair from usual. */
 
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { client, get } from './client'
 import { serverNow } from './connection'
 import { responseOrOutput } from './jobs'
@@ -40,6 +40,26 @@ export const applicationRankingQuery = queryOptions({
   queryFn: () => get('/v1/overview/applications'),
   refetchInterval: REFRESH_MS,
 })
+
+/** All applications with their last 24 hours, as many as the API compares. */
+export const allRankedQuery = queryOptions({
+  queryKey: ['overview', 'applications', 'all'],
+  queryFn: () => get('/v1/overview/applications', { query: { limit: 200 } }),
+  refetchInterval: REFRESH_MS,
+})
+
+/** The performance of an application over some days, with its incidents and moves. */
+export const applicationHistoryQuery = (applicationId: string, days: number) =>
+  queryOptions({
+    queryKey: ['overview', 'applications', applicationId, days],
+    queryFn: () =>
+      get('/v1/overview/applications/{application_id}/history', {
+        path: { application_id: applicationId },
+        query: { days },
+      }),
+    refetchInterval: 5 * MINUTE_MS,
+    placeholderData: keepPreviousData,
+  })
 
 export const findingsQuery = queryOptions({
   queryKey: ['overview', 'findings'],

@@ -37,6 +37,9 @@ export function formatShare(share: number | null | undefined): string {
   return share == null || !Number.isFinite(share) ? NO_VALUE : `${(share * 100).toFixed(1)} %`
 }
 
+/** Name the line of the last 24 hours of an application. */
+export const dayOf = (name: string, usual: number | null) => strings.dayOf(name, formatShare(usual))
+
 /** Format lost performance, a share of the best, in points: 0.361 → "36.1 points". */
 export function formatPoints(share: number | null | undefined): string {
   return share == null || !Number.isFinite(share) ? NO_VALUE : `${(share * 100).toFixed(1)} points`

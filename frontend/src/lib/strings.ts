@@ -109,6 +109,7 @@ export const strings = {
   hourUsual: 'every zone pair as usual',
   hourRise: (pair: string, change: string, usual: string) => `${pair} ${change} (usually ${usual})`,
   hourLoss: (pair: string, loss: string) => `${pair} lost ${loss}`,
+  dayOf: (name: string, usual: string) => `${name}: last 24 hours, usually ${usual}`,
   performanceAtNewest: (statistic: string) =>
     `Performance is predicted at the ${statistic} of round trips in the newest window of each path.`,
   performanceAtNewestOf: (statistic: string, window: string) =>

@@ -29,6 +29,7 @@ export const incident = (changes: Partial<Incident> = {}): Incident => ({
   title: 'egress of a-1',
   culprit: { suspect: 'egress', at: { id: 'v1', name: 'a-1' }, other: null, words: 'egress of a-1' },
   paths: 5,
+  worst_path: null,
   rules: ['Delay above its baseline'],
   onset_at: '2026-11-23T10:42:00Z',
   opened_at: '2026-11-23T10:42:20Z',

@@ -273,6 +273,16 @@ class RecurrenceRead(Read):
     flaps: bool
 
 
+class IncidentPath(Read):
+    """The worst affected path of an incident. `usual` in the unit of the metric: ns, or a ratio of loss."""
+
+    metric: Metric
+    statistic: Statistic
+    source: CulpritPlace
+    target: CulpritPlace
+    usual: float | None
+
+
 class IncidentSummary(Read):
     """An incident as an item of a list. Of one that recurs, `onset_at` and `opened_at` are those of the last time."""
 
@@ -283,6 +293,7 @@ class IncidentSummary(Read):
     title: str
     culprit: CulpritRead
     paths: int
+    worst_path: IncidentPath | None
     rules: list[str]
     onset_at: datetime
     opened_at: datetime

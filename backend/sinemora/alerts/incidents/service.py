@@ -25,6 +25,7 @@ from sinemora.alerts.incidents.schemas import (
     SilencePreview,
     TimelineEntry,
     VerdictRead,
+    IncidentPath,
 )
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
@@ -182,10 +183,18 @@ def _summary(row: Incident) -> dict[str, Any]:
         "mesh": MeshName.model_validate(row.mesh),
         "culprit": CulpritRead.model_validate(row.culprit),
         "paths": int(row.evidence.get("paths", 0)),
+        "worst_path": _worst_path(row),
         "rules": [one["name"] for one in row.rules],
         "recurrence": recurrence_read(row),
         "timescale": "long" if row.seen_at - row.onset_at > LONG else "short",
     }
+
+
+def _worst_path(row: Incident) -> IncidentPath | None:
+    impact = row.evidence.get("impact")
+    if not impact or not impact["worst"]:
+        return None
+    return IncidentPath.model_validate({**impact["worst"][0], **{name: impact[name] for name in ("metric", "statistic")}})
 
 
 def _episode(start_s: int, end_s: int | None = None) -> EpisodeRead:

@@ -30,6 +30,11 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     assert incident["title"] == "egress of c-1: delay increased"
     assert (incident["state"], incident["severity"], incident["paths"]) == ("open", "warning", 5)
     whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
+    worst = whole["evidence"]["impact"]["worst"][0]
+    assert incident["worst_path"] == {name: worst[name] for name in ("source", "target", "usual")} | {
+        "metric": "one_way_delay",
+        "statistic": "p50",
+    }
     best = whole["evidence"]["hypotheses"][0]
     assert (best["suspect"], best["bad"], best["known"]) == ("egress", 5, 5)
     assert best["explained"] == 5

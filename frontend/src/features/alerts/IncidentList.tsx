@@ -1,5 +1,9 @@
+import { useQueries } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
+import { lastHoursQuery } from '~/api/explore'
 import type { IncidentSummary } from '~/api/incidents'
+import { Sparkline } from '~/charts/sparkline/Sparkline'
 import { sentenceCase } from '~/lib/text'
 import { timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE } from '~/lib/units'
@@ -25,6 +29,7 @@ interface Props {
 /** Incidents, newest first. */
 export function IncidentList({ label, incidents, isPage = false, bulk = false }: Props) {
   const clock = useClock()
+  const lastHours = useLastHours(isPage ? incidents : NONE)
   const Table = isPage ? RecordList<IncidentSummary> : Records<IncidentSummary>
   return (
     <Table
@@ -71,6 +76,9 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
           as: 'number',
           by: { key: 'times', value: (incident) => incident.recurrence?.times ?? 1 },
         },
+        ...(lastHours.size > 0
+          ? [{ title: strings.lastHourColumn, cell: (incident: IncidentSummary) => lastHours.get(incident.id) }]
+          : []),
         {
           title: strings.started,
           cell: (incident) => <Age at={incident.onset_at} clock={clock} now={serverNow} />,
@@ -91,4 +99,39 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
       ]}
     />
   )
+}
+
+const NONE: IncidentSummary[] = []
+
+const selectionOf = ({ source, target }: NonNullable<IncidentSummary['worst_path']>) => `path:${source.id}:${target.id}`
+
+/** The last hour of the worst path of each unresolved incident, as a small line by its id: one request a mesh. */
+function useLastHours(incidents: IncidentSummary[]): Map<string, ReactNode> {
+  const asked = incidents.filter(({ state, worst_path }) => state !== 'resolved' && worst_path != null)
+  const meshes = [...new Set(asked.map(({ mesh }) => mesh.id))]
+  const answers = useQueries({
+    queries: meshes.map((id) => {
+      const paths = asked.flatMap(({ mesh, worst_path }) => (mesh.id === id && worst_path ? [worst_path] : []))
+      return lastHoursQuery(id, [...new Set(paths.map(selectionOf))].sort())
+    }),
+  })
+  const lines = new Map<string, ReactNode>()
+  for (const { id, mesh, worst_path: path } of asked) {
+    const series = answers[meshes.indexOf(mesh.id)]?.data
+    const item = path && series?.items.find(({ selection }) => selection === selectionOf(path))
+    if (!series || !item) continue
+    const isLoss = path.metric === 'loss'
+    const isDelay = path.metric === 'one_way_delay'
+    lines.set(
+      id,
+      <Sparkline
+        label={strings.lastHourOf(path.source.name, path.target.name, isLoss)}
+        times={series.points_at.map((at) => Date.parse(at))}
+        values={isLoss ? item.loss : (item.values[path.statistic] ?? item.values.p50 ?? [])}
+        usual={isDelay || isLoss ? path.usual : null}
+        {...(isLoss ? { from: 0 } : {})}
+      />,
+    )
+  }
+  return lines
 }

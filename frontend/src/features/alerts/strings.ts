@@ -350,6 +350,9 @@ export const strings = {
   findingsLower: 'the findings',
   advisorFindings: 'Findings of the advisors',
   timesSeen: 'Times seen',
+  lastHourColumn: 'Last hour',
+  lastHourOf: (source: string, target: string, isLoss: boolean) =>
+    `${isLoss ? 'Packet loss' : 'Delay'} of ${source} → ${target} in the last hour`,
   aboutIncident: (title: string, about: string) => `${title} (${about})`,
   waitsUntil: (state: string, time: string) => `${state} until ${time}`,
   heldUntil: (time: string) => `Held until ${time}, to be sent with later ones like it`,

@@ -20,6 +20,7 @@ import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
 import { Contract } from './Contract'
 import { Options } from './Options'
+import { PerformanceChart } from './PerformanceChart'
 import { strings } from './strings'
 
 const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], string> = {
@@ -76,6 +77,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
         </p>
       )}
       <Figures application={application} now={now.data} />
+      <PerformanceChart application={application} />
       <Contract application={application} />
       {now.data && <p className={pageStyles.lead}>{performanceBasis(now.data, clock)}</p>}
       {now.data ? <Links now={now.data} /> : <Loading what={strings.performanceLower} />}

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { applicationsQuery, performanceQuery } from '~/api/applications'
+import { useMemo } from 'react'
+import { applicationsQuery } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
-import type { Application } from '~/api/types'
-import { formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
+import { type ApplicationRanking, allRankedQuery } from '~/api/overview'
+import { Day } from '~/charts/sparkline/Day'
+import { dayOf, formatShare, NEWEST_STATISTIC, performanceAtNewest } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { ButtonLink, TextLink } from '~/ui/links'
-import { Page } from '~/ui/Page'
+import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Empty } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
@@ -21,6 +23,8 @@ const addApplication = (
 /** Applications, and their performance at the newest round trips. */
 export function ApplicationsPage() {
   const applications = useQuery(applicationsQuery)
+  const { data: ranking } = useQuery(allRankedQuery)
+  const ranked = useMemo(() => new Map(ranking?.worst.map((one) => [one.id, one])), [ranking])
   if (!applications.data) {
     return (
       <Unloaded
@@ -78,8 +82,16 @@ export function ApplicationsPage() {
           {
             title: strings.performanceNow,
             term: 'performance',
-            cell: (application) => <PerformanceNow application={application} />,
+            cell: ({ id }) => <Now ranked={ranked.get(id)} />,
             as: 'number',
+            by: { key: 'now', value: ({ id }) => ranked.get(id)?.performance ?? null },
+          },
+          {
+            title: strings.day,
+            cell: ({ id }) => {
+              const one = ranked.get(id)
+              return one && <Day label={dayOf(one.name, one.day.usual)} day={one.day} objective={one.objective} />
+            },
           },
           {
             title: strings.objective,
@@ -89,15 +101,15 @@ export function ApplicationsPage() {
           },
         ]}
       />
+      {ranking && ranking.evaluated < ranking.total && (
+        <p className={pageStyles.lead}>
+          {strings.evaluatedOf(formatCount(ranking.evaluated), formatCount(ranking.total))}
+        </p>
+      )}
     </Page>
   )
 }
 
-function PerformanceNow({ application }: { application: Application }) {
-  const { data: now } = useQuery(performanceQuery(application.id))
-  return (
-    <span className={now?.below_objective ? styles.below : undefined}>
-      {now?.performance == null ? NO_VALUE : formatShare(now.performance)}
-    </span>
-  )
+function Now({ ranked }: { ranked: ApplicationRanking['worst'][number] | undefined }) {
+  return <span className={ranked?.below_objective ? styles.below : undefined}>{formatShare(ranked?.performance)}</span>
 }

@@ -3,8 +3,8 @@ import { contractsQuery } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import type { ApplicationRanking } from '~/api/overview'
 import type { Contract } from '~/api/types'
-import { Sparkline } from '~/charts/sparkline/Sparkline'
-import { formatShare } from '~/lib/performance'
+import { Day } from '~/charts/sparkline/Day'
+import { dayOf, formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { applicationColumn } from '~/ui/applicationColumn'
 import { TextLink } from '~/ui/links'
@@ -14,13 +14,6 @@ import styles from './overview.module.css'
 import { strings } from './strings'
 
 type Ranked = ApplicationRanking['worst'][number]
-
-/** The last 24 hours as a line, with the objective or, without one, the usual performance. */
-function Day({ application: { name, day, objective } }: { application: Ranked }) {
-  const times = day.points_at.map((at) => Date.parse(at))
-  const label = strings.dayOf(name, formatShare(day.usual))
-  return <Sparkline label={label} times={times} values={day.performance} usual={objective ?? day.usual} from={0} />
-}
 
 interface OfApplication {
   application: Ranked
@@ -71,7 +64,10 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
           applicationColumn,
           { title: strings.now, cell: ({ performance }) => formatShare(performance), as: 'number' },
           { title: strings.usual, cell: ({ day }) => formatShare(day.usual), as: 'number' },
-          { title: strings.day, cell: (application) => <Day application={application} /> },
+          {
+            title: strings.day,
+            cell: ({ name, day, objective }) => <Day label={dayOf(name, day.usual)} day={day} objective={objective} />,
+          },
           {
             title: strings.objective,
             cell: (application) => <Objective application={application} contract={contractOf(application)} />,
