@@ -106,7 +106,7 @@ export const lastHoursQuery = (meshId: string, selections: readonly string[]) =>
   queryOptions({
     queryKey: key(meshId, 'last-hours', selections),
     queryFn: (context) => {
-      const query = { ...rangeOf({}, '1h'), selections, statistics: ['p50', 'p99'], points: 60 }
+      const query = { ...rangeOf({}, '1h'), selections, statistics: ['p50', 'p99', 'max'], points: 60 }
       const params = { path: path(meshId), query }
       return responseOrOutput<ManySeries>(
         client.GET('/v1/meshes/{mesh_id}/series', { params, signal: context.signal } as never),
