@@ -17,6 +17,7 @@ from sinemora.alerts.incidents.schemas import (
     EpisodeRead,
     FiguresRead,
     IncidentEvidenceRead,
+    IncidentPath,
     IncidentRead,
     IncidentSummary,
     MeshName,
@@ -25,7 +26,6 @@ from sinemora.alerts.incidents.schemas import (
     SilencePreview,
     TimelineEntry,
     VerdictRead,
-    IncidentPath,
 )
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
@@ -194,7 +194,9 @@ def _worst_path(row: Incident) -> IncidentPath | None:
     impact = row.evidence.get("impact")
     if not impact or not impact["worst"]:
         return None
-    return IncidentPath.model_validate({**impact["worst"][0], **{name: impact[name] for name in ("metric", "statistic")}})
+    return IncidentPath.model_validate(
+        {**impact["worst"][0], **{name: impact[name] for name in ("metric", "statistic")}}
+    )
 
 
 def _episode(start_s: int, end_s: int | None = None) -> EpisodeRead:
