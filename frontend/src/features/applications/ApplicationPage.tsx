@@ -77,6 +77,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
         </p>
       )}
       <Figures application={application} now={now.data} />
+      {now.data && <WhySlow application={application} now={now.data} />}
       <PerformanceChart application={application} />
       <Contract application={application} />
       {now.data && <p className={pageStyles.lead}>{performanceBasis(now.data, clock)}</p>}
@@ -130,6 +131,32 @@ function Figures({ application, now }: { application: Application; now: Applicat
         </dd>
       </div>
     </dl>
+  )
+}
+
+/** A link that keeps more of its best is not slow. */
+const SLOW = 0.95
+
+/** Leads to what slows the link with the lowest performance. */
+function WhySlow({ application, now }: { application: Application; now: ApplicationPerformance }) {
+  const known = now.detail.filter(({ performance }) => performance !== null)
+  const [worst] = known.toSorted((one, other) => (one.performance ?? 0) - (other.performance ?? 0))
+  const [source, target] = [worst?.source, worst?.target].map(
+    (name) => application.tasks.find((task) => task.name === name)?.vm,
+  )
+  const isSlow = (worst?.performance ?? 1) < SLOW
+  if (!worst || !isSlow || !source || !target || source.id === target.id) return null
+  return (
+    <p className={pageStyles.lead}>
+      {strings.slowestLink(worst.source, worst.target, formatDelay(worst.round_trip_ns))}{' '}
+      <TextLink
+        to="/meshes/$meshId/paths/$source/$target"
+        params={{ meshId: application.mesh.id, source: source.id, target: target.id }}
+        search={{ tab: 'why' }}
+      >
+        {strings.whySlow}
+      </TextLink>
+    </p>
   )
 }
 

@@ -54,6 +54,9 @@ export const strings = {
   nothingStored: 'Nothing is stored for this time. It appears a quarter of an hour after the first measurement.',
   interval: (low: string, high: string) => `${low} to ${high}`,
   worstLink: 'Worst link',
+  slowestLink: (source: string, target: string, roundTrip: string) =>
+    `The slowest link is ${source} → ${target}, ${roundTrip} there and back.`,
+  whySlow: 'Why is it slow here?',
   linksMeasured: 'Links measured',
   countOf: (count: number, total: number) => `${count} of ${total}`,
   version: (number: number) => `version ${number}`,

@@ -1,6 +1,6 @@
 import { SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { pathQuery, pathRange } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
@@ -27,6 +27,8 @@ import { type PathSearch, TABS, type Tab } from './search'
 import { STATE_TEXT } from './states'
 import { strings } from './strings'
 
+const WhyTab = lazy(() => import('./why/WhyTab').then(({ WhyTab }) => ({ default: WhyTab })))
+
 interface Props {
   mesh: Mesh
   source: string
@@ -39,6 +41,7 @@ interface Props {
 
 const TAB_NAMES: Record<Tab, string> = {
   history: strings.history,
+  why: strings.why,
   distribution: strings.distribution,
   symmetry: strings.symmetry,
   budget: strings.budget,
@@ -106,6 +109,11 @@ export function PathPage({ mesh, source, target, search, onSearch, ofVm }: Props
           <History {...ends} path={path.data} statistic={statistic} clock={clock} />
           {ofVm?.(source, path.data.source.name)}
           {ofVm?.(target, path.data.target.name)}
+        </Tabs.Panel>
+        <Tabs.Panel value="why">
+          <Suspense>
+            <WhyTab meshId={mesh.id} source={source} target={target} path={path.data} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="distribution">
           <Directions {...ends}>

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { STATISTICS, type Statistic } from '~/lib/dimensions'
 import { flag, number, searchParser } from '~/lib/searchParams'
 
-export const TABS = ['history', 'distribution', 'symmetry', 'budget', 'flows', 'exchanges', 'on-demand'] as const
+export const TABS = ['history', 'why', 'distribution', 'symmetry', 'budget', 'flows', 'exchanges', 'on-demand'] as const
 export type Tab = (typeof TABS)[number]
 
 /** Longest distance between the ends of a path, km: the most that the API takes. */

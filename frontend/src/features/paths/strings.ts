@@ -86,6 +86,7 @@ export const strings = {
   sameClass: (count: number) => `Your zone pairs of the same class (${count}), last 7 days`,
   views: 'Views of the path',
   history: 'History',
+  why: 'Why slow?',
   symmetry: 'Symmetry',
   budget: 'Latency budget',
   ways: 'Delays of the budget',
