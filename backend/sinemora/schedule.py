@@ -75,6 +75,7 @@ _every(measurements.age, crontab(minute="45"), 1800)
 _every(bucket_exports.start_due, 30.0, 30)
 _every(recommendations.follow, 30.0, 30)
 _every(recommendations.ask, crontab(minute="*/5"), 300)
+_every(recommendations.mail_reports, crontab(minute="22"), 1800)
 _every(learning.read, 60.0, 60)
 _every(learning.judge, 600.0, 600)
 # Each process of the watch queue looks for due windows for some seconds, and then takes what else waits there.

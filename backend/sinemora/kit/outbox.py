@@ -103,6 +103,12 @@ def post(session: Session, kind: str, content: Mail, valid_for: timedelta) -> UU
     return row.id
 
 
+def recipients(session: Session, kind: str, since: datetime) -> set[str]:
+    """Return the addresses to which the tenant posted mails of a kind since a time."""
+    posted = select(OutgoingMail.recipient).where(OutgoingMail.kind == kind, OutgoingMail.created_at >= since)
+    return set(session.scalars(posted))
+
+
 def _check_day(session: Session, now: datetime) -> None:
     """Refuse more than a day's mails, so that no tenant makes this installation a sender of spam."""
     recent = select(func.count()).select_from(OutgoingMail).where(OutgoingMail.created_at > now - timedelta(days=1))

@@ -6,18 +6,26 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import Incident
+from sinemora.alerts.models import Incident, Receiver
 from sinemora.applications import contracts
 from sinemora.applications.models import Application
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
+from sinemora.kit import outbox
+from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError, invalid
+from sinemora.kit.mail import Mail
+from sinemora.kit.percent import percent
 from sinemora.recommendations import queries
 from sinemora.recommendations.models import OPEN, Recommendation
 from sinemora.recommendations.schemas import BreachRead, ContractRead
 
 _BREACHES_MAX = 20
 DAY = timedelta(days=1)
+MAILED = Receiver.settings["contract_report"].as_boolean()
+"""Condition: a receiver gets the report of each month by mail."""
+_MAIL = "contract_report"
+_MAIL_VALID = 3 * DAY
 
 
 def read(session: Session, application_id: UUID, month: str | None = None, now: datetime | None = None) -> ContractRead:
@@ -36,6 +44,33 @@ def report(session: Session, month: str | None = None) -> list[ContractRead]:
     span = _span(month, datetime.now(UTC))
     stated = select(Application).where(Application.kept_share.is_not(None)).order_by(Application.name)
     return [_read(session, application, *span) for application in session.scalars(stated)]
+
+
+def mail_report(session: Session, now: datetime) -> None:
+    """Mail the report of last month, once, to each address of the receivers that want it; none without contracts.
+
+    ProductError `mail_unavailable`, `secret_key_missing`, `too_many_mails`.
+    """
+    first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    # The lock lets another run wait, and see the mails of this one.
+    receivers = session.scalars(select(Receiver).where(MAILED).order_by(Receiver.id).with_for_update()).all()
+    to = {address.lower() for receiver in receivers for address in receiver.settings["to"]}
+    to -= outbox.recipients(session, _MAIL, first)
+    month = f"{first - DAY:%Y-%m}"
+    if to and (accounts := report(session, month)):
+        link = f"{settings().public_url}/contracts?month={month}"
+        page = [f"Contracts of applications in {month} (UTC):", *map(_lines, accounts), f"The report: {link}"]
+        for address in sorted(to):
+            outbox.post(session, _MAIL, Mail(address, f"Contracts in {month}", page), _MAIL_VALID)
+
+
+def _lines(account: ContractRead) -> str:
+    """Return an account as text: what was stated and kept, the budget left, and what broke it."""
+    stated = f"at least {percent(account.objective)} of its best in {percent(account.kept_share, 2)} of the time"
+    kept = "nothing measured" if account.kept is None else f"kept {percent(account.kept, 2)}"
+    left = f"{account.budget_left_s / 60:,.0f} of {account.budget_s / 60:,.0f} min of the budget left"
+    broken = [f"  {one.broken_s / 60:,.0f} min: {one.title}" for one in account.breaches]
+    return "\n".join([f"{account.application.name}: {kept} ({stated}), {left}", *broken])
 
 
 def _span(month: str | None, now: datetime) -> tuple[datetime, datetime]:

@@ -3,7 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import structlog
+from sqlalchemy import select
 
+from sinemora.alerts.models import Receiver
 from sinemora.applications import reading
 from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.service import mesh_state
@@ -11,7 +13,7 @@ from sinemora.kit.celery import celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
-from sinemora.recommendations import checks, job, queries, schedules, service
+from sinemora.recommendations import checks, contracts, job, queries, schedules, service
 from sinemora.recommendations.models import Trigger
 from sinemora.recommendations.schemas import RecommendationRequest
 
@@ -21,6 +23,9 @@ QUIET = timedelta(hours=1)
 """Minimum time between recommendations that a missed objective triggers."""
 _SEARCHED_AFTER, _WINDOWS = timedelta(seconds=210), 9
 """Least time since the onset, and least number of windows, after which moves for an incident are searched."""
+
+_MAIL_DAYS = 3
+"""Days of a month in which the report of the last one is tried; after an outage it is late, not lost."""
 
 
 @celery.task(name="recommendations.follow")
@@ -90,3 +95,19 @@ def ask() -> None:
                     job.submit(session, None, mesh_id, RecommendationRequest(), Trigger.objective)
         except ProductError as error:
             log.info("objective not evaluated", application=str(application_id), code=error.code)
+
+
+@celery.task(name="recommendations.mail_reports")
+def mail_reports() -> None:
+    """Mail the reports of last month's contracts, in the first days of a month."""
+    now = datetime.now(UTC)
+    if now.day > _MAIL_DAYS:
+        return
+    with system_session() as session:
+        tenants = session.scalars(select(Receiver.tenant_id).where(contracts.MAILED).distinct()).all()
+    for tenant_id in tenants:
+        try:
+            with tenant_session(tenant_id) as session:
+                contracts.mail_report(session, now)
+        except (ProductError, LookupError) as error:  # LookupError: the tenant was deleted
+            log.warning("contract report not mailed", tenant=str(tenant_id), reason=str(error))

@@ -4,13 +4,17 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from sqlalchemy import update
 
 from sinemora.alerts.models import Incident
 from sinemora.applications.models import ApplicationQuarter
+from sinemora.kit import outbox
 from sinemora.kit.db import tenant_session
-from sinemora.recommendations import tasks
+from sinemora.kit.outbox import OutgoingMail
+from sinemora.recommendations import contracts, tasks
 from tests.alerts.conftest import SLOW_NS, Watched, watch
 from tests.api_clients import Member, MeshWorld
+from tests.mail_server import MailServer
 from tests.recommendations.asking import NEAR, PATH, asked, declared
 from tests.recommendations.measured_mesh import measured
 from tests.recommendations.test_ends import ended, incident_of
@@ -72,6 +76,34 @@ def test_the_account_counts_each_window_once_and_names_what_broke_it(kept):
     assert account(watched, application, month="November")["code"] == "request_invalid"
     assert [one["application"]["name"] for one in watched.owner.get("/v1/contracts").json()] == ["cache"]
     assert watched.owner.delete(f"/v1/applications/{application['id']}").status_code == 204
+
+
+def test_the_report_of_a_month_is_mailed_once_to_each_address_that_wants_it(
+    kept, mail_settings: None, mail_server: MailServer
+):
+    watched, application = kept
+    settings = {"to": ["ada@example.com", "Bob@example.com"]}
+    receiver = {"name": "team", "kind": "email", "settings": settings | {"contract_report": True}}
+    assert watched.owner.post("/v1/receivers", json=receiver).status_code == 201
+    again = {"name": "again", "kind": "email", "settings": {"to": ["ada@example.com"], "contract_report": True}}
+    watched.owner.created("/v1/receivers", again)
+    watched.owner.created("/v1/receivers", receiver | {"name": "no", "settings": {"to": ["eve@example.com"]}})
+    wrong = receiver | {"name": "wrong", "settings": settings | {"contract_report": "yes"}}
+    assert watched.owner.post("/v1/receivers", json=wrong).json()["code"] == "receiver_invalid"
+    first = datetime.now(UTC).replace(day=1, hour=0, minute=22) + timedelta(days=32)
+    first = first.replace(day=1)
+    with tenant_session(watched.owner.tenant_id) as session:
+        quarter = {"started_at": first - timedelta(days=2), "measured_s": 900, "kept_s": 300}
+        session.add(ApplicationQuarter(application_id=UUID(application["id"]), **quarter))
+    for later in (timedelta(), timedelta(hours=1), timedelta(days=1)):
+        with tenant_session(watched.owner.tenant_id) as session:
+            contracts.mail_report(session, first + later)
+            session.execute(update(OutgoingMail).values(created_at=first))
+    outbox.deliver_due()
+    assert sorted(to for ((to,), _) in mail_server.got) == ["ada@example.com", "bob@example.com"]
+    words = mail_server.got[0][1].decode()
+    assert f"Contracts in {first - timedelta(days=1):%Y-%m}" in words
+    assert "cache: kept 33.33 % (at least" in words
 
 
 def test_a_rule_fires_on_the_rate_at_which_the_budget_is_used(kept):

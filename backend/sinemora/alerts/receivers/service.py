@@ -40,7 +40,7 @@ class _Secrets(NamedTuple):
 
 
 _SETTINGS = {
-    ReceiverKind.email: ("to",),
+    ReceiverKind.email: ("to", "contract_report"),
     ReceiverKind.webhook: ("url",),
     ReceiverKind.slack: (),
     ReceiverKind.teams: (),
@@ -262,6 +262,8 @@ def _check(kind: ReceiverKind, settings: dict[str, Any], secret: dict[str, str])
             )
         if len(to) > RECIPIENTS_MAX:
             raise _invalid("#/settings/to", f"Too many recipients: at most {RECIPIENTS_MAX}; use a mailing list.")
+        if not isinstance(settings.get("contract_report", False), bool):
+            raise _invalid("#/settings/contract_report", "Invalid choice: `contract_report` is true or false.")
     urls = [("settings", settings.get("url")), ("secret", secret.get("url"))]
     for field, url in urls[:1] if kind is ReceiverKind.webhook else [one for one in urls if one[1]]:
         if not _is_url(url):

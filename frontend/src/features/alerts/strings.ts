@@ -221,6 +221,7 @@ export const strings = {
   times: (times: number) => `${times} times`,
   firingTimes: (times: string) => `The rule would have fired ${times}.`,
   emailTo: 'To',
+  contractReport: 'Also mail the report of contracts each month',
   emailExample: 'ops@example.com, …',
   url: 'URL',
   signingKey: 'Signing key',

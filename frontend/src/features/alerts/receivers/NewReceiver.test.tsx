@@ -24,7 +24,7 @@ test('a receiver is created with the fields of its type, and the form is empty a
   await fill(field('To'), 'a@example.com, b@example.com')
   await press('Add receiver')
   expect(bodiesOf(sent, 'POST /v1/receivers')).toEqual([
-    { name: 'On-call', kind: 'email', settings: { to: ['a@example.com', 'b@example.com'] } },
+    { name: 'On-call', kind: 'email', settings: { to: ['a@example.com', 'b@example.com'], contract_report: false } },
   ])
   expect(field('Name').value).toBe('')
 })

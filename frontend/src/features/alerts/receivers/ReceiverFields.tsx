@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { Checkbox, TextInput } from '@mantine/core'
 import type { Receiver, ReceiverKind } from '~/api/receivers'
 import { longest } from '~/ui/CheckedInput'
 import { strings } from '../strings'
@@ -28,6 +28,8 @@ export function ReceiverFields({ kind, receiver, wrong }: Props) {
       />
       {RECEIVER_FIELDS[kind].map((field) => {
         const { name, label, type, part, placeholder, optional } = field
+        if (type === 'checkbox')
+          return <Checkbox key={name} name={name} label={label} defaultChecked={receiver?.settings[name] === true} />
         const kept = part === 'secret' && receiver?.has_secret
         return (
           <TextInput

@@ -17,7 +17,10 @@ const HOOK: Receiver = {
 
 test('typed values go to the settings of the kind', () => {
   expect(bodyOf('email', { to: 'a@example.com, b@example.com' })).toEqual({
-    settings: { to: ['a@example.com', 'b@example.com'] },
+    settings: { to: ['a@example.com', 'b@example.com'], contract_report: false },
+  })
+  expect(bodyOf('email', { to: 'a@example.com', contract_report: 'on' }).settings).toMatchObject({
+    contract_report: true,
   })
   expect(bodyOf('slack', { url: ' https://hooks.example/1 ' })).toEqual({
     settings: {},

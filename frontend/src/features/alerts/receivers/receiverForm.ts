@@ -6,7 +6,7 @@ import { strings } from '../strings'
 export interface ReceiverField {
   name: string
   label: string
-  type: 'url' | 'text' | 'password'
+  type: 'url' | 'text' | 'password' | 'checkbox'
   part: 'settings' | 'secret'
   placeholder?: string
   optional?: boolean
@@ -24,6 +24,7 @@ export const RECEIVER_FIELDS: Record<ReceiverKind, ReceiverField[]> = {
       placeholder: strings.emailExample,
       many: true,
     },
+    { name: 'contract_report', label: strings.contractReport, type: 'checkbox', part: 'settings' },
   ],
   webhook: [
     { name: 'url', label: strings.url, type: 'url', part: 'settings', placeholder: 'https://example.com/hooks/1' },
@@ -56,9 +57,10 @@ export function bodyOf(
 ): Pick<ReceiverInput, 'settings' | 'secret'> {
   const settings: Record<string, unknown> = { ...before }
   const secret: Record<string, string> = {}
-  for (const { name, part, many } of RECEIVER_FIELDS[kind]) {
+  for (const { name, part, many, type } of RECEIVER_FIELDS[kind]) {
     const text = (typed[name] ?? '').trim()
-    if (part === 'settings') settings[name] = many ? split(text) : text
+    if (type === 'checkbox') settings[name] = text !== ''
+    else if (part === 'settings') settings[name] = many ? split(text) : text
     else if (text) secret[name] = text
   }
   return { settings, ...(Object.keys(secret).length > 0 ? { secret } : {}) }
