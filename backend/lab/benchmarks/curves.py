@@ -28,7 +28,8 @@ from sinemora.applications.curves.core.observations import normalise
 from sinemora.applications.curves.core.table import tabulate
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
-CASES, THRESHOLD_CASES, CLASS_CASES = 600, 300, 120
+CASES, THRESHOLD_CASES = 600, 300
+CLASS_CASES = int(os.environ.get("CASES") or 120)
 
 
 Item = TypeVar("Item")
@@ -150,13 +151,15 @@ def classes(seed: int) -> None:
     """Measure curves of classes that no published function has."""
     seeds = range(seed * 1000, seed * 1000 + CLASS_CASES)
     measured = iter(shared(curve_classes.measured, [(kind, one) for kind in curve_classes.KINDS for one in seeds]))
-    errors, covered = {}, {}
+    errors, covered, gains = {}, {}, {}
     for kind in curve_classes.KINDS:
-        rmse, inside = zip(*islice(measured, CLASS_CASES), strict=True)
+        rmse, inside, gained = zip(*islice(measured, CLASS_CASES), strict=True)
         errors[kind.name] = round(curve_classes.error_of(kind, list(rmse)), 4)
         covered[kind.name] = round(100 * float(np.mean(inside)), 1)
+        gains[kind.name] = round(100 * float(np.mean(gained)), 1)
     report("curves_class_error_max", max(errors.values()), by_class=errors)
     report("curves_class_coverage_percent_min", min(covered.values()), by_class=covered)
+    report("curves_gain_coverage_percent_min", min(gains.values()), by_class=gains)
 
 
 def speed(rng: np.random.Generator) -> None:

@@ -41,6 +41,14 @@ def doubt_unit(end_us: float) -> Iterator[Warn]:
         yield Warn("unit", f"Unusual latencies: the sweep ends at {end_us:,.3g} µs. Did you mean {other}?")
 
 
+def doubt_place(samples: Samples, low: Curve, high: Curve) -> Iterator[Warn]:
+    """Yield a warning about steps: the gap between samples in which performance falls, nobody knows where."""
+    middles = (samples.added_us[:-1] + samples.added_us[1:]) / 2
+    widest = int(np.argmax(high(middles) - low(middles)))
+    start, end = samples.added_us[widest : widest + 2]
+    yield Warn("steps", f"Steps: between {start:.0f} and {end:.0f} µs performance may fall anywhere. Measure there.")
+
+
 def diagnose(
     samples: Samples, curve: Curve, lowest: float, fitted: Floats, residuals: Floats, errors: Floats, factor: float
 ) -> tuple[Warn, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from sinemora.applications.curves.core.curve import Floats
 
@@ -69,15 +70,33 @@ def _hyperbolic(z: Floats, u: Floats) -> Floats:
     return np.where(past, (1 - p["step"][:, None]) / (1 + p["slowdown"][:, None] * d), 1.0)
 
 
-def _power_parameters(z: Floats) -> Parameters:
-    return _hyperbolic_parameters(z) | {"power": np.exp(0.35 * z[:, 3])}
+def _sigmoid_parameters(z: Floats) -> Parameters:
+    return {
+        "middle": 1.1 * scipy.special.ndtr(z[:, 0]),
+        "drop": scipy.special.expit(1.5 * z[:, 1]),
+        "width": 0.02 * np.exp(1.5 * z[:, 2]),
+    }
 
 
-def _power(z: Floats, u: Floats) -> Floats:
-    p = _power_parameters(z)
-    d, past = _beyond(p["threshold"], u)
-    slowdown = p["slowdown"][:, None] * d ** p["power"][:, None]
-    return np.where(past, (1 - p["step"][:, None]) / (1 + slowdown), 1.0)
+def _sigmoid(z: Floats, u: Floats) -> Floats:
+    # A deadline that most requests pass at about one latency: a timeout, a buffer that runs dry.
+    p = _sigmoid_parameters(z)
+    middle, width = p["middle"][:, None], p["width"][:, None]
+    at_once = scipy.special.expit(-middle / width)
+    fallen = (scipy.special.expit((u[None, :] - middle) / width) - at_once) / (1 - at_once)
+    return np.asarray(1 - p["drop"][:, None] * fallen)
+
+
+def _two_speeds_parameters(z: Floats) -> Parameters:
+    fast = 0.05 * np.exp(1.2 * z[:, 1])
+    return {"share": scipy.special.expit(1.2 * z[:, 0]), "fast": fast, "slow": fast + np.exp(1.2 * z[:, 2])}
+
+
+def _two_speeds(z: Floats, u: Floats) -> Floats:
+    # Two kinds of requests in one rate: one waits for the network, the other hardly.
+    p = _two_speeds_parameters(z)
+    fast, slow = (np.exp(-u[None, :] / p[name][:, None]) for name in ("fast", "slow"))
+    return np.asarray(p["share"][:, None] * fast + (1 - p["share"][:, None]) * slow)
 
 
 def _two_stage_parameters(z: Floats) -> Parameters:
@@ -159,11 +178,12 @@ def _exponential(z: Floats, u: Floats) -> Floats:
 
 
 HYPERBOLIC = Family("hyperbolic", "flat, then 1/(1+ax)", 3, _hyperbolic_parameters, _hyperbolic)
-POWER = Family("power", "flat, then 1/(1+axᵇ)", 4, _power_parameters, _power)
 EXPONENTIAL = Family("exponential", "flat, then exp(−(x/a)ᵇ)", 3, _exponential_parameters, _exponential, False)
 CLOSED_LOOP = Family("closed-loop", "closed loop of requests", 3, _closed_loop_parameters, _closed_loop, False)
 TWO_STAGE = Family("two-stage", "flat, a fall, level, then 1/(1+ax)", 5, _two_stage_parameters, _two_stage)
 LINEAR = Family("linear", "flat, then a line", 3, _linear_parameters, _linear)
+SIGMOID = Family("sigmoid", "one fall around a latency", 3, _sigmoid_parameters, _sigmoid, False)
+TWO_SPEEDS = Family("two-speeds", "two kinds of requests", 3, _two_speeds_parameters, _two_speeds, False)
 CUBIC = Family("cubic", "flat, then a falling cubic", 5, _cubic_parameters, _cubic)
 
 
@@ -182,3 +202,16 @@ def piecewise(knots: Floats) -> Family:
         return np.asarray(np.exp(-parameters(z)["falls"] @ share.T))
 
     return Family("piecewise", "free falls between knots", widths.size, parameters, curve, False)
+
+
+def steps(count: int) -> Family:
+    """Return the family of `count` steps. A member is the latencies of its steps, then the share that each loses."""
+
+    def parameters(z: Floats) -> Parameters:
+        return {"at": z[:, :count], "drop": z[:, count:]}
+
+    def curve(z: Floats, u: Floats) -> Floats:
+        past = u[None, None, :] >= z[:, :count, None]
+        return np.asarray(np.prod(1 - z[:, count:, None] * past, axis=1))
+
+    return Family("steps", "up to three steps", 2 * count, parameters, curve, False)

@@ -15,17 +15,21 @@ import scipy
 
 from sinemora.applications.curves.core import families
 from sinemora.applications.curves.core.curve import Curve, Floats, through
-from sinemora.applications.curves.core.diagnosis import Warn, diagnose, doubt_unit, name_outliers
+from sinemora.applications.curves.core.diagnosis import Warn, diagnose, doubt_place, doubt_unit, name_outliers
 from sinemora.applications.curves.core.families import FLOOR, Family
 from sinemora.applications.curves.core.formulas import formula
 from sinemora.applications.curves.core.likelihood import baseline_factor, errors_of
 from sinemora.applications.curves.core.observations import ObservationError, Samples
-from sinemora.applications.curves.core.outliers import outliers_of, without
+from sinemora.applications.curves.core.outliers import SAMPLES_LEAST, outliers_of, without
 from sinemora.applications.curves.core.posterior import Posterior, Search
+from sinemora.applications.curves.core.stairs import stairs
 from sinemora.kit.percent import percent
 
 LEVEL = 0.95
-FAMILIES = ("hyperbolic", "exponential", "closed-loop", "linear", "cubic", "two-stage", "piecewise")
+FAMILIES = (
+    "hyperbolic", "exponential", "closed-loop", "linear", "cubic", "two-stage", "sigmoid", "two-speeds", "piecewise",
+    "steps",
+)  # fmt: skip
 
 _DRAWS = 1000
 # A family this much less probable (natural logarithm) cannot gain a visible weight from more draws.
@@ -118,14 +122,17 @@ def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
         raise ObservationError("/rows", "all latencies are 0 µs; add rows with latency added")
     searches = [Search(family, samples, scale_us) for family in _families(samples, among)]
     evidence = np.array([search.log_evidence for search in searches])
-    posteriors = [s.refined() for s, e in zip(searches, evidence, strict=True) if e > evidence.max() - _HOPELESS]
+    least = evidence.max(initial=-np.inf) - _HOPELESS
+    posteriors = [search.refined() for search, e in zip(searches, evidence, strict=True) if e > least]
+    if "steps" in among and (samples.performance.size >= SAMPLES_LEAST or not posteriors):
+        posteriors.append(stairs(samples, samples.added_us / scale_us))
     scores = np.array([posterior.held_out.sum() for posterior in posteriors])
     weights = np.exp(scores - scores.max())
     weights /= weights.sum()
 
     grid_us = _grid(samples)
     low, mean, high = _band(posteriors, weights, grid_us / scale_us, samples)
-    curve = through(grid_us, mean)
+    low_curve, curve, high_curve = (through(grid_us, part) for part in (low, mean, high))
     fitted = curve(samples.added_us)
     factor = float(baseline_factor(samples, fitted[None, :])[0])
     errors = errors_of(samples, fitted)
@@ -135,8 +142,8 @@ def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
     return Fit(
         samples=samples,
         curve=curve,
-        low=through(grid_us, low),
-        high=through(grid_us, high),
+        low=low_curve,
+        high=high_curve,
         threshold=threshold,
         candidates=candidates,
         chosen=candidates[0].family,
@@ -149,6 +156,7 @@ def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
         warnings=(
             *name_outliers(everything, outliers),
             *doubt_unit(scale_us),
+            *(doubt_place(samples, low_curve, high_curve) if candidates[0].family == "steps" else ()),
             *diagnose(samples, curve, low[-1], fitted, residuals, errors, factor),
         ),
     )
@@ -168,21 +176,28 @@ def _families(samples: Samples, among: Sequence[str]) -> list[Family]:
             families.LINEAR,
             families.CUBIC,
             families.TWO_STAGE,
+            families.SIGMOID,
+            families.TWO_SPEEDS,
             families.piecewise(knots),
         )
     }
     for name in among:
-        if name not in known:
+        if name not in FAMILIES:
             raise ObservationError("/families", f"{name!r} is not one of {', '.join(FAMILIES)}")
     if not among:
         raise ObservationError("/families", f"none given; name some of {', '.join(FAMILIES)}")
-    return [known[name] for name in dict.fromkeys(among)]
+    return [known[name] for name in dict.fromkeys(among) if name in known]
 
 
 def _grid(samples: Samples) -> Floats:
-    """Return the knots of the curve: dense near 0, where thresholds are, and at the samples."""
+    """Return the knots of the curve: dense near 0, where thresholds are, at the samples and close to them.
+
+    A step may be anywhere between two samples: the band is as wide almost up to both.
+    """
     end = float(samples.added_us[-1])
-    parts = (np.linspace(0, end, 51), end * np.geomspace(2e-3, 1, 40), samples.added_us)
+    gaps = np.diff(samples.added_us, prepend=0.0)
+    close = (samples.added_us - gaps / 20, samples.added_us - gaps * 19 / 20)
+    parts = (np.linspace(0, end, 51), end * np.geomspace(2e-3, 1, 40), samples.added_us, *close)
     grid = np.unique(np.round(np.concatenate(parts) / end, 9))
     return np.asarray(grid * end)
 

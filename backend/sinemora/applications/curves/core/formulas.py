@@ -14,7 +14,10 @@ def formula(family: Family, z: Floats, scale_us: float) -> str:
         "closed-loop": _closed_loop,
         "linear": _cubic,
         "cubic": _cubic,
+        "sigmoid": _sigmoid,
+        "two-speeds": _two_speeds,
         "piecewise": _piecewise,
+        "steps": _steps,
     }[family.name]
     return writer(p, scale_us)
 
@@ -70,6 +73,21 @@ def _closed_loop(p: Parameters, scale_us: float) -> str:
 
 def _piecewise(p: Parameters, scale_us: float) -> str:
     return f"exp(−falls) between {p['falls'].shape[1] + 1} knots up to {scale_us:.0f} µs"
+
+
+def _sigmoid(p: Parameters, scale_us: float) -> str:
+    middle, width = p["middle"][0] * scale_us, p["width"][0] * scale_us
+    return f"1 − {p['drop'][0]:.4g} / (1 + exp(−(x − {middle:.0f}) / {width:.3g})), scaled to 1 at 0 µs"
+
+
+def _two_speeds(p: Parameters, scale_us: float) -> str:
+    fast, slow, share = p["fast"][0] * scale_us, p["slow"][0] * scale_us, p["share"][0]
+    return f"{share:.3g} exp(−x / {fast:.4g}) + {1 - share:.3g} exp(−x / {slow:.4g})"
+
+
+def _steps(p: Parameters, scale_us: float) -> str:
+    some = [(at * scale_us, drop) for at, drop in zip(p["at"][0], p["drop"][0], strict=True) if drop > 0]
+    return "1, " + ", ".join(f"times {1 - drop:.3g} from {at:.0f} µs" for at, drop in sorted(some))
 
 
 def _start(p: Parameters, scale_us: float) -> str:

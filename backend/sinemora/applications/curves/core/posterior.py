@@ -83,7 +83,7 @@ class Search:
         heavy = weights > weights.max() * 1e-6
         z, curves, weights = self._z[heavy], self._curves[heavy], weights[heavy] / weights[heavy].sum()
         gain = self._log[heavy, None] - log_without_each(self._samples, curves)
-        return Posterior(self.family, z, weights, self.best, *_leave_one_out(gain, curves, weights))
+        return Posterior(self.family, z, weights, self.best, *leave_one_out(gain, curves, weights))
 
     def _log_weights(self) -> Floats:
         # Every draw is weighed against all proposals together (Cornuet et al. 2012): none can get an extreme weight
@@ -211,7 +211,7 @@ def _apart(z: Floats, target: Floats) -> list[int]:
     return chosen
 
 
-def _leave_one_out(gain: Floats, curves: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def leave_one_out(gain: Floats, curves: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the log probability of each sample given the others (n,), and its prediction (n,).
 
     `gain` (m, n): contribution of the sample to a member's log likelihood. The draws are reweighted by the likelihood

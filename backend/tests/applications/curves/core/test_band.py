@@ -46,6 +46,9 @@ def test_draws_of_a_fit_scatter_as_its_band():
     assert np.quantile(draws[:, 1], [0.025, 0.5, 0.975]) == pytest.approx([0.75, 0.8, 0.83], abs=0.01)
     errors = (draws - draws.mean(axis=0))[:, 1:]
     near, far = (np.corrcoef(errors[:, 0], errors[:, other])[0, 1] for other in (1, 2))
+    # The gain across a step is as uncertain as the step, also a fifth of the domain away.
+    gain = np.diff(band.draws(np.array([100.0, 300.0])), axis=1)
+    assert np.diff(np.quantile(gain, [0.025, 0.975])) > 0.1
     assert near > 0.95
     assert abs(far) < 0.5
 

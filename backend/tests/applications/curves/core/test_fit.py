@@ -162,6 +162,19 @@ def test_unknown_families_are_refused(among, words):
         fit(noisy("dns", 8, 0.01, 0)[1], among=among)
 
 
+@pytest.mark.parametrize("baseline", [None, 1.0])
+def test_steps_may_be_anywhere_between_their_samples_and_the_curve_warns_of_that(baseline):
+    x = np.linspace(0, 1000, 21)[baseline is not None :]
+    y = np.select([x < 190, x < 610], [1, 0.7], 0.3) * (1 + 0.01 * np.tile([1, -1, 0], 7)[: x.size])
+    fitted = fit(normalise(x, y, baseline=baseline))
+    assert fitted.chosen == "steps"
+    # The steps lie between 150 and 200 µs and between 600 and 650 µs.
+    at = fitted.at([100, 155, 195, 300, 500, 605, 645, 800])
+    assert at.low == pytest.approx([1, 0.7, 0.7, 0.7, 0.7, 0.3, 0.3, 0.3], abs=0.03)
+    assert at.high == pytest.approx([1, 1, 1, 0.7, 0.7, 0.7, 0.7, 0.3], abs=0.03)
+    assert any("between 600 and 650 µs" in one.message for one in fitted.warnings if one.code == "steps")
+
+
 X = np.linspace(0, 1000, 16)
 WIGGLE = 0.003 * np.tile([1, -1], 8)
 
