@@ -243,13 +243,4 @@ def _state(net: MeasuredPaths, source: int, target: int) -> str:
 
 def capacity_read(carrier: Carrier) -> CapacityRead:
     """Convert the capacity of a VM."""
-    return CapacityRead(
-        vm=VmName(id=carrier.vm_id, key=carrier.vm_key, name=carrier.vm_name),
-        slots=carrier.slots,
-        slots_taken=carrier.slots_taken,
-        cpu_millicores=carrier.cpu_millicores,
-        memory_mib=carrier.memory_mib,
-        price_per_hour=carrier.price_per_hour,
-        host=carrier.host,
-        version=carrier.version,
-    )
+    return CapacityRead.from_row(carrier, vm=VmName(id=carrier.vm_id, key=carrier.vm_key, name=carrier.vm_name))

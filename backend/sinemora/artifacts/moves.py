@@ -69,14 +69,11 @@ def costs(
         source = next(iter(nearest(path(place, target) for place in sources)), None)
         known = (None, None) if source is None else (source.round_trip_s, source.loss)
         cost = move_cost(blocks, held.get(vm_id, frozenset()), achievable_rate(*known, cap))
-        found[vm_id] = MoveCostRead(
+        found[vm_id] = MoveCostRead.from_row(
+            cost,
             source=None if source is None else mesh.members[source.vm_key].name,
             target=mesh.members[target].name,
-            size_bytes=cost.size_bytes,
-            moved_bytes=cost.moved_bytes,
-            share=cost.share,
             rate_mbit=cost.rate / BYTES_OF_MBIT,
-            seconds=cost.seconds,
             words=_words(cost),
         )
     return found

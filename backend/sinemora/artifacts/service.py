@@ -141,20 +141,8 @@ def read(session: Session, rows: Sequence[Artifact]) -> list[ArtifactRead]:
     """Convert artifacts to their JSON form."""
     counts = queries.counts(session, [row.id for row in rows])
     return [
-        ArtifactRead(
-            id=row.id,
-            mesh_id=row.mesh_id,
-            name=row.name,
-            release=row.release,
-            size_bytes=row.size_bytes,
-            chunking=row.chunking,
-            block_count=row.block_count,
-            root=row.root.hex(),
-            everywhere=row.everywhere,
-            published_by=row.published_by,
-            created_at=row.created_at,
-            copies=counts.get(row.id, (0, 0))[0],
-            complete=counts.get(row.id, (0, 0))[1],
+        ArtifactRead.from_row(
+            row, root=row.root.hex(), copies=counts.get(row.id, (0, 0))[0], complete=counts.get(row.id, (0, 0))[1]
         )
         for row in rows
     ]
@@ -235,18 +223,13 @@ def _copy(
     share = min(1.0, one.blocks_held / row.block_count) if row.block_count else 1.0
     rate = _rate(one, now)
     left_s = (1 - share) * row.size_bytes / rate if rate and one.state == CopyState.FETCHING else None
-    return CopyRead(
-        vm_id=one.vm_id,
+    return CopyRead.from_row(
+        one,
         name=one.vm.name,
         zone=one.vm.zone.name,
-        state=one.state,
-        note=one.note,
         share=share,
         sources=sorted(sources, key=lambda source: -source.size_bytes),
         corrupt_from=sorted(vms[key][1] if key in vms else key for key in one.corrupt),
-        requested_at=one.requested_at,
-        started_at=one.started_at,
-        completed_at=one.completed_at,
         seconds=None if took is None else took.total_seconds(),
         rate_mbit=None if rate is None else rate / BYTES_OF_MBIT,
         done_at=one.completed_at or (None if left_s is None else now + timedelta(seconds=left_s)),

@@ -153,25 +153,12 @@ def read(job: Job) -> JobRead:
             media_type=job.output_media_type or "application/octet-stream",
             size_bytes=job.output_bytes or 0,
         )
-    return JobRead(
-        id=job.id,
-        kind=job.kind,
-        title=job.title,
-        queue=job.queue,
-        state=job.state,
+    return JobRead.from_row(
+        job,
         progress=1.0 if job.state == JobState.succeeded else job.progress,
-        note=job.note,
-        attempt=job.attempt,
-        cancel_requested=job.cancel_requested,
-        requested_by=job.requested_by,
-        params=job.params,
-        result=job.result,
         result_href=_result_href(job),
         problem=None if job.error is None else JobProblem(**problem_of(_error(job.error), f"/v1/jobs/{job.id}")),
         output=file,
-        created_at=job.created_at,
-        started_at=job.started_at,
-        finished_at=job.finished_at,
         kept_until=None
         if job.finished_at is None
         else job.finished_at + timedelta(days=settings().retention_jobs_days),

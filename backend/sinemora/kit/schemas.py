@@ -6,7 +6,7 @@ product uses some of them.
 
 import warnings
 from collections import Counter
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -60,3 +60,9 @@ class Read(BaseModel):
     """Response body. It is complete, so every field is required in the contract."""
 
     model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True, defer_build=True)
+
+    @classmethod
+    def from_row(cls, row: object, **others: Any) -> Self:
+        """Return a response with `others`, and with the values that the row has under the names of the other fields."""
+        same = {name: getattr(row, name) for name in cls.model_fields if name not in others}
+        return cls(**same, **others)

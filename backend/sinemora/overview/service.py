@@ -320,12 +320,10 @@ def rank_applications(session: Session, limit: int) -> ApplicationRanking:
         evaluated=len(rows),
         below_objective=sum(below),
         worst=[
-            RankedApplication(
-                id=rows[at].id,
-                name=rows[at].name,
+            RankedApplication.from_row(
+                rows[at],
                 mesh=Named.model_validate(rows[at].mesh),
                 performance=performances[at],
-                objective=rows[at].objective,
                 below_objective=below[at],
                 links=len(reached[at].links),
                 measured=reached[at].measured,

@@ -88,13 +88,11 @@ def _read(session: Session, application: Application, start: datetime, end: date
     found = contracts.account(session, application.id, start, end)
     budget_s = round((1 - application.kept_share) * (end - start).total_seconds())
     made = queries.moves_since(session, [application.mesh_id], datetime.now(UTC) - DAY)[application.id]
-    return ContractRead(
+    return ContractRead.from_row(
+        application,
         application=Named.model_validate(application),
         started_at=start,
         ended_at=end,
-        objective=application.objective,
-        kept_share=application.kept_share,
-        moves_per_day=application.moves_per_day,
         kept=found.kept,
         measured_s=found.measured_s,
         broken_s=found.measured_s - found.kept_s,

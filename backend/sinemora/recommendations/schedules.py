@@ -56,9 +56,4 @@ def asked(session: Session, mesh_id: UUID, at: datetime) -> None:
 
 def schedule_read(row: RecommendationSchedule) -> ScheduleRead:
     """Convert to the API schema."""
-    return ScheduleRead(
-        every_h=row.every_h,
-        request=RecommendationRequest.model_validate(row.request),
-        asked_at=row.asked_at,
-        version=row.version,
-    )
+    return ScheduleRead.from_row(row, request=RecommendationRequest.model_validate(row.request))

@@ -78,17 +78,10 @@ def accept_invitation(body: InvitationAccept, request: Request) -> InvitationAcc
 
 
 def _read(row: Invitation, names: Names) -> InvitationRead:
-    return InvitationRead(
-        id=row.id,
-        email=row.email,
-        role=row.role,
+    return InvitationRead.from_row(
+        row,
         meshes=names.of(row.mesh_ids),
-        delivery=row.delivery,
         state=invitations.state_of(row, datetime.now(UTC)),
-        invited_by=row.invited_by,
-        created_at=row.created_at,
-        sent_at=row.sent_at,
-        expires_at=row.expires_at,
         mail_state=row.mail.state if row.mail else None,
         mail_answer=row.mail.answer if row.mail else None,
     )

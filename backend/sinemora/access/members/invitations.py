@@ -124,13 +124,8 @@ def look_up(token: str) -> InvitationPreview:
     with system_session() as session:
         row, tenant = _usable(session, token)
         user = tenants.user_by_email(session, row.email)
-        return InvitationPreview(
-            tenant_name=tenant.name,
-            email=row.email,
-            role=row.role,
-            invited_by=row.invited_by,
-            expires_at=row.expires_at,
-            has_account=user is not None and queries.has_membership(session, user.id),
+        return InvitationPreview.from_row(
+            row, tenant_name=tenant.name, has_account=user is not None and queries.has_membership(session, user.id)
         )
 
 

@@ -107,14 +107,7 @@ def rename(session: Session, actor: Actor, tenant_id: UUID, name: str) -> OwnTen
 
 
 def _read(tenant: Tenant, role: Role, actor: Actor) -> OwnTenantRead:
-    return OwnTenantRead(
-        id=tenant.id,
-        key=tenant.key,
-        name=tenant.name,
-        role=role,
-        is_current=tenant.id == actor.tenant_id,
-        deletion_at=tenant.deletion_at,
-    )
+    return OwnTenantRead.from_row(tenant, role=role, is_current=tenant.id == actor.tenant_id)
 
 
 def _name_taken(name: str) -> ProductError:

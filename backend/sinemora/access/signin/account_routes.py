@@ -197,15 +197,6 @@ def set_sign_in_policy(body: SignInPolicyUpdate, session: SessionDep, actor: Adm
 
 def _session_read(listed: tuple[BrowserSession, str], current: UUID | None) -> BrowserSessionRead:
     row, tenant_name = listed
-    return BrowserSessionRead(
-        id=row.id,
-        tenant_name=tenant_name,
-        browser=browser_name(row.user_agent),
-        address=row.address,
-        method=row.method,
-        second_factor=row.second_factor,
-        created_at=row.created_at,
-        last_used_at=row.last_used_at,
-        expires_at=row.expires_at,
-        is_current=row.id == current,
+    return BrowserSessionRead.from_row(
+        row, tenant_name=tenant_name, browser=browser_name(row.user_agent), is_current=row.id == current
     )

@@ -142,13 +142,7 @@ def _option_read(option: Option) -> VmOptionRead:
 
 def _curve_read(option: Option, load_per_s: float) -> CostCurveRead:
     curve = cost_curve(option, max(2 * load_per_s, 3 * option.prices.capacity_per_s) or 1.0)
-    return CostCurveRead(
-        vm=option.vm.name,
-        load_per_s=curve.load_per_s,
-        mix=curve.mix,
-        vms_alone=curve.vms_alone,
-        serverless_alone=curve.serverless_alone,
-    )
+    return CostCurveRead.from_row(curve, vm=option.vm.name)
 
 
 def _profile_read(found: Mix, body: ComputeMixCreate) -> ProfileRead | None:

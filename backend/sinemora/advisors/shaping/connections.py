@@ -30,17 +30,13 @@ def connection_timeouts(session: Session, mesh_id: UUID, minutes: int) -> Connec
             row.segments_sent, row.segments_retransmitted, row.timeouts, row.timeouts_in_band, row.stalled_ms
         )
         items.append(
-            ConnectionTimeoutsRow(
+            ConnectionTimeoutsRow.from_row(
+                row,
                 vm_id=vm.id,
                 vm_name=vm.name,
                 peer_vm_id=None if peer is None else peer.id,
                 peer_vm_name=None if peer is None else peer.name,
                 connections=row.connections_max,
-                segments_sent=row.segments_sent,
-                segments_retransmitted=row.segments_retransmitted,
-                timeouts=row.timeouts,
-                timeouts_in_band=row.timeouts_in_band,
-                stalled_ms=row.stalled_ms,
                 rto_ms=None if row.rto_us is None else row.rto_us / 1e3,
                 found=found.found,
                 evidence=found.evidence,

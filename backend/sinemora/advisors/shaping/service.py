@@ -107,16 +107,14 @@ def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTa
         values = [factor * value for _, value in learning.points(session, source.id, start)]
         found = tail.by_samples(values)
         reads.append(
-            MetricTailRead(
+            MetricTailRead.from_row(
+                found,
                 metric_source_id=source.id,
                 name=source.name,
                 minutes=len(values),
                 started_at=start,
                 ended_at=end,
-                found=found.found,
                 evidence=found.evidence.replace("requests", "minutes"),
-                share=found.share,
-                mean_cost_ms=found.mean_cost_ms,
             )
         )
     return reads

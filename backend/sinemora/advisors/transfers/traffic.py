@@ -26,13 +26,5 @@ def traffic_shapes(session: Session, mesh_id: UUID, minutes: int) -> list[VmTraf
         if not steps:
             continue
         found = shape_of([step.bytes_sent for step in steps])
-        shapes.append(
-            VmTrafficShape(
-                vm=Named(id=member.id, name=member.name),
-                windows=len(steps),
-                shape=found.shape,
-                idle_share=found.idle_share,
-                peak_to_mean=found.peak_to_mean,
-            )
-        )
+        shapes.append(VmTrafficShape.from_row(found, vm=Named(id=member.id, name=member.name), windows=len(steps)))
     return shapes

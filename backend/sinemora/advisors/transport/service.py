@@ -88,12 +88,10 @@ def _read(fired: Fired, body: TransportCreate) -> FiredRead:
     rule = fired.rule
     saved = rule.effect.saved
     unknown = body.available is None or rule.kernel is None
-    return FiredRead(
+    return FiredRead.from_row(
+        rule,
         rule=rule.id,
-        part=rule.part,
-        condition=rule.condition,
         measurement=fired.measurement,
-        choice=rule.choice,
         effect=rule.effect.words,
         transfer_saved=saved,
         job_saved=None if saved is None else job_saving(body.transfer_share, saved),

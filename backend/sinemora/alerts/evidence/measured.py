@@ -109,13 +109,11 @@ def spikes_of(
         whole = spike_queries.spike(session, mesh.key, spike.started_at_s, spike.source_key, spike.target_key)
         exchanges = [] if whole is None else frame.decode_evidence(whole.evidence).T.tolist()
         result.append(
-            EvidenceSpike(
+            EvidenceSpike.from_row(
+                spike,
                 source=members[spike.source_key].id,
                 target=members[spike.target_key].id,
                 window_started_at=utc(spike.started_at_s),
-                window_s=spike.window_s,
-                max_ns=spike.max_ns,
-                median_ns=spike.median_ns,
                 exchanges=[
                     EvidenceExchange(at_ns=at, outbound_ns=outbound, inbound_ns=inbound)
                     for at, outbound, inbound in exchanges

@@ -99,9 +99,7 @@ def evidence_report(session: Session, row: Incident) -> EvidenceReport:
             name="Sinemora", version=version("sinemora"), keys_url=settings().public_url + KEYS_PATH
         ),
         method=_METHOD,
-        mesh=EvidenceMesh(
-            id=mesh.id, name=mesh.name, rate_hz=mesh.rate_hz, window_s=mesh.window_s, vms=len(mesh.members)
-        ),
+        mesh=EvidenceMesh.from_row(mesh, vms=len(mesh.members)),
         incident=_incident(session, row),
         before=EvidenceRange(from_=before.started_at or row.onset_at - _BEFORE, to=before.ended_at or row.onset_at),
         during=EvidenceRange(from_=during.started_at or row.onset_at, to=during.ended_at or end),
@@ -144,15 +142,11 @@ def evidence_keys() -> EvidenceKeys:
 
 def _incident(session: Session, row: Incident) -> EvidenceIncident:
     found = verdict_on(session, row)
-    return EvidenceIncident(
-        id=row.id,
-        title=row.title,
+    return EvidenceIncident.from_row(
+        row,
         suspect=row.culprit["words"],
-        severity=row.severity,
         rules=[one["name"] for one in row.rules],
-        onset_at=row.onset_at,
         detected_at=row.opened_at,
-        ended_at=row.ended_at,
         verdict=EvidenceVerdict(kind=found.kind, reasons=[reason.code for reason in found.reasons]),
         worst=_worst(figures_of(session, row, found)),
     )
@@ -166,32 +160,18 @@ def _worst(figures: IncidentFigures) -> EvidenceWorst | None:
     value, usual, limit = (
         None if one is None else round(scale * one) for one in (figures.value, figures.usual, figures.limit)
     )
-    return EvidenceWorst(
+    return EvidenceWorst.from_row(
+        figures,
         window_ended_at=figures.at,
-        metric=figures.metric,
-        statistic=figures.statistic,
         unit="ppm" if figures.unit == "ratio" else "ns",
         value=value,
         usual=usual,
         limit=limit,
-        paths=figures.paths,
-        of_paths=figures.of_paths,
     )
 
 
 def _vms(session: Session, mesh: MeshState, ends: Sequence[int]) -> list[EvidenceVm]:
-    found = []
-    for end in ends:
-        member = mesh.members[end]
-        zone = get_vm(session, member.id).zone
-        found.append(
-            EvidenceVm(
-                id=member.id,
-                name=member.name,
-                address=member.address,
-                zone=EvidenceZone(
-                    provider=zone.provider, region=zone.region, name=zone.name, physical_id=zone.physical_id
-                ),
-            )
-        )
-    return found
+    members = [mesh.members[end] for end in ends]
+    return [
+        EvidenceVm.from_row(member, zone=EvidenceZone.from_row(get_vm(session, member.id).zone)) for member in members
+    ]

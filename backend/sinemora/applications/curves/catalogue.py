@@ -80,15 +80,7 @@ class CatalogueEntry:
             candidates = [CandidateRead(**candidate) for candidate in self.stored[1].candidates]
         if self.published is not None:
             stated = [
-                StatedRead(
-                    added_us=statement.added_us,
-                    relation=statement.relation,
-                    performance=statement.performance,
-                    curve=float(self.curve(statement.added_us)),
-                    words=statement.words,
-                    source=statement.source,
-                    setup=statement.setup,
-                )
+                StatedRead.from_row(statement, curve=float(self.curve(statement.added_us)))
                 for statement in self.published.stated
             ]
         version = CurveVersionDetail(**self._version(), samples=samples, candidates=candidates, stated=stated)

@@ -96,14 +96,10 @@ def _alone(entry: CatalogueEntry, added_us: float) -> PerformanceRead:
 def _measured(
     entry: CatalogueEntry, trips: RoundTrips, mesh_id: UUID, added_us: float, reference_us: float, waits: float
 ) -> MeasuredCost:
-    read = MeasuredCost(
+    read = MeasuredCost.from_row(
+        trips,
         mesh_id=mesh_id,
-        by=trips.by,
-        source=trips.source,
-        target=trips.target,
-        state=trips.state,
         window=Span(from_=trips.started_at, to=trips.ended_at),
-        count=trips.count,
         percentiles_ns=None,
         excess_us=None,
         now=None,

@@ -19,11 +19,8 @@ def compare(body: ShapingStudyCreate) -> ShapingStudyRead:
     rows = {(row.workload, row.operation, row.profile): row for row in body.rows}
     scale = Scale(body.link_mbit)
     operations = dict.fromkeys((row.workload, row.operation) for row in body.rows)
-    return ShapingStudyRead(
-        link_mbit=body.link_mbit,
-        seconds=body.seconds,
-        acknowledged_writes=body.acknowledged_writes,
-        delay_us=body.delay_us,
+    return ShapingStudyRead.from_row(
+        body,
         operations=[
             StudyOperationRead(
                 workload=workload,
@@ -57,14 +54,8 @@ def _profile(
 
 
 def _measured(row: StudyRow, base: StudyRow | None) -> MeasuredRead:
-    return MeasuredRead(
-        count=row.count,
-        per_s=row.per_s,
-        mb_per_s=row.mb_per_s,
-        p50_us=row.p50_us,
-        p95_us=row.p95_us,
-        p99_us=row.p99_us,
-        p999_us=row.p999_us,
+    return MeasuredRead.from_row(
+        row,
         ratio=_ratio(row.p99_us, None if base is None else base.p99_us),
         tail_found=row.tail.found,
         tail_evidence=row.tail.evidence,

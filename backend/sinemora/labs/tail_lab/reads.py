@@ -50,18 +50,10 @@ def request_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | None
 
 def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudyRead:
     """Return a study as JSON."""
-    return TailStudyRead(
+    return TailStudyRead.from_row(
+        body,
         id=study_id,
-        name=body.name,
-        topology=body.topology,
-        workload=body.workload,
         workload_name=study.request.workload.name,
-        load=body.load,
-        link_mbit=body.link_mbit,
-        packet_bytes=body.packet_bytes,
-        seed=body.seed,
-        objective=body.objective,
-        mean_loss_max=body.mean_loss_max,
         flows=study.flows,
         packets=study.packets,
         mean_bytes=study.mean_bytes,
@@ -74,10 +66,8 @@ def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudy
 
 def _outcome(outcome: PolicyOutcome, study: Study) -> TailOutcomeRead:
     summary = outcome.summary
-    return TailOutcomeRead(
-        policy=outcome.policy,
-        alpha=outcome.alpha,
-        classes=outcome.classes,
+    return TailOutcomeRead.from_row(
+        outcome,
         figures=TailFiguresRead.model_validate(summary.figures),
         gains=[
             TailGainRead(against=baseline.policy, gains=_gains(baseline.summary.figures, summary.figures))
@@ -87,8 +77,6 @@ def _outcome(outcome: PolicyOutcome, study: Study) -> TailOutcomeRead:
         tail_means_s=summary.tail_means_s,
         buckets=[TailBucketRead.model_validate(bucket) for bucket in summary.buckets],
         slowdown=summary.slowdown,
-        boundaries=outcome.boundaries,
-        class_shares=outcome.class_shares,
         packets=None if outcome.packets is None else TailPacketsRead.model_validate(outcome.packets),
         egress_guard=command_of(outcome.policy, outcome.alpha, outcome.boundaries, study.request.link.mbit),
     )
@@ -101,15 +89,11 @@ def _gains(baseline: Figures, figures: Figures) -> TailFiguresRead:
 
 def _source_comparison(row: SourceComparison) -> TailBesideSourceRead:
     printed = row.printed
-    return TailBesideSourceRead(
-        protocol=printed.protocol,
-        policy=printed.policy,
-        against=printed.against,
-        figure=printed.figure,
+    return TailBesideSourceRead.from_row(
+        printed,
         source_percent=printed.percent,
         source_alpha=printed.alpha,
         here_percent=row.here,
         here_alpha=row.alpha,
         verdict=row.verdict,
-        why=printed.why,
     )

@@ -74,20 +74,10 @@ def read_all(session: Session, rows: Sequence[OnDemandMeasurement]) -> list[OnDe
 
 def read_row(row: OnDemandMeasurement, mesh: MeshState, seconds: int, now: datetime) -> OnDemandRead:
     """Convert a measurement with a number of stored seconds to its JSON form."""
-    return OnDemandRead(
-        id=row.id,
-        mesh_id=row.mesh_id,
+    return OnDemandRead.from_row(
+        row,
         source=_end(mesh, row.source_vm_id),
         target=_end(mesh, row.target_vm_id),
-        rate_hz=row.rate_hz,
-        source_ports=row.source_ports,
-        ecn=row.ecn,
-        reordering=row.reordering,
-        starts_at=row.starts_at,
-        ends_at=row.ends_at,
-        stopped_at=row.stopped_at,
-        requested_by=row.requested_by,
-        created_at=row.created_at,
         status=_status(row, seconds, now),
         seconds=seconds,
     )

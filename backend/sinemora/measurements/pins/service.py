@@ -63,13 +63,4 @@ def delete_pin(session: Session, actor: Actor, pin_id: UUID) -> None:
 
 def read(pin: Pin) -> PinRead:
     """Convert a pin to its JSON form."""
-    return PinRead(
-        id=pin.id,
-        mesh_id=pin.mesh_id,
-        mesh_name=pin.mesh.name,
-        started_at=pin.started_at,
-        ended_at=pin.ended_at,
-        reason=pin.reason,
-        made_by=pin.made_by,
-        created_at=pin.created_at,
-    )
+    return PinRead.from_row(pin, mesh_name=pin.mesh.name)

@@ -71,15 +71,13 @@ def delete(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch) -
 def read(session: Session, row: TokenBucket, now: datetime | None = None) -> TokenBucketRead:
     """Convert a token bucket to its JSON form, with its forecast."""
     found = forecast_of(session, row, now or datetime.now(UTC))
-    return TokenBucketRead(
-        vm_id=row.vm_id,
+    return TokenBucketRead.from_row(
+        row,
         vm_name=row.vm.name,
         direction=Direction(row.direction),
         rate_mbit=row.rate_bytes_per_s / _MBIT,
         burst_kb=row.depth_bytes / _KB,
         source=Source(row.source),
-        version=row.version,
-        updated_at=row.updated_at,
         forecast=None if found is None else _forecast(found),
     )
 
@@ -128,15 +126,13 @@ def _of_vm(session: Session, vm_id: UUID) -> TokenBucket | None:
 
 
 def _forecast(found: TokenForecast) -> TokenForecastRead:
-    return TokenForecastRead(
+    return TokenForecastRead.from_row(
+        found,
         at=datetime.fromtimestamp(round(found.at_s), UTC),
         use_mbit=found.use / _MBIT,
-        level=found.level,
         tokens_kb=found.tokens.expected / _KB,
         tokens_min_kb=found.tokens.least / _KB,
         tokens_max_kb=found.tokens.most / _KB,
-        empty_in_s=found.empty_in_s,
         empty_in_min_s=found.empty_in_least_s,
         empty_in_max_s=found.empty_in_most_s,
-        full_in_s=found.full_in_s,
     )

@@ -104,19 +104,8 @@ def read(session: Session, rows: Sequence[Annotation]) -> list[AnnotationRead]:
     application_ids = {target.application_id for row in rows for target in row.targets if target.application_id}
     vms = queries.task_vms(session, application_ids)
     return [
-        AnnotationRead(
-            id=row.id,
-            kind=row.kind,
-            text=row.text,
-            starts_at=row.starts_at,
-            ends_at=row.ends_at,
-            mesh_id=row.mesh_id,
-            mesh_name=row.mesh.name if row.mesh else None,
-            scope=_scope_read(row, vms) if row.scoped else None,
-            source=row.source,
-            url=row.url,
-            version=row.version,
-            created_at=row.created_at,
+        AnnotationRead.from_row(
+            row, mesh_name=row.mesh.name if row.mesh else None, scope=_scope_read(row, vms) if row.scoped else None
         )
         for row in rows
     ]

@@ -117,18 +117,7 @@ def _option_read(instance: Instance, place: int, option: Option) -> OptionRead:
         words = f"Re-create {vm}{runs} {where}; {_like(option)}"
     else:
         words = f"Rent {option.count} more {where}, measure, keep the best {len(tasks)} for {names}; {_like(option)}"
-    return OptionRead(
-        kind=option.kind,
-        tasks=tasks,
-        zone=option.zone,
-        host=option.host,
-        count=option.count,
-        gain=explanation.gain_read(option.gain),
-        draws=option.draws,
-        price_change_per_hour=option.price_change_per_hour,
-        price_once=option.price_once,
-        words=words,
-    )
+    return OptionRead.from_row(option, tasks=tasks, gain=explanation.gain_read(option.gain), words=words)
 
 
 def _like(option: Option) -> str:
