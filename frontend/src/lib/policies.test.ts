@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { POLICIES, policyOf, SIMULATED_POLICIES, simulatedPolicy } from './policies'
+import { POLICIES, policyOf, SIMULATED_POLICIES } from './policies'
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
@@ -16,11 +16,6 @@ test('every simulated policy of the documentation has a name and a line', () => 
   const ids = [...section.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? [])
   expect(ids.length).toBe(Object.keys(SIMULATED_POLICIES).length)
   for (const id of ids) expect(SIMULATED_POLICIES[id]?.line, id).toMatch(/\.$/)
-})
-
-test('a report of before tells what its retired policy was', () => {
-  expect(simulatedPolicy('gang_budget').name).toMatch(/retired/)
-  expect(simulatedPolicy('best')).toBe(SIMULATED_POLICIES.best)
 })
 
 test('a policy of a newer server keeps its identifier as a name', () => {

@@ -19,6 +19,5 @@ export const SIMULATED_POLICIES: Policies = strings.simulatedPolicies
 /** Return a policy by its identifier; a newer server may have one that is not known here. */
 export const policyOf = (policies: Policies, id: string): Policy => policies[id] ?? { name: id, line: '' }
 
-/** Return a simulated policy by its identifier; reports of before may have one that was retired. */
-export const simulatedPolicy = (id: string): Policy =>
-  policyOf({ ...strings.retiredPolicies, ...SIMULATED_POLICIES }, id)
+/** Return a simulated policy by its identifier. */
+export const simulatedPolicy = (id: string): Policy => policyOf(SIMULATED_POLICIES, id)

@@ -71,20 +71,6 @@ export const strings = {
     },
     best_no_moves: { name: 'Best placement, no moves', line: 'As “Best placement”; tasks stay where they start.' },
   },
-  retiredPolicies: {
-    never_move: { name: 'Optimal start (retired)', line: 'Random roots, tasks on the best free slots; no moves.' },
-    exact: { name: 'Always optimal (retired)', line: 'Random roots; all tasks moved to the optimum in every round.' },
-    budget: { name: 'Worthwhile moves (retired)', line: 'Random roots; moves that gained more than their price.' },
-    gang: { name: 'Servers with their tasks (retired)', line: 'Roots chosen with their tasks; no moves.' },
-    gang_budget: {
-      name: 'Servers with their tasks, worthwhile moves (retired)',
-      line: 'Roots chosen with their tasks; moves that gained more than their price.',
-    },
-    robust_budget: {
-      name: 'Robust, worthwhile moves (retired)',
-      line: 'As “Servers with their tasks, worthwhile moves”, by the p99 of each minute.',
-    },
-  },
   deploy: 'Deploy',
   maintenance: 'Maintenance',
   note: 'Note',

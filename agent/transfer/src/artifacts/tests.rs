@@ -13,10 +13,9 @@ use super::rate::RateLimit;
 use super::server::{BlockServer, Shared};
 use super::store::BlockStore;
 use super::work::{CopyState, DocumentSignature, PeerAddress, Wanted};
-use super::{ArtifactWorker, Limits, access, hex, sha256, worker};
+use super::{access, hex, sha256, worker};
 use sinemora_agent::backend::Client;
 use sinemora_agent::config::{BackendUrl, Trust};
-use sinemora_agent::identity::Identity;
 use sinemora_agent::stop::Stop;
 
 const ID: &str = "00000000-0000-0000-0000-0000000000aa";
@@ -327,32 +326,6 @@ fn only_a_document_of_a_pinned_key_for_this_tenant_is_accepted() {
     assert!(verify(&wanted(&text.replace("\"n\"", "\"m\""), &ours), &keys, "t").is_err());
     assert!(verify(&wanted(&text, &ours), &keys, "another").is_err());
     assert!(verify(&wanted(&text, &ours), &[], "t").is_err());
-}
-
-#[test]
-fn keys_that_did_not_come_with_the_enrolment_are_kept_on_disk() {
-    let folder = tempfile::tempdir().unwrap();
-    let enrolled: Identity = serde_json::from_str(
-        r#"{"agent_id":"a","vm_id":"v","vm_key":1,"tenant_id":"t","credential":"sma_x","backend":"https://b"}"#,
-    )
-    .unwrap();
-    enrolled.store(folder.path()).unwrap();
-    let pinned = |keys: &[&str]| {
-        let identity = Identity::load(folder.path()).unwrap().unwrap();
-        let limits = Limits {
-            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            port: 0,
-            state_dir: folder.path().to_owned(),
-        };
-        let client = Client::new(backend(Vec::new()), &Trust::default()).unwrap();
-        let (mut worker, _) =
-            ArtifactWorker::new(client, &identity, &limits, Stop::default()).unwrap();
-        worker.pin_keys(&keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>());
-        Identity::load(folder.path()).unwrap().unwrap().keys
-    };
-    assert!(pinned(&[]).is_empty());
-    assert_eq!(pinned(&["first"]), ["first"]);
-    assert_eq!(pinned(&["of another"]), ["first"], "after a new start");
 }
 
 #[test]

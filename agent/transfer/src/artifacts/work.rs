@@ -12,8 +12,6 @@ pub struct Work {
     pub budget_bytes: u64,
     /// Hexadecimal; with it this agent checks the tokens of others.
     pub serving_key: String,
-    /// Public keys of the installation, base64.
-    pub keys: Vec<String>,
     pub artifacts: Vec<Wanted>,
     /// Agents to fetch from, the nearest first.
     pub peers: Vec<PeerAddress>,

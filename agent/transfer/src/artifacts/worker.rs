@@ -43,7 +43,6 @@ pub struct ArtifactWorker {
     client: Client,
     /// With the pinned keys of the installation.
     identity: Identity,
-    state_dir: PathBuf,
     folder: PathBuf,
     port: u16,
     fetcher: Arc<Fetcher>,
@@ -113,7 +112,6 @@ impl ArtifactWorker {
         let worker = Self {
             client,
             identity: identity.clone(),
-            state_dir: limits.state_dir.clone(),
             folder,
             port: server.port()?,
             fetcher,
@@ -210,7 +208,6 @@ impl ArtifactWorker {
             self.targets_are(Vec::new());
             return;
         }
-        self.pin_keys(&work.keys);
         self.shared.rate.set(work.rate_bytes_per_s);
         self.fetcher.rate.set(work.rate_bytes_per_s);
         self.shared
@@ -261,20 +258,6 @@ impl ArtifactWorker {
             }
         }
         self.targets_are(kept);
-    }
-
-    /// Keep the keys that the backend names first, if none came with the enrolment: an earlier version enrolled.
-    pub(super) fn pin_keys(&mut self, keys: &[String]) {
-        if !self.identity.keys.is_empty() || keys.is_empty() {
-            return;
-        }
-        self.identity.keys = keys.to_vec();
-        match self.identity.store(&self.state_dir) {
-            Ok(()) => tracing::info!("the keys of the installation for artifacts are pinned now"),
-            Err(error) => tracing::warn!(
-                "the keys of the installation for artifacts are pinned until this agent ends: {error}"
-            ),
-        }
     }
 
     /// Return the artifacts that fit into the budget, the newest preferred, in the order of the work.

@@ -10,14 +10,9 @@ import { strings } from './strings'
 
 const NAMED = 5
 
-type Barrier = 'live' | 'active_everywhere' | 'active_since' | 'first_waited_for' | 'first_not_live'
-type Earlier = Omit<PlanAdoption, Barrier> & { live?: undefined }
-
 /** The agents of a mesh that follow its newest plan, and those that are waited for. */
 export function Adoption({ meshId }: { meshId: string }) {
-  const { data: found, error, refetch } = useQuery(planAdoptionQuery(meshId))
-  // A backend of an earlier version does not say which agents are live.
-  const data: PlanAdoption | Earlier | undefined = found
+  const { data, error, refetch } = useQuery(planAdoptionQuery(meshId))
   if (error && !data) return <Failed what={strings.adoptionLower} error={error} retry={() => void refetch()} />
   if (!data) return <Loading what={strings.adoptionLower} />
   if (data.agents === 0) {
@@ -30,22 +25,11 @@ export function Adoption({ meshId }: { meshId: string }) {
       </Notice>
     )
   }
-  if (data.live === undefined) return <Followers data={data} />
   return (
     <>
       <ControlGroup data={data} />
       <p className={pageStyles.quiet}>{strings.joining(data.revision)}</p>
     </>
-  )
-}
-
-function Followers({ data: { following, agents, first_behind } }: { data: Earlier }) {
-  if (following === agents) return <Notice tone="good">{strings.allFollow(agents)}</Notice>
-  const names = first_behind.slice(0, NAMED)
-  return (
-    <Notice tone="info">
-      {strings.someFollow(following, agents)} {strings.behind(names.join(', '), agents - following - names.length)}
-    </Notice>
   )
 }
 

@@ -151,15 +151,6 @@ test.each([
   expect(screen.getByText(/joins or restarts gets all of revision 4/)).toBeTruthy()
 })
 
-test.each([
-  [3, 'All 3 agents follow the newest plan.'],
-  [1, '1 of 3 agents follow the newest plan. Not yet: b-1, c-1.'],
-])('an answer without live agents names those behind (%i)', async (count, text) => {
-  const { revision, agents, following, behind, unknown, first_behind } = adoption(count)
-  await show({ 'GET /v1/meshes/m/plan-followers': { revision, agents, following, behind, unknown, first_behind } })
-  expect(await screen.findByText(text)).toBeTruthy()
-})
-
 test('errors show at their place', async () => {
   await show({
     'POST /v1/meshes/m/plan-previews': () => fail(503, 'The database is away.'),

@@ -55,9 +55,6 @@ export const strings = {
   saved: 'Saved. Agents follow within seconds.',
   adoption: 'Agents on the newest plan',
   adoptionLower: 'the agents on the newest plan',
-  allFollow: (agents: number) => `All ${agents} agents follow the newest plan.`,
-  someFollow: (following: number, agents: number) => `${following} of ${agents} agents follow the newest plan.`,
-  behind: (names: string, more: number) => `Not yet: ${names}${more > 0 ? ` and ${more} more` : ''}.`,
   revision: (revision: number) => `Revision ${revision}:`,
   activeEverywhere: (since: string, live: number) =>
     `active everywhere since ${since}. ${live === 1 ? 'The live agent follows.' : `All ${live} live agents follow.`}`,
