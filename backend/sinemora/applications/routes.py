@@ -3,10 +3,10 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Query, Response
+from fastapi import Body, Query, Response
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.applications import manifest, path_costs, reading, service
 from sinemora.applications.models import Application
 from sinemora.applications.schemas import (
@@ -24,19 +24,12 @@ from sinemora.applications.schemas import (
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.requests import Selections
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["applications"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "applications")
 
 YAML = "application/yaml"
 _YAML_ANSWER: dict[int | str, dict[str, Any]] = {200: {"content": {YAML: {"schema": {"type": "string"}}}}}

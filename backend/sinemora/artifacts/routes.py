@@ -3,11 +3,11 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import Depends, Path, Query, Response
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.artifacts import agents, moves, service
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, BLOCKS_MAX
 from sinemora.artifacts.models import Artifact
@@ -24,12 +24,12 @@ from sinemora.artifacts.schemas import (
     MissingBlocks,
     MoveCostRead,
 )
-from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.paging import Page, Paging, paginate
-from sinemora.kit.http.routes import BoundedRoute, accepts
+from sinemora.kit.http.routes import accepts
 from sinemora.kit.http.upload import Upload, uploaded
 
 _ENTRY_JSON_BYTES = 120
@@ -38,20 +38,8 @@ _BYTES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {}}, "description": "The bytes"}
 }
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["artifacts"],
-    responses=responses(401, 403, 429),
-)
-agent_router = APIRouter(
-    prefix="/v1/agents/self",
-    dependencies=[AgentSignedIn],
-    route_class=BoundedRoute,
-    tags=["agent protocol"],
-    responses=responses(401, 409, 422),
-)
+router = signed_in_router("/v1", "artifacts")
+agent_router = signed_in_agents(409, 422)
 
 
 @router.get("/meshes/{mesh_id}/artifact-settings", responses=responses(404))

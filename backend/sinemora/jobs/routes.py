@@ -3,28 +3,21 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.jobs import service
 from sinemora.jobs.models import Job, JobState
 from sinemora.jobs.schemas import JobRead
 from sinemora.jobs.watch import MAX_WAIT_S, TenantJob
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.long_poll import LongPoll
 
-router = APIRouter(
-    prefix="/v1/jobs",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["jobs"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/jobs", "jobs")
 
 
 @router.get("", response_model=Page[JobRead])

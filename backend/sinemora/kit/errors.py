@@ -316,15 +316,16 @@ async def response_to(request: Request, error: Exception) -> Response | None:
     return response
 
 
-def responses(
-    *statuses: Literal[400, 401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503],
-) -> dict[int | str, dict[str, Any]]:
+Status = Literal[400, 401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503]
+
+
+def responses(*statuses: Status) -> dict[int | str, dict[str, Any]]:
     """Return `responses=` for a route that may respond with problem details of these statuses.
 
     They refer to the schema that `describe` adds. For a model, FastAPI would build a validator for each status of each
     route at every start.
     """
-    return {status: {"content": _problem_content()} for status in statuses}
+    return {status: {"content": _problem_content()} for status in sorted(statuses)}
 
 
 def problem_response(status: int) -> dict[str, Any]:

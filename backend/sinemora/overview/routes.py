@@ -3,15 +3,14 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit import health
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.overview import findings, history, service
 from sinemora.overview.schemas import (
     About,
@@ -23,22 +22,10 @@ from sinemora.overview.schemas import (
     OverviewRead,
 )
 
-router = APIRouter(
-    prefix="/v1/overview",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["overview"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/overview", "overview")
 
 
-about_router = APIRouter(
-    prefix="/v1/about",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["overview"],
-    responses=responses(401, 403, 429),
-)
+about_router = signed_in_router("/v1/about", "overview")
 
 
 @about_router.get("")

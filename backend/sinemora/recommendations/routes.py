@@ -3,16 +3,15 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.jobs import service as jobs
 from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations import checks, contracts, schedules, service
 from sinemora.recommendations import job as recommendation_job
@@ -29,13 +28,7 @@ from sinemora.recommendations.schemas import (
     ScheduleWrite,
 )
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["recommendations"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "recommendations")
 
 Month = Annotated[str | None, Query(description="Month such as 2026-11 (UTC); default: the last 30 days")]
 

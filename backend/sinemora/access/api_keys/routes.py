@@ -2,29 +2,22 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.access.api_keys import service
 from sinemora.access.api_keys.models import ApiKey
 from sinemora.access.api_keys.schemas import ApiKeyCreate, ApiKeyCreated, ApiKeyRead, ApiKeyRotate, KeyOwner
-from sinemora.access.tenants.access import KEY_PREFIX, Admin, Confirmed, SignedIn, Viewer, accept
+from sinemora.access.tenants.access import KEY_PREFIX, Admin, Confirmed, Viewer, accept, signed_in_router
 from sinemora.access.tenants.mesh_limits import Names
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, secret_once
+from sinemora.kit.http.idempotency import secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 
 accept(KEY_PREFIX, service.authenticate)
 
-router = APIRouter(
-    prefix="/v1/api-keys",
-    tags=["api-keys"],
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/api-keys", "api-keys")
 
 
 @router.get("", responses=responses(422))

@@ -13,19 +13,13 @@ from sinemora.access.device_login.schemas import (
 )
 from sinemora.access.device_login.service import PendingLogin
 from sinemora.access.signin import cookies
-from sinemora.access.tenants.access import Actor, Confirmed, Person, SignedIn
+from sinemora.access.tenants.access import Actor, Confirmed, Person, signed_in_router
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.routes import BoundedRoute
 
 public_router = APIRouter(prefix="/v1/device-logins", route_class=BoundedRoute, tags=["auth"])
-router = APIRouter(
-    prefix="/v1/device-logins",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    responses=responses(401, 403, 404, 422, 429),
-    tags=["auth"],
-)
+router = signed_in_router("/v1/device-logins", "auth", 404, 422)
 
 
 @public_router.post("", responses=responses(422, 429))

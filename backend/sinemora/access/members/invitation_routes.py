@@ -18,21 +18,15 @@ from sinemora.access.members.schemas import (
     InvitationRead,
     InvitationToken,
 )
-from sinemora.access.tenants.access import Admin, PersonOnly, SignedIn, person_or_none
+from sinemora.access.tenants.access import Admin, PersonOnly, person_or_none, signed_in_router
 from sinemora.access.tenants.mesh_limits import Names
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, secret_once
+from sinemora.kit.http.idempotency import secret_once
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.kit.http.routes import BoundedRoute
 
-router = APIRouter(
-    prefix="/v1/invitations",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["members"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/invitations", "members")
 public_router = APIRouter(prefix="/v1/invitations", route_class=BoundedRoute, tags=["members"])
 
 

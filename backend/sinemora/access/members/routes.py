@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from sqlalchemy import select
 
 from sinemora.access.members import own_tenants, service
@@ -23,18 +23,17 @@ from sinemora.access.tenants.access import (
     Confirmed,
     Owner,
     PersonOnly,
-    SignedIn,
     Viewer,
     cookie_of,
+    signed_in_router,
 )
 from sinemora.access.tenants.mesh_limits import Names
 from sinemora.access.tenants.models import Membership
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
 
-router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
+router = signed_in_router("/v1", None)
 
 
 @router.get("/members", tags=["members"], responses=responses(422))

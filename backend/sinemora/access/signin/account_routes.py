@@ -28,11 +28,10 @@ from sinemora.access.signin.schemas import (
 )
 from sinemora.access.signin.user_agents import browser_name
 from sinemora.access.tenants import audit
-from sinemora.access.tenants.access import Admin, Confirmed, Person, SignedIn
+from sinemora.access.tenants.access import Admin, Confirmed, Person, SignedIn, signed_in_router
 from sinemora.access.tenants.models import BrowserSession, Tenant
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging
 from sinemora.kit.http.routes import BoundedRoute
 
@@ -44,13 +43,7 @@ router = APIRouter(
     responses=responses(401, 403, 429),
     tags=["account"],
 )
-policy_router = APIRouter(
-    prefix="/v1/sign-in-policy",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    responses=responses(401, 403, 429),
-    tags=["members"],
-)
+policy_router = signed_in_router("/v1/sign-in-policy", "members")
 
 
 @router.get("")

@@ -22,22 +22,15 @@ from sinemora.access.signin.schemas import (
 )
 from sinemora.access.signin.service import Pending
 from sinemora.access.signin.sessions import Opened
-from sinemora.access.tenants.access import SESSION_COOKIE, Actor, MaybeSignedIn, SignedIn, Viewer, cookie_of
+from sinemora.access.tenants.access import SESSION_COOKIE, Actor, MaybeSignedIn, Viewer, cookie_of, signed_in_router
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.kit.security import check_password_in_turn, csrf_token
 
 _NEEDS_FACTOR: dict[int | str, dict[str, Any]] = {202: {"model": SecondFactorNeeded}}
 
 sign_in_router = APIRouter(prefix="/v1/auth", route_class=BoundedRoute, tags=["auth"])
-router = APIRouter(
-    prefix="/v1/auth",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    responses=responses(401, 403, 429),
-    tags=["auth"],
-)
+router = signed_in_router("/v1/auth", "auth")
 
 
 @sign_in_router.post("/sign-in", response_model=SessionRead, responses={**_NEEDS_FACTOR, **responses(401, 422, 429)})

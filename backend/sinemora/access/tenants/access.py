@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from fastapi import Depends, Request, Security
+from fastapi import APIRouter, Depends, Request, Security
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
@@ -22,8 +22,9 @@ from sinemora.access.tenants.models import Role
 from sinemora.kit import mesh_limit
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, Status, responses
 from sinemora.kit.http import rate_limit
+from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import before_body
 from sinemora.kit.mesh_limit import MeshLimit
 from sinemora.kit.security import csrf_token, digest, equal
@@ -341,7 +342,7 @@ def _flat(dependant: Dependant) -> Iterator[Dependant]:
         yield from _flat(inner)
 
 
-# For `APIRouter(dependencies=[SignedIn])`: authentication runs before a route's dependencies, its session included.
+# As a dependency of a router: authentication runs before a route's dependencies, its session included.
 SignedIn = Depends(signed_in)
 PersonOnly = Depends(_person)
 MaybeSignedIn = Annotated[Actor | None, Depends(signed_in_or_none)]
@@ -351,3 +352,17 @@ Viewer = Annotated[Actor, Depends(_at_least(Role.viewer))]
 Editor = Annotated[Actor, Depends(_at_least(Role.editor))]
 Admin = Annotated[Actor, Depends(_at_least(Role.admin))]
 Owner = Annotated[Actor, Depends(_at_least(Role.owner))]
+
+
+def signed_in_router(prefix: str, tag: str | None, *statuses: Status) -> APIRouter:
+    """Return the router of a feature for callers who are signed in.
+
+    `statuses`: problems that each of its routes may respond with, besides 401, 403 and 429.
+    """
+    return APIRouter(
+        prefix=prefix,
+        dependencies=[SignedIn],
+        route_class=ProductRoute,
+        tags=None if tag is None else [tag],
+        responses=responses(401, 403, 429, *statuses),
+    )

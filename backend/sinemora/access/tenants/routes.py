@@ -2,26 +2,19 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 from pydantic import AwareDatetime
 
 from sinemora.access.tenants import audit_export, queries
-from sinemora.access.tenants.access import Admin, SignedIn
+from sinemora.access.tenants.access import Admin, signed_in_router
 from sinemora.access.tenants.models import AuditEntry
 from sinemora.access.tenants.queries import AuditFilter
 from sinemora.access.tenants.schemas import AuditEntryRead
 from sinemora.kit.db import SessionDep
-from sinemora.kit.errors import invalid, responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.errors import invalid
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 
-router = APIRouter(
-    prefix="/v1/audit-entries",
-    tags=["audit"],
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    responses=responses(401, 403, 422, 429),
-)
+router = signed_in_router("/v1/audit-entries", "audit", 422)
 
 
 async def _filter(

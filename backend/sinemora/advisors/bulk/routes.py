@@ -3,10 +3,10 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.advisors.bulk import orders, reading, requests
 from sinemora.advisors.bulk.schemas import (
     BulkReport,
@@ -16,28 +16,14 @@ from sinemora.advisors.bulk.schemas import (
     TransferRunCreate,
     TransportTrialCreate,
 )
-from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
 from sinemora.fleet.meshes.models import BulkOrder
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.kit.http.routes import BoundedRoute
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
-agent_router = APIRouter(
-    prefix="/v1/agents/self",
-    dependencies=[AgentSignedIn],
-    route_class=BoundedRoute,
-    tags=["agent protocol"],
-    responses=responses(401, 404, 422),
-)
+router = signed_in_router("/v1", "advisors")
+agent_router = signed_in_agents(404, 422)
 
 
 @router.get("/meshes/{mesh_id}/bulk-senders", responses=responses(404))

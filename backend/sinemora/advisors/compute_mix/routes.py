@@ -2,10 +2,9 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.advisors.compute_mix import price_basis, price_difference, price_lists, service
 from sinemora.advisors.compute_mix.basis_schemas import PriceBasisRead, PriceDifferenceRead
 from sinemora.advisors.compute_mix.models import PriceList
@@ -20,17 +19,11 @@ from sinemora.advisors.compute_mix.schemas import (
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "advisors")
 
 
 @router.post("/advisors/compute-mix", responses=responses(404, 409, 422))

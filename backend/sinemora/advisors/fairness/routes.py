@@ -3,26 +3,19 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.advisors.fairness import service
 from sinemora.advisors.fairness.schemas import FairnessImportCreate, FairnessImportRead, FairnessOf, FairnessRead
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import accepts
 from sinemora.measurements.aggregate.fairness import ALERT_BELOW
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "advisors")
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 # One matrix of every mesh a scrape is enough; flows belong to single paths.
 _SCRAPED = (FairnessOf.VMS, FairnessOf.APPLICATIONS)

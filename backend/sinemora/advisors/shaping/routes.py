@@ -3,9 +3,9 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.advisors.shaping import service
 from sinemora.advisors.shaping.connections import connection_timeouts
 from sinemora.advisors.shaping.schemas import (
@@ -20,16 +20,10 @@ from sinemora.advisors.shaping.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.routes import accepts
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "advisors")
 
 
 @router.post("/advisors/token-buckets", responses=responses(422))

@@ -3,9 +3,9 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.advisors.transfers import service
 from sinemora.advisors.transfers.core.shape import TrafficShape, shape_of
 from sinemora.advisors.transfers.schemas import (
@@ -18,16 +18,10 @@ from sinemora.advisors.transfers.schemas import (
 from sinemora.advisors.transfers.traffic import traffic_shapes
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.routes import accepts
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "advisors")
 
 
 @router.post("/advisors/transfer-plans", responses=responses(404, 422))

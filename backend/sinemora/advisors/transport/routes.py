@@ -1,21 +1,13 @@
 """Routes of the transport advisor."""
 
-from fastapi import APIRouter
-
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.advisors.transport import service
 from sinemora.advisors.transport.schemas import TransportCreate, TransportRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 
-router = APIRouter(
-    prefix="/v1/advisors",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/advisors", "advisors")
 
 
 @router.post("/transports", responses=responses(404, 409, 422))

@@ -1,19 +1,17 @@
 """HTTP of back-tests and previews of rules."""
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.alerts.detection import backtest, preview
 from sinemora.alerts.detection.schemas import BackTestCreate, RulePreview, RulePreviewCreate
 from sinemora.jobs import service as jobs
 from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 
-router = APIRouter(
-    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
-)
+router = signed_in_router("/v1", "alerts")
 
 
 @router.post("/alert-back-tests", status_code=202, responses=responses(404, 409, 422))

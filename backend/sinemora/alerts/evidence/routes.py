@@ -4,17 +4,14 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.alerts.evidence import service
 from sinemora.alerts.evidence.schemas import EvidenceKeys, SignedEvidence
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import BoundedRoute
 
-router = APIRouter(
-    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
-)
+router = signed_in_router("/v1", "alerts")
 public_router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["alerts"])
 
 

@@ -3,10 +3,10 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.incidents import service
 from sinemora.alerts.incidents.schemas import Assignment, IncidentRead, IncidentSummary, Note, SilencePreview
@@ -16,13 +16,11 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import known_ids
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 
 known_ids.register(incident_id=Incident)
-router = APIRouter(
-    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
-)
+router = signed_in_router("/v1", "alerts")
 
 
 @router.get("/incidents", response_model=Page[IncidentSummary])

@@ -3,22 +3,19 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Query, Response
+from fastapi import Body, Query, Response
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import manifest, service
 from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RulesImported, RuleUpdate
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 
-router = APIRouter(
-    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
-)
+router = signed_in_router("/v1", "alerts")
 
 _YAML = "application/yaml"
 _YAML_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {_YAML: {"schema": {"type": "string"}}}}}

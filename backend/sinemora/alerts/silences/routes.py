@@ -2,21 +2,17 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.alerts.models import Silence
 from sinemora.alerts.silences import service
 from sinemora.alerts.silences.schemas import SilenceCreate, SilenceRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 
-router = APIRouter(
-    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
-)
+router = signed_in_router("/v1", "alerts")
 
 
 @router.get("/silences", response_model=Page[SilenceRead])

@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.applications.curves import cost, service
 from sinemora.applications.curves.catalogue import CatalogueEntry, of_stored
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
@@ -30,19 +30,12 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import known_ids
 from sinemora.kit.http.etag import Precondition, tag, tagged
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import accepts
 from sinemora.kit.names import Name
 
 known_ids.register(curve_id=StoredCurve)
-router = APIRouter(
-    prefix="/v1/curves",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["curves"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/curves", "curves")
 
 _LATENCY_MAX_US = 60e6
 _CSV = {"requestBody": {"content": {"text/csv": {"schema": {"type": "string"}}}}}

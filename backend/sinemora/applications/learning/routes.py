@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.applications.learning import service
 from sinemora.applications.learning.models import MetricSource
 from sinemora.applications.learning.schemas import (
@@ -21,16 +21,9 @@ from sinemora.applications.learning.schemas import (
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag, tagged
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 
-router = APIRouter(
-    prefix="/v1/metric-sources",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["learning"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/metric-sources", "learning")
 
 
 @router.get("", response_model=Page[MetricSourceRead])

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Depends, Request, Response, Security
+from fastapi import APIRouter, Depends, Request, Response, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
@@ -25,10 +25,10 @@ from sinemora.fleet.inventory.schemas import AgentDescription, AgentEventCreate
 from sinemora.fleet.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import ProductError, existing
+from sinemora.kit.errors import ProductError, Status, existing, responses
 from sinemora.kit.http import rate_limit
 from sinemora.kit.http.raw import bearer_of
-from sinemora.kit.http.routes import before_body, body_limit
+from sinemora.kit.http.routes import BoundedRoute, before_body, body_limit
 from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.security import digest, shown_prefix
 
@@ -36,12 +36,12 @@ __all__ = [
     "AgentDep",
     "AgentIdentity",
     "AgentRoute",
-    "AgentSignedIn",
     "ReportNote",
     "enrol_agent",
     "identify",
     "note_reports",
     "revoke",
+    "signed_in_agents",
 ]
 
 CREDENTIAL_PREFIX = "sma_"
@@ -181,9 +181,21 @@ def _identity(row: Any) -> AgentIdentity | ProductError:
     return AgentIdentity(row.tenant_id, row.tenant_key, row.agent_id, row.vm_id, row.vm_key)
 
 
-# For `APIRouter(dependencies=[AgentSignedIn])`: before a route's session opens.
-AgentSignedIn = Depends(agent_signed_in)
 AgentDep = Annotated[AgentIdentity, Depends(agent_signed_in)]
+
+
+def signed_in_agents(*statuses: Status) -> APIRouter:
+    """Return the router of a feature for agents; they sign in before a route's session opens.
+
+    `statuses`: problems that each of its routes may respond with, besides 401.
+    """
+    return APIRouter(
+        prefix="/v1/agents/self",
+        dependencies=[Depends(agent_signed_in)],
+        route_class=BoundedRoute,
+        tags=["agent protocol"],
+        responses=responses(401, *statuses),
+    )
 
 
 class AgentRoute(APIRoute):

@@ -3,12 +3,12 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Query
+from fastapi import Header, Query
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.fleet.inventory import agents, copies, queries, service
-from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
 from sinemora.fleet.inventory.models import Agent, AgentEvent, Vm, Zone
 from sinemora.fleet.inventory.schemas import (
     AgentDescription,
@@ -26,19 +26,11 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import known_ids
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.kit.http.routes import BoundedRoute
 
 known_ids.register(zone_id=Zone, vm_id=Vm, agent_id=Agent)
-router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
-agent_router = APIRouter(
-    prefix="/v1/agents/self",
-    dependencies=[AgentSignedIn],
-    route_class=BoundedRoute,
-    tags=["agent protocol"],
-    responses=responses(401, 422),
-)
+router = signed_in_router("/v1", None)
+agent_router = signed_in_agents(422)
 
 
 @router.get("/zones", tags=["zones"], response_model=Page[ZoneRead])

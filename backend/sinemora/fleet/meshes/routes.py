@@ -9,9 +9,9 @@ from fastapi.responses import JSONResponse
 from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.fleet.inventory import copies
-from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn, authenticate
+from sinemora.fleet.inventory.agents import AgentDep, authenticate, signed_in_agents
 from sinemora.fleet.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.fleet.meshes import adoption, departure, enrolment, previews, service, usage
 from sinemora.fleet.meshes.bulk_plan import bulk_part
@@ -38,7 +38,7 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import known_ids
 from sinemora.kit.http.etag import Precondition, tagged
-from sinemora.kit.http.idempotency import ProductRoute, only_reads, secret_once
+from sinemora.kit.http.idempotency import only_reads, secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.kit.http.server_time import time_headers
@@ -46,15 +46,9 @@ from sinemora.kit.http.server_time import time_headers
 MAX_WAIT_S = 30
 
 known_ids.register(mesh_id=Mesh)
-router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
+router = signed_in_router("/v1", None)
 enrolment_router = APIRouter(prefix="/v1/agents", route_class=BoundedRoute, tags=["agent protocol"])
-agent_router = APIRouter(
-    prefix="/v1/agents/self",
-    dependencies=[AgentSignedIn],
-    route_class=BoundedRoute,
-    tags=["agent protocol"],
-    responses=responses(401, 422),
-)
+agent_router = signed_in_agents(422)
 
 
 @router.get("/usage", tags=["tenants"])

@@ -1,21 +1,13 @@
 """Routes of the shaping lab."""
 
-from fastapi import APIRouter
-
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.routes import accepts
 from sinemora.labs.shaping_lab import service
 from sinemora.labs.shaping_lab.schemas import ShapingStudyCreate, ShapingStudyRead
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "advisors")
 
 
 @router.post("/advisors/shaping-studies", responses=responses(422))

@@ -2,26 +2,19 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.labs.simulation import job, service
 from sinemora.labs.simulation.models import Simulation
 from sinemora.labs.simulation.schemas import SimulationCreate, SimulationDetail, SimulationRead, SimulationRun
 
-router = APIRouter(
-    prefix="/v1/simulations",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["simulations"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/simulations", "simulations")
 
 
 @router.get("", response_model=Page[SimulationRead])

@@ -2,24 +2,17 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.routes import accepts
 from sinemora.labs.tail_lab import service
 from sinemora.labs.tail_lab.schemas import TailStudyCreate, TailStudyRead, TailWorkloadRead
 
-router = APIRouter(
-    prefix="/v1/advisors",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["advisors"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/advisors", "advisors")
 
 
 @router.get("/tail-workloads")

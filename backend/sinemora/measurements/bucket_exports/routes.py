@@ -2,16 +2,14 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Admin, Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Admin, Editor, Viewer, signed_in_router
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.measurements.bucket_exports import job, service
 from sinemora.measurements.bucket_exports.models import BucketExport
@@ -22,13 +20,7 @@ from sinemora.measurements.bucket_exports.schemas import (
     BucketTestRead,
 )
 
-router = APIRouter(
-    prefix="/v1/bucket-exports",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["tenants"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/bucket-exports", "tenants")
 
 
 @router.get("", response_model=Page[BucketExportRead])

@@ -3,18 +3,16 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
-from sinemora.fleet.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
+from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
 from sinemora.fleet.meshes.models import OnDemandMeasurement
 from sinemora.kit.db import SessionDep, tenant_session
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
-from sinemora.kit.http.routes import BoundedRoute
 from sinemora.measurements.live.publisher import announce
 from sinemora.measurements.on_demand import reading, service
 from sinemora.measurements.on_demand.schemas import (
@@ -24,20 +22,8 @@ from sinemora.measurements.on_demand.schemas import (
     OnDemandWindowCreate,
 )
 
-router = APIRouter(
-    prefix="/v1/on-demand-measurements",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["measurements"],
-    responses=responses(401, 403, 429),
-)
-agent_router = APIRouter(
-    prefix="/v1/agents/self",
-    dependencies=[AgentSignedIn],
-    route_class=BoundedRoute,
-    tags=["agent protocol"],
-    responses=responses(401, 404, 409, 422),
-)
+router = signed_in_router("/v1/on-demand-measurements", "measurements")
+agent_router = signed_in_agents(404, 409, 422)
 
 
 @router.get("", responses=responses(422))

@@ -3,25 +3,18 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.measurements.pins import service
 from sinemora.measurements.pins.models import Pin
 from sinemora.measurements.pins.schemas import PinCreate, PinRead
 
-router = APIRouter(
-    prefix="/v1/pins",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["pins"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/pins", "pins")
 
 
 @router.get("", responses=responses(422))

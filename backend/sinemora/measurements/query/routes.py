@@ -9,12 +9,12 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from sqlalchemy.orm import Session
 
-from sinemora.access.tenants.access import Actor, Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Actor, Editor, SignedIn, Viewer, signed_in_router
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import connection
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.paging import Page, PageQuery
 from sinemora.kit.http.routes import BoundedRoute, accepts
 from sinemora.kit.http.upload import Upload, uploaded
@@ -61,13 +61,7 @@ from sinemora.measurements.query.vms.paths import vm_paths
 from sinemora.measurements.query.vms.traffic import vm_traffic
 from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
 
-router = APIRouter(
-    prefix="/v1/meshes/{mesh_id}",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["measurements"],
-    responses=responses(401, 403, 404, 422, 429, 503),
-)
+router = signed_in_router("/v1/meshes/{mesh_id}", "measurements", 404, 422, 503)
 
 vm_router = APIRouter(
     prefix="/v1/vms/{vm_id}",

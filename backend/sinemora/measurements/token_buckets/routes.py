@@ -2,26 +2,18 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.measurements.token_buckets import service
 from sinemora.measurements.token_buckets.models import TokenBucket
 from sinemora.measurements.token_buckets.schemas import TokenBucketRead, TokenBucketWrite
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["vms"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "vms")
 
 
 @router.get("/token-buckets")

@@ -3,25 +3,18 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.overview.annotations import queries, service
 from sinemora.overview.annotations.models import Annotation
 from sinemora.overview.annotations.schemas import AnnotationCreate, AnnotationRead, AnnotationUpdate, Moment
 
-router = APIRouter(
-    prefix="/v1/annotations",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["annotations"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/annotations", "annotations")
 
 
 @router.get("", responses=responses(422))

@@ -1,20 +1,10 @@
 """HTTP of the demonstration."""
 
-from fastapi import APIRouter
-
-from sinemora.access.tenants.access import SignedIn, Viewer
-from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.overview.demonstration import service
 from sinemora.overview.demonstration.schemas import DemonstrationRead
 
-router = APIRouter(
-    prefix="/v1/demonstration",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["demonstration"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/demonstration", "demonstration")
 
 
 @router.get("")

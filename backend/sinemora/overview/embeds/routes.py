@@ -2,14 +2,13 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from sqlalchemy import select
 
 from sinemora.access.tenants import access
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute, secret_once
+from sinemora.kit.http.idempotency import secret_once
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.overview.embeds import service
 from sinemora.overview.embeds.models import EmbedLink
@@ -18,13 +17,7 @@ from sinemora.overview.service import alert_timeliness
 
 access.accept(service.TOKEN_PREFIX, service.authenticate)
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["embed links"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "embed links")
 
 
 @router.get("/embed", responses=responses(404))

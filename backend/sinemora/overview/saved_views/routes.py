@@ -2,25 +2,17 @@
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.http.idempotency import ProductRoute
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.overview.saved_views import service
 from sinemora.overview.saved_views.models import SavedView
 from sinemora.overview.saved_views.schemas import SavedViewCreate, SavedViewRead
 
-router = APIRouter(
-    prefix="/v1/saved-views",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["saved views"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1/saved-views", "saved views")
 
 
 @router.get("", response_model=Page[SavedViewRead])

@@ -3,15 +3,15 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import Header, Query, Response
 from sqlalchemy import select
 
-from sinemora.access.tenants.access import Editor, SignedIn, Viewer
+from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.jobs.responses import ACCEPTED
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
-from sinemora.kit.http.idempotency import ProductRoute, only_reads
+from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations.service import resolve_mesh
 from sinemora.recommendations.what_if import evaluate, options_job, service
@@ -27,13 +27,7 @@ from sinemora.recommendations.what_if.schemas import (
     WhatIfRead,
 )
 
-router = APIRouter(
-    prefix="/v1",
-    dependencies=[SignedIn],
-    route_class=ProductRoute,
-    tags=["scenarios"],
-    responses=responses(401, 403, 429),
-)
+router = signed_in_router("/v1", "scenarios")
 
 
 @router.post("/what-if", responses=responses(409, 422))
