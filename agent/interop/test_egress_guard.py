@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import egress_guard
-from agents import GUARD, HERE, Agent, Fleet
-from egress_guard import LINK_MBIT, PORT, QUEUE_MS, Scene, Times, guard
+from agents import GUARD, Agent, Fleet
+from egress_guard import FLOW_SENDER, LINK_MBIT, PORT, QUEUE_MS, Scene, Times, guard
 from laboratory import Host, Lab, Process, tool, wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it loads eBPF programs")
@@ -242,7 +242,7 @@ def _send_bulk(scene: Scene) -> Process:
     """Start flows that fill the link for longer than the test needs."""
     file = scene.lab.folder / "bulk.json"
     file.write_text(json.dumps([(0.0, 200_000_000)] * 4))
-    command = [sys.executable, HERE / "flow_sender.py", "send", scene.receiver.address, str(PORT), file]
+    command = [sys.executable, FLOW_SENDER, "send", scene.receiver.address, str(PORT), file]
     bulk = scene.sender.start(command, "bulk")
     time.sleep(3)
     return bulk

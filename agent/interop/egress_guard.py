@@ -11,6 +11,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sinemora.labs.tail_lab.core import study
 from sinemora.labs.tail_lab.core.egress_guard import command_of
@@ -18,9 +19,10 @@ from sinemora.labs.tail_lab.core.link import Link
 from sinemora.labs.tail_lab.core.policies import PacketPolicy
 from sinemora.labs.tail_lab.core.workloads import Workload
 
-from agents import GUARD, HERE
+from agents import GUARD
 from laboratory import Host, Lab, LabError
 
+FLOW_SENDER = Path(__file__).with_name("flow_sender.py")
 LINK_MBIT = 40.0
 QUEUE_MS = 100
 """Queue of the bucket, like that of a switch port or of a hypervisor."""
@@ -107,18 +109,14 @@ class Scene:
         limit = round(LINK_MBIT * 1e6 / 8 * QUEUE_MS / 1e3)
         bucket = ("rate", f"{LINK_MBIT:.0f}mbit", "burst", "16000", "limit", str(limit))
         lab.run("tc", "qdisc", "add", "dev", self.receiver.port, "root", "tbf", *bucket)
-        server = self.receiver.start(
-            [sys.executable, HERE / "flow_sender.py", "serve", self.receiver.address, str(PORT)]
-        )
+        server = self.receiver.start([sys.executable, FLOW_SENDER, "serve", self.receiver.address, str(PORT)])
         server.require("the receiver", "serving")
 
     def send(self, flows: Sequence[Flow]) -> list[float]:
         """Send the flows; return how long each took, s."""
         file = self.lab.folder / "flows.json"
         file.write_text(json.dumps([(flow.at_s, flow.size) for flow in flows]), "utf-8")
-        printed = self.sender.run(
-            sys.executable, HERE / "flow_sender.py", "send", self.receiver.address, str(PORT), file
-        )
+        printed = self.sender.run(sys.executable, FLOW_SENDER, "send", self.receiver.address, str(PORT), file)
         took_s: list[float] = json.loads(printed)
         return took_s
 
