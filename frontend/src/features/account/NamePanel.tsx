@@ -1,11 +1,11 @@
-import { Button, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { TextInput } from '@mantine/core'
 import { useChangeName } from '~/api/account'
 import type { Account } from '~/api/types'
 import { Problem } from '~/lib/problem'
+import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
-import { Panel, pageStyles } from '~/ui/Page'
-import { ActionError, Notice } from '~/ui/State'
+import { Panel } from '~/ui/Page'
+import { Notice } from '~/ui/State'
 import { strings } from './strings'
 
 /** The name under which other members see the person. */
@@ -13,14 +13,13 @@ export function NamePanel({ account }: { account: Account }) {
   const change = useChangeName()
   const refusal = change.error instanceof Problem ? change.error.field('name') : undefined
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    change.mutate(String(new FormData(event.currentTarget).get('name')).trim())
+  function submit(form: FormData) {
+    change.mutate(String(form.get('name')).trim())
   }
 
   return (
     <Panel title={strings.name}>
-      <form className={pageStyles.form} onSubmit={submit}>
+      <ActionForm onSubmit={submit} doing={change} action={strings.saveName}>
         <TextInput
           name="name"
           label={strings.yourName}
@@ -33,11 +32,7 @@ export function NamePanel({ account }: { account: Account }) {
           error={refusal}
           w={240}
         />
-        <Button type="submit" size="sm" loading={change.isPending}>
-          {strings.saveName}
-        </Button>
-      </form>
-      <ActionError error={change.error} />
+      </ActionForm>
       {change.isSuccess && <Notice tone="good">{strings.nameIsSaved}</Notice>}
     </Panel>
   )

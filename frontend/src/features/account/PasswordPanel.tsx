@@ -1,12 +1,12 @@
-import { Button, PasswordInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { PasswordInput } from '@mantine/core'
 import { useChangePassword } from '~/api/account'
 import type { Account } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { formatDay } from '~/lib/time'
+import { ActionForm } from '~/ui/ActionForm'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
-import { ActionError, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
 import { strings } from './strings'
 
 export function PasswordPanel({ account }: { account: Account }) {
@@ -15,10 +15,7 @@ export function PasswordPanel({ account }: { account: Account }) {
   const field = (name: string) => (change.error instanceof Problem ? change.error.field(name) : undefined)
   const changedAt = account.password_changed_at
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const element = event.currentTarget
-    const form = new FormData(element)
+  function submit(form: FormData, element: HTMLFormElement) {
     change.mutate(
       { current_password: String(form.get('current')), new_password: String(form.get('new')) },
       { onSuccess: () => element.reset() },
@@ -37,7 +34,7 @@ export function PasswordPanel({ account }: { account: Account }) {
       <p className={pageStyles.lead}>
         {strings.passwordChanged(formatDay(new Date(changedAt), clock))} {strings.passwordHint}
       </p>
-      <form className={pageStyles.form} onSubmit={submit}>
+      <ActionForm onSubmit={submit} doing={change} action={strings.changePassword}>
         {/* Password managers need to know whose password changes. */}
         <input type="text" autoComplete="username" value={account.user.email} readOnly hidden />
         <PasswordInput
@@ -61,11 +58,7 @@ export function PasswordPanel({ account }: { account: Account }) {
           visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
           w={240}
         />
-        <Button type="submit" size="sm" loading={change.isPending}>
-          {strings.changePassword}
-        </Button>
-      </form>
-      <ActionError error={change.error} />
+      </ActionForm>
       {change.isSuccess && <Notice tone="good">{strings.passwordIsChanged}</Notice>}
     </Panel>
   )

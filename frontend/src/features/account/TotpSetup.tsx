@@ -1,11 +1,10 @@
-import { Button, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { TextInput } from '@mantine/core'
 import { useConfirmTotp } from '~/api/account'
 import type { TotpSetup as Setup } from '~/api/types'
 import { Problem } from '~/lib/problem'
+import { ActionForm } from '~/ui/ActionForm'
 import { CopyText } from '~/ui/CopyText'
 import { pageStyles } from '~/ui/Page'
-import { ActionError } from '~/ui/State'
 import styles from './account.module.css'
 import { strings } from './strings'
 
@@ -14,9 +13,8 @@ export function TotpSetup({ setup, onDone }: { setup: Setup; onDone: (codes: str
   const confirm = useConfirmTotp()
   const field = confirm.error instanceof Problem ? confirm.error.field('code') : undefined
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const code = String(new FormData(event.currentTarget).get('code')).trim()
+  function submit(form: FormData) {
+    const code = String(form.get('code')).trim()
     confirm.mutate(code, { onSuccess: ({ recovery_codes }) => onDone(recovery_codes) })
   }
 
@@ -30,7 +28,7 @@ export function TotpSetup({ setup, onDone }: { setup: Setup; onDone: (codes: str
       <div className={pageStyles.stack}>
         <p className={pageStyles.lead}>{strings.scan}</p>
         <CopyText text={setup.secret} label={strings.secret} />
-        <form className={pageStyles.form} onSubmit={submit}>
+        <ActionForm onSubmit={submit} doing={confirm} action={strings.confirmApp}>
           <TextInput
             name="code"
             label={strings.code}
@@ -42,11 +40,7 @@ export function TotpSetup({ setup, onDone }: { setup: Setup; onDone: (codes: str
             error={field}
             w={160}
           />
-          <Button type="submit" size="sm" loading={confirm.isPending}>
-            {strings.confirmApp}
-          </Button>
-        </form>
-        <ActionError error={confirm.error} />
+        </ActionForm>
       </div>
     </div>
   )

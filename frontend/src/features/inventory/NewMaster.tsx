@@ -1,11 +1,10 @@
-import { Button, NativeSelect, Text, TextInput } from '@mantine/core'
+import { NativeSelect, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { useAddMaster, zonesQuery } from '~/api/inventory'
 import { Problem } from '~/lib/problem'
+import { ActionForm } from '~/ui/ActionForm'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
-import { ActionError } from '~/ui/State'
 import { strings } from './strings'
 
 /** Add a machine without an agent: the agents of a mesh measure it through its IEEE 1588 master. */
@@ -14,9 +13,7 @@ export function NewMaster({ onDone }: { onDone: () => void }) {
   const add = useAddMaster()
   const field = (name: string) => (add.error instanceof Problem ? add.error.field(name) : undefined)
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  function submit(form: FormData) {
     const text = (name: string) => String(form.get(name)).trim()
     add.mutate(
       {
@@ -35,7 +32,7 @@ export function NewMaster({ onDone }: { onDone: () => void }) {
       <Text size="sm" className={pageStyles.quiet}>
         {strings.addMasterLead}
       </Text>
-      <form className={pageStyles.form} onSubmit={submit}>
+      <ActionForm onSubmit={submit} doing={add} action={strings.add}>
         <TextInput
           name="name"
           label={strings.name}
@@ -80,11 +77,7 @@ export function NewMaster({ onDone }: { onDone: () => void }) {
           error={field('ptp_domain')}
           w={110}
         />
-        <Button type="submit" size="sm" loading={add.isPending}>
-          {strings.add}
-        </Button>
-      </form>
-      <ActionError error={add.error} />
+      </ActionForm>
     </>
   )
 }

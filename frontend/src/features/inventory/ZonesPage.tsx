@@ -1,18 +1,17 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { useEdits } from '~/api/access'
 import { useCreateZone, useDeleteZone, vmsQuery, zonesQuery } from '~/api/inventory'
 import type { Zone } from '~/api/types'
 import { actOnRows } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
+import { ActionForm } from '~/ui/ActionForm'
 import { CreateDrawer } from '~/ui/CreateDrawer'
 import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
-import { ActionError } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
 import { strings } from './strings'
 
@@ -88,9 +87,7 @@ function NewZone({ onDone }: { onDone: () => void }) {
   const create = useCreateZone()
   const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  function submit(form: FormData) {
     const text = (name: string) => String(form.get(name)).trim()
     create.mutate(
       {
@@ -104,44 +101,38 @@ function NewZone({ onDone }: { onDone: () => void }) {
   }
 
   return (
-    <>
-      <form className={pageStyles.form} onSubmit={submit}>
-        <TextInput
-          name="provider"
-          label={strings.provider}
-          placeholder={strings.providerExample}
-          required
-          error={field('provider')}
-          w={120}
-        />
-        <TextInput
-          name="region"
-          label={strings.region}
-          placeholder={strings.regionExample}
-          required
-          error={field('region')}
-          w={150}
-        />
-        <TextInput
-          name="name"
-          label={strings.zone}
-          placeholder={strings.zoneExample}
-          required
-          error={field('name')}
-          w={150}
-        />
-        <TextInput
-          name="physical_id"
-          label={strings.physicalId}
-          placeholder={strings.physicalIdExample}
-          error={field('physical_id')}
-          w={150}
-        />
-        <Button type="submit" size="sm" loading={create.isPending}>
-          {strings.add}
-        </Button>
-      </form>
-      <ActionError error={create.error} />
-    </>
+    <ActionForm onSubmit={submit} doing={create} action={strings.add}>
+      <TextInput
+        name="provider"
+        label={strings.provider}
+        placeholder={strings.providerExample}
+        required
+        error={field('provider')}
+        w={120}
+      />
+      <TextInput
+        name="region"
+        label={strings.region}
+        placeholder={strings.regionExample}
+        required
+        error={field('region')}
+        w={150}
+      />
+      <TextInput
+        name="name"
+        label={strings.zone}
+        placeholder={strings.zoneExample}
+        required
+        error={field('name')}
+        w={150}
+      />
+      <TextInput
+        name="physical_id"
+        label={strings.physicalId}
+        placeholder={strings.physicalIdExample}
+        error={field('physical_id')}
+        w={150}
+      />
+    </ActionForm>
   )
 }

@@ -1,6 +1,6 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import {
   type Invitation,
   type InvitationInput,
@@ -14,13 +14,14 @@ import {
 import { meshesQuery } from '~/api/meshes'
 import { Problem } from '~/lib/problem'
 import { formatDay } from '~/lib/time'
+import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { limitOf, MeshChoice } from '~/ui/MeshChoice'
 import { NoRows } from '~/ui/NoRows'
-import { Panel, pageStyles } from '~/ui/Page'
+import { Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
@@ -43,10 +44,7 @@ export function Invite({ roles }: { roles: readonly Role[] }) {
   const meshes = useQuery(meshesQuery)
   const field = (name: string) => (invite.error instanceof Problem ? invite.error.field(name) : undefined)
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const element = event.currentTarget
-    const form = new FormData(element)
+  function submit(form: FormData, element: HTMLFormElement) {
     const body: InvitationInput = {
       email: String(form.get('email')).trim(),
       role,
@@ -64,7 +62,11 @@ export function Invite({ roles }: { roles: readonly Role[] }) {
 
   return (
     <>
-      <form className={pageStyles.form} onSubmit={submit}>
+      <ActionForm
+        onSubmit={submit}
+        doing={invite}
+        action={delivery === 'email' ? strings.sendInvitation : strings.createLink}
+      >
         <TextInput
           name="email"
           type="email"
@@ -115,11 +117,7 @@ export function Invite({ roles }: { roles: readonly Role[] }) {
           defaultValue="7"
           w={110}
         />
-        <Button type="submit" size="sm" loading={invite.isPending}>
-          {delivery === 'email' ? strings.sendInvitation : strings.createLink}
-        </Button>
-      </form>
-      <ActionError error={invite.error} />
+      </ActionForm>
       {invite.data && <Issued email={invite.data.email} link={invite.data.link} />}
     </>
   )

@@ -1,13 +1,14 @@
 import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import { type OwnTenant, ownTenantsQuery, useCreateTenant, useLeaveTenant, useRenameTenant } from '~/api/members'
 import { openTenant, tenantLeft } from '~/api/tenantSwitch'
 import { Problem } from '~/lib/problem'
+import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
-import { ActionError, Failed, Notice } from '~/ui/State'
+import { Failed, Notice } from '~/ui/State'
 import { Confirmation } from './Confirmation'
 import { DeleteTenant } from './DeleteTenant'
 import { ExportData } from './ExportData'
@@ -39,14 +40,13 @@ export function TenantPage() {
 function Rename({ tenant }: { tenant: OwnTenant }) {
   const rename = useRenameTenant()
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    rename.mutate({ id: tenant.id, name: String(new FormData(event.currentTarget).get('name')).trim() })
+  function submit(form: FormData) {
+    rename.mutate({ id: tenant.id, name: String(form.get('name')).trim() })
   }
 
   return (
     <Panel title={strings.rename}>
-      <form className={pageStyles.form} onSubmit={submit}>
+      <ActionForm onSubmit={submit} doing={rename} action={strings.save}>
         <TextInput
           name="name"
           label={strings.name}
@@ -57,11 +57,7 @@ function Rename({ tenant }: { tenant: OwnTenant }) {
           error={rename.error instanceof Problem ? rename.error.field('name') : undefined}
           w={260}
         />
-        <Button type="submit" size="sm" loading={rename.isPending}>
-          {strings.save}
-        </Button>
-      </form>
-      <ActionError error={rename.error} />
+      </ActionForm>
       {rename.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
     </Panel>
   )
@@ -86,17 +82,15 @@ function Create() {
   const create = useCreateTenant()
   const [opening, setOpening] = useState(false)
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const element = event.currentTarget
-    create.mutate(String(new FormData(element).get('name')).trim(), { onSuccess: () => element.reset() })
+  function submit(form: FormData, element: HTMLFormElement) {
+    create.mutate(String(form.get('name')).trim(), { onSuccess: () => element.reset() })
   }
 
   const made = create.data
   return (
     <Panel title={strings.create}>
       <p className={pageStyles.lead}>{strings.createLead}</p>
-      <form className={pageStyles.form} onSubmit={submit}>
+      <ActionForm onSubmit={submit} doing={create} action={strings.createTenant}>
         <TextInput
           name="name"
           label={strings.name}
@@ -107,11 +101,7 @@ function Create() {
           error={create.error instanceof Problem ? create.error.field('name') : undefined}
           w={260}
         />
-        <Button type="submit" size="sm" loading={create.isPending}>
-          {strings.createTenant}
-        </Button>
-      </form>
-      <ActionError error={create.error} />
+      </ActionForm>
       {made && (
         <>
           <Notice tone="good">{strings.createdTenant(made.name)}</Notice>

@@ -1,16 +1,17 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { serverNow } from '~/api/connection'
 import { useCreateEmbedLink } from '~/api/embeds'
 import { meshesQuery } from '~/api/meshes'
 import { Problem } from '~/lib/problem'
+import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
 import { Dialog } from '~/ui/Dialog'
 import { pageStyles } from '~/ui/Page'
-import { ActionError, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
 import { strings } from '../strings'
 import { EmbedLinks } from './EmbedLinks'
 import { type EmbedTarget, embedAddress, embedSnippet } from './embedView'
@@ -49,9 +50,7 @@ function NewLink({ target }: { target: EmbedTarget }) {
   const meshId = target.mesh_id ?? (chosen || meshes?.[0]?.id)
   const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  function submit(form: FormData) {
     if (!meshId) return
     create.mutate({
       ...target,
@@ -64,7 +63,7 @@ function NewLink({ target }: { target: EmbedTarget }) {
   const address = create.data && embedAddress(location.origin, search, create.data.token)
   return (
     <>
-      <form className={pageStyles.form} onSubmit={submit}>
+      <ActionForm onSubmit={submit} doing={create} action={strings.createLink}>
         <TextInput
           name="name"
           label={strings.embedName}
@@ -93,11 +92,7 @@ function NewLink({ target }: { target: EmbedTarget }) {
           error={field('expires_at')}
           w={120}
         />
-        <Button type="submit" size="sm" loading={create.isPending}>
-          {strings.createLink}
-        </Button>
-      </form>
-      <ActionError error={create.error} />
+      </ActionForm>
       {create.data && address && (
         <>
           <Notice tone="good" title={strings.linkCreated(create.data.name)}>
