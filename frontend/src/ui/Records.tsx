@@ -5,16 +5,24 @@ import { strings } from './strings'
 import { Term } from './Term'
 import type { Selection } from './useSelection'
 
-export interface Column<T> {
+interface Titled {
   title: string
   /** Glossary term of the title, whose meaning a title that does not sort shows. */
   term?: string
-  cell: (row: T, index: number) => ReactNode
   /** `head` names the row, `number` stands at the right, `wrap` may take several lines, `quiet` matters less. */
   as?: 'head' | 'number' | 'wrap' | 'quiet'
-  /** The value that a list sorts and searches by, and its filter: true for the value itself. `key` stands in the address. */
-  by?: { key: string; value: (row: T) => Sortable; filter?: true | ((row: T) => readonly string[]) }
 }
+
+/** The value that a list sorts and searches by, and its filter: true for the value itself. `key` stands in the address. */
+interface By<T> {
+  key: string
+  value: (row: T) => Sortable
+  filter?: true | ((row: T) => readonly string[])
+}
+
+/** A column without `cell` shows the value that it sorts by. */
+export type Column<T> = Titled &
+  ({ cell: (row: T, index: number) => ReactNode; by?: By<T> } | { cell?: undefined; by: By<T> })
 
 export type Sortable = string | number | null | undefined
 
@@ -101,17 +109,18 @@ export function Records<T>({
                   <SelectRow selecting={selecting} row={row} rows={rows} />
                 </td>
               )}
-              {columns.map(({ title, cell, as }) =>
-                as === 'head' ? (
+              {columns.map(({ title, cell, by, as }) => {
+                const content = cell ? cell(row, index) : by.value(row)
+                return as === 'head' ? (
                   <th key={title} scope="row">
-                    {cell(row, index)}
+                    {content}
                   </th>
                 ) : (
                   <td key={title} className={as && styles[as]} data-title={title}>
-                    {cell(row, index)}
+                    {content}
                   </td>
-                ),
-              )}
+                )
+              })}
             </tr>
           ))}
         </tbody>

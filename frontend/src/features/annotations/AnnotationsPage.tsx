@@ -98,11 +98,7 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
             as: 'head',
             by: { key: 'text', value: (row) => row.text },
           },
-          {
-            title: strings.kind,
-            cell: (row) => KIND_NAMES[row.kind],
-            by: { key: 'kind', value: (row) => KIND_NAMES[row.kind], filter: true },
-          },
+          { title: strings.kind, by: { key: 'kind', value: (row) => KIND_NAMES[row.kind], filter: true } },
           {
             title: strings.start,
             cell: (row) => momentOf(row.starts_at),
@@ -115,16 +111,10 @@ function List({ annotations, edits }: { annotations: Annotation[]; edits: boolea
           },
           {
             title: strings.mesh,
-            cell: (row) => row.mesh_name ?? strings.allMeshes,
             by: { key: 'mesh', value: (row) => row.mesh_name ?? strings.allMeshes, filter: true },
           },
           { title: strings.scope, cell: scopeWords },
-          {
-            title: strings.source,
-            cell: (row) => row.source,
-            as: 'quiet',
-            by: { key: 'source', value: (row) => row.source },
-          },
+          { title: strings.source, as: 'quiet', by: { key: 'source', value: (row) => row.source } },
           ...(edits
             ? [
                 {

@@ -63,16 +63,8 @@ export function ApplicationsPage() {
             as: 'head',
             by: { key: 'name', value: (application) => application.name },
           },
-          {
-            title: strings.mesh,
-            cell: (application) => application.mesh.name,
-            by: { key: 'mesh', value: (application) => application.mesh.name, filter: true },
-          },
-          {
-            title: strings.curve,
-            cell: (application) => application.curve.name,
-            by: { key: 'curve', value: (application) => application.curve.name },
-          },
+          { title: strings.mesh, by: { key: 'mesh', value: (application) => application.mesh.name, filter: true } },
+          { title: strings.curve, by: { key: 'curve', value: (application) => application.curve.name } },
           {
             title: strings.tasks,
             cell: (application) => formatCount(application.tasks.length),

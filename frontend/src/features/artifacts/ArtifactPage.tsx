@@ -90,8 +90,8 @@ function Copies({ copies }: { copies: ArtifactCopies }) {
       rows={copies.items}
       id={({ vm_id }) => vm_id}
       columns={[
-        { title: strings.vm, cell: ({ name }) => name, as: 'head', by: { key: 'name', value: ({ name }) => name } },
-        { title: strings.zone, cell: ({ zone }) => zone, by: { key: 'zone', value: ({ zone }) => zone } },
+        { title: strings.vm, as: 'head', by: { key: 'name', value: ({ name }) => name } },
+        { title: strings.zone, by: { key: 'zone', value: ({ zone }) => zone } },
         {
           title: strings.state,
           cell: (copy) => (

@@ -81,12 +81,8 @@ function ArtifactList({ artifacts, meshes }: { artifacts: readonly Artifact[]; m
           as: 'head',
           by: { key: 'name', value: ({ name }) => name },
         },
-        {
-          title: strings.release,
-          cell: ({ release }) => release,
-          by: { key: 'release', value: ({ release }) => release },
-        },
-        { title: strings.mesh, cell: meshOf, by: { key: 'mesh', value: meshOf } },
+        { title: strings.release, by: { key: 'release', value: ({ release }) => release } },
+        { title: strings.mesh, by: { key: 'mesh', value: meshOf } },
         {
           title: strings.size,
           cell: ({ size_bytes }) => formatBytes(size_bytes),

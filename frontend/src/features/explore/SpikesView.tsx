@@ -43,12 +43,7 @@ export function SpikesView({ meshId, parameters, clock, open, onOpen }: Props) {
                 rows={items}
                 id={(spike) => spike.id}
                 columns={[
-                  {
-                    title: strings.path,
-                    cell: pathOf,
-                    as: 'head',
-                    by: { key: 'path', value: pathOf },
-                  },
+                  { title: strings.path, as: 'head', by: { key: 'path', value: pathOf } },
                   {
                     title: strings.window,
                     cell: ({ started_at }) => moment(new Date(started_at)),

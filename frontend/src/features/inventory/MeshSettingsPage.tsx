@@ -199,8 +199,8 @@ function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
             }
           }
           columns={[
-            { title: strings.vm, cell: (vm) => vm.name, as: 'head', by: { key: 'name', value: (vm) => vm.name } },
-            { title: strings.zone, cell: (vm) => vm.zone_name, by: { key: 'zone', value: (vm) => vm.zone_name } },
+            { title: strings.vm, as: 'head', by: { key: 'name', value: (vm) => vm.name } },
+            { title: strings.zone, by: { key: 'zone', value: (vm) => vm.zone_name } },
             ...(edits
               ? [
                   {

@@ -91,11 +91,7 @@ export function VmsPage() {
             as: 'head',
             by: { key: 'name', value: (vm) => vm.name },
           },
-          {
-            title: strings.zone,
-            cell: (vm) => vm.zone.name,
-            by: { key: 'zone', value: (vm) => vm.zone.name, filter: true },
-          },
+          { title: strings.zone, by: { key: 'zone', value: (vm) => vm.zone.name, filter: true } },
           ...(rows.some(({ labels }) => Object.keys(labels).length > 0)
             ? [
                 {
@@ -124,11 +120,7 @@ export function VmsPage() {
             },
             by: { key: 'last_report', value: (vm) => timeOf(agentOf(vm)?.last_report_at) },
           },
-          {
-            title: strings.version,
-            cell: (vm) => agentOf(vm)?.agent_version,
-            by: { key: 'version', value: (vm) => agentOf(vm)?.agent_version },
-          },
+          { title: strings.version, by: { key: 'version', value: (vm) => agentOf(vm)?.agent_version } },
         ]}
       />
     </Page>

@@ -54,18 +54,9 @@ export function ZonesPage() {
             }
           }
           columns={[
-            {
-              title: strings.zone,
-              cell: (zone) => zone.name,
-              as: 'head',
-              by: { key: 'name', value: (zone) => zone.name },
-            },
-            { title: strings.region, cell: (zone) => zone.region, by: { key: 'region', value: (zone) => zone.region } },
-            {
-              title: strings.provider,
-              cell: (zone) => zone.provider,
-              by: { key: 'provider', value: (zone) => zone.provider },
-            },
+            { title: strings.zone, as: 'head', by: { key: 'name', value: (zone) => zone.name } },
+            { title: strings.region, by: { key: 'region', value: (zone) => zone.region } },
+            { title: strings.provider, by: { key: 'provider', value: (zone) => zone.provider } },
             {
               title: strings.physicalId,
               cell: (zone) => zone.physical_id ?? <span className={pageStyles.quiet}>{strings.unknown}</span>,

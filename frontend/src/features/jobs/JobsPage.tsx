@@ -60,7 +60,7 @@ export function JobsPage() {
         rows={jobs.data.items}
         id={(job) => job.id}
         columns={[
-          { title: strings.job, cell: (job) => job.title, as: 'head', by: { key: 'title', value: (job) => job.title } },
+          { title: strings.job, as: 'head', by: { key: 'title', value: (job) => job.title } },
           {
             title: strings.state,
             cell: (job) => <State job={job} />,

@@ -62,7 +62,7 @@ export function MembersPage() {
             as: 'head',
             by: { key: 'name', value: ({ name, email }) => name || email },
           },
-          { title: strings.email, cell: ({ email }) => email, by: { key: 'email', value: ({ email }) => email } },
+          { title: strings.email, by: { key: 'email', value: ({ email }) => email } },
           {
             title: strings.role,
             cell: (member) => (

@@ -89,11 +89,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
           as: 'head',
           by: { key: 'created', value: (recommendation) => timeOf(recommendation.created_at) },
         },
-        {
-          title: strings.mesh,
-          cell: (recommendation) => recommendation.mesh.name,
-          by: { key: 'mesh', value: (recommendation) => recommendation.mesh.name, filter: true },
-        },
+        { title: strings.mesh, by: { key: 'mesh', value: (recommendation) => recommendation.mesh.name, filter: true } },
         {
           title: strings.moves,
           cell: (recommendation) => (recommendation.moves === 0 ? strings.noMoves : formatCount(recommendation.moves)),

@@ -44,7 +44,7 @@ export function ApiKeysPage() {
             actions: [actOnRows(strings.delete, remove, strings.deleteKeysEffect)],
           }}
           columns={[
-            { title: strings.name, cell: (key) => key.name, as: 'head', by: { key: 'name', value: (key) => key.name } },
+            { title: strings.name, as: 'head', by: { key: 'name', value: (key) => key.name } },
             { title: strings.prefix, cell: (key) => `${key.prefix}…` },
             {
               title: strings.keyScope,

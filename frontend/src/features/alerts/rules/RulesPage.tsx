@@ -141,7 +141,6 @@ function List({ rules, incidents, edits }: { rules: Rule[]; incidents: IncidentS
           },
           {
             title: strings.condition,
-            cell: (rule) => conditionWords(rule.condition),
             as: 'wrap',
             by: { key: 'condition', value: (rule) => conditionWords(rule.condition) },
           },

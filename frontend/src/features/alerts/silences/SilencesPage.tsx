@@ -67,12 +67,7 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
       id={(silence) => silence.id}
       bulk={edits && bulk}
       columns={[
-        {
-          title: strings.reason,
-          cell: (silence) => silence.comment,
-          as: 'head',
-          by: { key: 'reason', value: (silence) => silence.comment },
-        },
+        { title: strings.reason, as: 'head', by: { key: 'reason', value: (silence) => silence.comment } },
         {
           title: strings.matchers,
           cell: (silence) => silence.matchers.map(matcherWords).join(strings.and),
@@ -88,12 +83,7 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
           title: strings.state,
           cell: (silence) => (isOver(silence) ? strings.expired : silence.active ? strings.active : strings.pending),
         },
-        {
-          title: strings.createdBy,
-          cell: (silence) => silence.created_by,
-          as: 'quiet',
-          by: { key: 'creator', value: (silence) => silence.created_by },
-        },
+        { title: strings.createdBy, as: 'quiet', by: { key: 'creator', value: (silence) => silence.created_by } },
       ]}
     />
   )
