@@ -52,290 +52,126 @@ const OF_BOTH: [&str; 10] = [
     "log_format",
 ];
 
+const fn setting(key: &'static str, value_name: &'static str) -> Setting {
+    Setting {
+        key,
+        value_name,
+        default: None,
+        help: "",
+        is_switch: false,
+    }
+}
+
+// A setting a row, and what it means below.
+#[rustfmt::skip]
 pub static SETTINGS: &[Setting] = &[
-    Setting {
-        key: "backend",
-        value_name: "URL",
-        default: None,
-        help: "URL of the backend, for example https://sinemora.example. Remembered from enrolment",
-        is_switch: false,
-    },
-    Setting {
-        key: "token",
-        value_name: "TOKEN",
-        default: None,
-        help: "One-time enrolment token (sme_…) from the page \"Add a VM\". Not needed once enrolled",
-        is_switch: false,
-    },
-    Setting {
-        key: "name",
-        value_name: "NAME",
-        default: Some("the host name"),
-        help: "Name of this VM in Sinemora",
-        is_switch: false,
-    },
-    Setting {
-        key: "zone_provider",
-        value_name: "PROVIDER",
-        default: Some("other"),
-        help: "Cloud provider of this VM's zone, for example aws, gcp, azure",
-        is_switch: false,
-    },
-    Setting {
-        key: "zone_region",
-        value_name: "REGION",
-        default: Some("default"),
-        help: "Region of this VM's zone, for example eu-west-1",
-        is_switch: false,
-    },
-    Setting {
-        key: "zone_name",
-        value_name: "ZONE",
-        default: Some("default"),
-        help: "Name of this VM's zone, for example eu-west-1a",
-        is_switch: false,
-    },
-    Setting {
-        key: "cloud_metadata",
-        value_name: "WHERE",
-        default: Some("auto"),
-        help: "Source of zone and instance type: auto (the address of AWS, Azure and GCP), off, or http://…",
-        is_switch: false,
-    },
-    Setting {
-        key: "listen_address",
-        value_name: "IP",
-        default: Some("the address that reaches the backend"),
-        help: "Address that sends and receives probe packets; :: for all, IPv6 and IPv4",
-        is_switch: false,
-    },
-    Setting {
-        key: "probe_address",
-        value_name: "IP",
-        default: Some("listen_address"),
-        help: "Address the other VMs send to, if it differs from listen_address (one-to-one NAT)",
-        is_switch: false,
-    },
-    Setting {
-        key: "event_port",
-        value_name: "PORT",
-        default: Some("319"),
-        help: "UDP port of event messages (IEEE 1588). Ports below 1024 need CAP_NET_BIND_SERVICE",
-        is_switch: false,
-    },
-    Setting {
-        key: "general_port",
-        value_name: "PORT",
-        default: Some("320"),
-        help: "UDP port of general messages (IEEE 1588)",
-        is_switch: false,
-    },
-    Setting {
-        key: "flow_port",
-        value_name: "PORT",
-        default: Some("0, any"),
-        help: "First UDP source port of the flows beyond the first, for meshes with several; the next flows use the next ports",
-        is_switch: false,
-    },
-    Setting {
-        key: "standard_clients",
-        value_name: "NETWORKS",
-        default: Some("none"),
-        help: "Addresses or networks, comma separated, whose standard PTP clients (ptpd, ptp4l) are served in addition \
-               to the peers of the plan, for example 10.0.0.0/24",
-        is_switch: false,
-    },
-    Setting {
-        key: "ptp_minor_version",
-        value_name: "NUMBER",
-        default: Some("1"),
-        help: "Minor version of PTP in sent messages, 0 or 1; some network cards and switches only know 0 (IEEE 1588-2008)",
-        is_switch: false,
-    },
-    Setting {
-        key: "max_packets_per_s",
-        value_name: "NUMBER",
-        default: Some("20000"),
-        help: "Most packets that the agent sends per second, whatever the plan says",
-        is_switch: false,
-    },
-    Setting {
-        key: "max_peers",
-        value_name: "NUMBER",
-        default: Some("2000"),
-        help: "Most peers of all meshes together, whatever the plan says; meshes are at most a quarter of it",
-        is_switch: false,
-    },
-    Setting {
-        key: "max_peers_per_address",
-        value_name: "NUMBER",
-        default: Some("16"),
-        help: "Most peers of one address, whatever the plan says",
-        is_switch: false,
-    },
-    Setting {
-        key: "probe_ports",
-        value_name: "PORTS",
-        default: Some("319-320,1024-65535"),
-        help: "UDP ports that the agent sends to, whatever the plan says: ports and ranges, comma separated",
-        is_switch: false,
-    },
-    Setting {
-        key: "hardware_clock",
-        value_name: "DEVICE",
-        default: Some("auto"),
-        help: "Hardware clock for peers that have one of the same clock domain: auto, off, or a device such as \
-               /dev/ptp0",
-        is_switch: false,
-    },
-    Setting {
-        key: "hardware_clock_error",
-        value_name: "TIME",
-        default: Some("as its driver says"),
-        help: "Error bound of that clock, for example 20us; a clock without a known bound is not used",
-        is_switch: false,
-    },
-    Setting {
-        key: "hardware_timestamps",
-        value_name: "USE",
-        default: Some("auto"),
-        help: "Timestamps of the network card: auto (where it takes them already), set (switch them on while the agent \
-               runs; needs CAP_NET_ADMIN), or off",
-        is_switch: false,
-    },
-    Setting {
-        key: "traffic_counters",
-        value_name: "INTERFACE",
-        default: Some("auto"),
-        help: "Network interface whose bytes and packets are counted and reported: auto (that of the address of probes), \
-               off, or a name such as eth0. Totals only, nothing of a packet",
-        is_switch: false,
-    },
-    Setting {
-        key: "tcp_connections",
-        value_name: "BOOL",
-        default: Some("false"),
-        help: "Report how often TCP connections of this VM wait for a retransmission timeout, by peer VM, from the \
-               kernel's socket diagnostics. No addresses, no ports, nothing of their contents",
-        is_switch: false,
-    },
-    Setting {
-        key: "state_dir",
-        value_name: "DIR",
-        default: Some("/var/lib/sinemora-agent"),
-        help: "Folder of the identity, the last plan and reports not yet sent; one agent per folder",
-        is_switch: false,
-    },
-    Setting {
-        key: "spool_cap",
-        value_name: "SIZE",
-        default: Some("256MiB"),
-        help: "Disk space for reports not yet sent; beyond it the agent drops and counts the oldest",
-        is_switch: false,
-    },
-    Setting {
-        key: "artifacts",
-        value_name: "BOOL",
-        default: Some("false"),
-        help: "Fetch artifacts of the tenant, and serve their blocks to the agents of the mesh, where the mesh has them \
-               switched on",
-        is_switch: true,
-    },
-    Setting {
-        key: "artifacts_port",
-        value_name: "PORT",
-        default: Some("8421"),
-        help: "TCP port at which blocks of artifacts are served to other agents",
-        is_switch: false,
-    },
-    Setting {
-        key: "bulk_sender",
-        value_name: "BOOL",
-        default: Some("false"),
-        help: "Send bytes to, and receive them from, the agents of the mesh that have it too, when an editor compares \
-               transports or runs planned transfers",
-        is_switch: true,
-    },
-    Setting {
-        key: "bulk_port",
-        value_name: "PORT",
-        default: Some("8422"),
-        help: "TCP port at which the bulk sender receives; closed while it has no order",
-        is_switch: false,
-    },
-    Setting {
-        key: "bulk_max_size",
-        value_name: "SIZE",
-        default: Some("1GiB"),
-        help: "Largest size that the bulk sender sends, or receives, in one order",
-        is_switch: false,
-    },
-    Setting {
-        key: "bulk_max_mbit",
-        value_name: "MBIT",
-        default: Some("1000"),
-        help: "Highest rate of the bulk sender in each direction, Mbit/s: 1 to 100000",
-        is_switch: false,
-    },
-    Setting {
-        key: "bulk_max_s",
-        value_name: "SECONDS",
-        default: Some("120"),
-        help: "Longest time of an order of the bulk sender: 1 to 600",
-        is_switch: false,
-    },
-    Setting {
-        key: "metrics_listen",
-        value_name: "ADDRESS",
-        default: Some("off"),
-        help: "Address of /metrics and /healthz: IP:PORT such as 127.0.0.1:9319, or off: the agent then opens no TCP port",
-        is_switch: false,
-    },
-    Setting {
-        key: "ca_file",
-        value_name: "FILE",
-        default: None,
-        help: "PEM file of certificate authorities to trust in addition to the system's",
-        is_switch: false,
-    },
-    Setting {
-        key: "ca_only",
-        value_name: "BOOL",
-        default: Some("false"),
-        help: "Trust only ca_file, not the system's authorities: pins the backend's certificate",
-        is_switch: true,
-    },
-    Setting {
-        key: "ca_pin",
-        value_name: "PIN",
-        default: None,
-        help: "Trust only the backend with this public key (sha256//…), whoever signed its certificate; ca_file is then not used",
-        is_switch: false,
-    },
-    Setting {
-        key: "insecure_http",
-        value_name: "BOOL",
-        default: Some("false"),
-        help: "Allow http:// to a backend on another machine: credential and reports are then not encrypted",
-        is_switch: true,
-    },
-    Setting {
-        key: "log_level",
-        value_name: "LEVEL",
-        default: Some("info"),
-        help: "error, warn, info, debug or trace",
-        is_switch: false,
-    },
-    Setting {
-        key: "log_format",
-        value_name: "FORMAT",
-        default: Some("text"),
-        help: "text for people, json for machines; written to standard error",
-        is_switch: false,
-    },
+    setting("backend", "URL")
+        .help("URL of the backend, for example https://sinemora.example. Remembered from enrolment"),
+    setting("token", "TOKEN")
+        .help("One-time enrolment token (sme_…) from the page \"Add a VM\". Not needed once enrolled"),
+    setting("name", "NAME").or("the host name")
+        .help("Name of this VM in Sinemora"),
+    setting("zone_provider", "PROVIDER").or("other")
+        .help("Cloud provider of this VM's zone, for example aws, gcp, azure"),
+    setting("zone_region", "REGION").or("default")
+        .help("Region of this VM's zone, for example eu-west-1"),
+    setting("zone_name", "ZONE").or("default")
+        .help("Name of this VM's zone, for example eu-west-1a"),
+    setting("cloud_metadata", "WHERE").or("auto")
+        .help("Source of zone and instance type: auto (the address of AWS, Azure and GCP), off, or http://…"),
+    setting("listen_address", "IP").or("the address that reaches the backend")
+        .help("Address that sends and receives probe packets; :: for all, IPv6 and IPv4"),
+    setting("probe_address", "IP").or("listen_address")
+        .help("Address the other VMs send to, if it differs from listen_address (one-to-one NAT)"),
+    setting("event_port", "PORT").or("319")
+        .help("UDP port of event messages (IEEE 1588). Ports below 1024 need CAP_NET_BIND_SERVICE"),
+    setting("general_port", "PORT").or("320")
+        .help("UDP port of general messages (IEEE 1588)"),
+    setting("flow_port", "PORT").or("0, any")
+        .help("First UDP source port of the flows beyond the first, for meshes with several; the next flows use the \
+               next ports"),
+    setting("standard_clients", "NETWORKS").or("none")
+        .help("Addresses or networks, comma separated, whose standard PTP clients (ptpd, ptp4l) are served in \
+               addition to the peers of the plan, for example 10.0.0.0/24"),
+    setting("ptp_minor_version", "NUMBER").or("1")
+        .help("Minor version of PTP in sent messages, 0 or 1; some network cards and switches only know 0 (IEEE \
+               1588-2008)"),
+    setting("max_packets_per_s", "NUMBER").or("20000")
+        .help("Most packets that the agent sends per second, whatever the plan says"),
+    setting("max_peers", "NUMBER").or("2000")
+        .help("Most peers of all meshes together, whatever the plan says; meshes are at most a quarter of it"),
+    setting("max_peers_per_address", "NUMBER").or("16")
+        .help("Most peers of one address, whatever the plan says"),
+    setting("probe_ports", "PORTS").or("319-320,1024-65535")
+        .help("UDP ports that the agent sends to, whatever the plan says: ports and ranges, comma separated"),
+    setting("hardware_clock", "DEVICE").or("auto")
+        .help("Hardware clock for peers that have one of the same clock domain: auto, off, or a device such as \
+               /dev/ptp0"),
+    setting("hardware_clock_error", "TIME").or("as its driver says")
+        .help("Error bound of that clock, for example 20us; a clock without a known bound is not used"),
+    setting("hardware_timestamps", "USE").or("auto")
+        .help("Timestamps of the network card: auto (where it takes them already), set (switch them on while the \
+               agent runs; needs CAP_NET_ADMIN), or off"),
+    setting("traffic_counters", "INTERFACE").or("auto")
+        .help("Network interface whose bytes and packets are counted and reported: auto (that of the address of \
+               probes), off, or a name such as eth0. Totals only, nothing of a packet"),
+    setting("tcp_connections", "BOOL").or("false")
+        .help("Report how often TCP connections of this VM wait for a retransmission timeout, by peer VM, from the \
+               kernel's socket diagnostics. No addresses, no ports, nothing of their contents"),
+    setting("state_dir", "DIR").or("/var/lib/sinemora-agent")
+        .help("Folder of the identity, the last plan and reports not yet sent; one agent per folder"),
+    setting("spool_cap", "SIZE").or("256MiB")
+        .help("Disk space for reports not yet sent; beyond it the agent drops and counts the oldest"),
+    setting("artifacts", "BOOL").or("false").switch()
+        .help("Fetch artifacts of the tenant, and serve their blocks to the agents of the mesh, where the mesh has \
+               them switched on"),
+    setting("artifacts_port", "PORT").or("8421")
+        .help("TCP port at which blocks of artifacts are served to other agents"),
+    setting("bulk_sender", "BOOL").or("false").switch()
+        .help("Send bytes to, and receive them from, the agents of the mesh that have it too, when an editor compares \
+               transports or runs planned transfers"),
+    setting("bulk_port", "PORT").or("8422")
+        .help("TCP port at which the bulk sender receives; closed while it has no order"),
+    setting("bulk_max_size", "SIZE").or("1GiB")
+        .help("Largest size that the bulk sender sends, or receives, in one order"),
+    setting("bulk_max_mbit", "MBIT").or("1000")
+        .help("Highest rate of the bulk sender in each direction, Mbit/s: 1 to 100000"),
+    setting("bulk_max_s", "SECONDS").or("120")
+        .help("Longest time of an order of the bulk sender: 1 to 600"),
+    setting("metrics_listen", "ADDRESS").or("off")
+        .help("Address of /metrics and /healthz: IP:PORT such as 127.0.0.1:9319, or off: the agent then opens no TCP \
+               port"),
+    setting("ca_file", "FILE")
+        .help("PEM file of certificate authorities to trust in addition to the system's"),
+    setting("ca_only", "BOOL").or("false").switch()
+        .help("Trust only ca_file, not the system's authorities: pins the backend's certificate"),
+    setting("ca_pin", "PIN")
+        .help("Trust only the backend with this public key (sha256//…), whoever signed its certificate; ca_file is \
+               then not used"),
+    setting("insecure_http", "BOOL").or("false").switch()
+        .help("Allow http:// to a backend on another machine: credential and reports are then not encrypted"),
+    setting("log_level", "LEVEL").or("info")
+        .help("error, warn, info, debug or trace"),
+    setting("log_format", "FORMAT").or("text")
+        .help("text for people, json for machines; written to standard error"),
 ];
 
 impl Setting {
+    const fn or(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    const fn switch(mut self) -> Self {
+        self.is_switch = true;
+        self
+    }
+
+    const fn help(mut self, help: &'static str) -> Self {
+        self.help = help;
+        self
+    }
+
     /// Return whether the program follows this setting.
     pub fn is_of(&self, program: Program) -> bool {
         let of_transfer = OF_TRANSFER.contains(&self.key);
