@@ -10,209 +10,78 @@ use crate::plan::BackendClock;
 /// Write the metrics in the text format of Prometheus, version 0.0.4.
 pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
     let of = |counter: &AtomicU64| counter.load(Relaxed);
+    #[rustfmt::skip]
     let counters = [
-        ("packets_sent", "PTP packets sent", of(&c.packets_sent)),
-        (
-            "packets_received",
-            "PTP packets received",
-            of(&c.packets_received),
-        ),
-        (
-            "packets_rejected",
-            "Packets from unknown addresses, or not readable",
-            of(&c.packets_rejected),
-        ),
-        (
-            "transmit_stamps_missing",
-            "Packets sent without a transmit timestamp",
-            of(&c.transmit_stamps_missing),
-        ),
-        (
-            "receive_queue_overflows",
-            "Packets this machine dropped after they had arrived",
-            of(&c.receive_queue_overflows),
-        ),
-        (
-            "exchanges_completed",
-            "Exchanges with all four timestamps",
-            of(&c.exchanges_completed),
-        ),
-        (
-            "exchanges_lost",
-            "Exchanges abandoned at their loss deadline",
-            of(&c.exchanges_lost),
-        ),
-        (
-            "responses_late",
-            "Answers after the loss deadline",
-            of(&c.responses_late),
-        ),
-        ("duplicates", "Repeated packets", of(&c.duplicates)),
-        (
-            "requests_left_out",
-            "Requests of the plan that this agent did not send",
-            of(&c.requests_left_out),
-        ),
-        (
-            "requests_shed",
-            "Requests not sent or not answered, to keep the packet limit",
-            of(&c.requests_shed),
-        ),
-        (
-            "windows_closed",
-            "Windows passed to reporting",
-            of(&c.windows_closed),
-        ),
-        (
-            "reports_sent",
-            "Reports acknowledged, by the backend or by a gateway",
-            of(&c.reports_sent),
-        ),
-        (
-            "reports_queued",
-            "Of these, reports that a gateway had queued on its disk",
-            of(&c.reports_queued),
-        ),
-        (
-            "reports_dropped",
-            "Reports dropped because the spool was full",
-            of(&c.reports_dropped),
-        ),
-        (
-            "reports_refused",
-            "Reports the backend refused, kept in refused/",
-            of(&c.reports_refused),
-        ),
-        (
-            "upload_failures",
-            "Attempts to send reports or events that failed",
-            of(&c.upload_failures),
-        ),
-        (
-            "plan_failures",
-            "Attempts to fetch the plan that failed",
-            of(&c.plan_failures),
-        ),
-        (
-            "events_dropped",
-            "Events dropped because the queue was full",
-            c.events.dropped(),
-        ),
+        ("packets_sent", of(&c.packets_sent), "PTP packets sent"),
+        ("packets_received", of(&c.packets_received), "PTP packets received"),
+        ("packets_rejected", of(&c.packets_rejected), "Packets from unknown addresses, or not readable"),
+        ("transmit_stamps_missing", of(&c.transmit_stamps_missing), "Packets sent without a transmit timestamp"),
+        ("receive_queue_overflows", of(&c.receive_queue_overflows),
+            "Packets this machine dropped after they had arrived"),
+        ("exchanges_completed", of(&c.exchanges_completed), "Exchanges with all four timestamps"),
+        ("exchanges_lost", of(&c.exchanges_lost), "Exchanges abandoned at their loss deadline"),
+        ("responses_late", of(&c.responses_late), "Answers after the loss deadline"),
+        ("duplicates", of(&c.duplicates), "Repeated packets"),
+        ("requests_left_out", of(&c.requests_left_out), "Requests of the plan that this agent did not send"),
+        ("requests_shed", of(&c.requests_shed), "Requests not sent or not answered, to keep the packet limit"),
+        ("windows_closed", of(&c.windows_closed), "Windows passed to reporting"),
+        ("reports_sent", of(&c.reports_sent), "Reports acknowledged, by the backend or by a gateway"),
+        ("reports_queued", of(&c.reports_queued), "Of these, reports that a gateway had queued on its disk"),
+        ("reports_dropped", of(&c.reports_dropped), "Reports dropped because the spool was full"),
+        ("reports_refused", of(&c.reports_refused), "Reports the backend refused, kept in refused/"),
+        ("upload_failures", of(&c.upload_failures), "Attempts to send reports or events that failed"),
+        ("plan_failures", of(&c.plan_failures), "Attempts to fetch the plan that failed"),
+        ("events_dropped", c.events.dropped(), "Events dropped because the queue was full"),
     ];
+    #[rustfmt::skip]
     let gauges = [
-        ("peers", "Peers of the plan in force", of(&c.peers)),
-        (
-            "packets_per_s_cap",
-            "Packet limit of the plan per second; 0 is no plan",
-            of(&c.packets_per_s_cap),
-        ),
-        (
-            "packets_per_s_allowed",
-            "Packet limit in force per second; below the cap while the agent exceeds its processor or memory limit",
-            of(&c.packets_per_s_allowed),
-        ),
-        (
-            "cpu_percent_cap",
-            "Processor time limit, percent of one processor; 0 is no limit",
-            of(&c.cpu_percent_cap),
-        ),
-        ("memory_bytes", "Memory in use", of(&c.memory_bytes)),
-        (
-            "memory_bytes_cap",
-            "Memory limit; 0 is no limit",
-            of(&c.memory_mib_cap) << 20,
-        ),
-        (
-            "spool_bytes",
-            "Bytes of reports that wait to be sent",
-            of(&c.spool_bytes),
-        ),
-        (
-            "spool_reports",
-            "Reports that wait to be sent",
-            of(&c.spool_reports),
-        ),
-        (
-            "last_report_timestamp_seconds",
-            "Last acknowledged report, Unix time; 0 is never",
-            of(&c.last_report_at_s),
-        ),
-        (
-            "last_plan_timestamp_seconds",
-            "Last answer about the plan, Unix time; 0 is never",
-            of(&c.last_plan_at_s),
-        ),
-        (
-            "credential_refused",
-            "1 while the backend refuses the credential",
-            c.credential_refused.load(Relaxed).into(),
-        ),
+        ("peers", of(&c.peers), "Peers of the plan in force"),
+        ("packets_per_s_cap", of(&c.packets_per_s_cap), "Packet limit of the plan per second; 0 is no plan"),
+        ("packets_per_s_allowed", of(&c.packets_per_s_allowed),
+            "Packet limit in force per second; below the cap while the agent exceeds its processor or memory limit"),
+        ("cpu_percent_cap", of(&c.cpu_percent_cap), "Processor time limit, percent of one processor; 0 is no limit"),
+        ("memory_bytes", of(&c.memory_bytes), "Memory in use"),
+        ("memory_bytes_cap", of(&c.memory_mib_cap) << 20, "Memory limit; 0 is no limit"),
+        ("spool_bytes", of(&c.spool_bytes), "Bytes of reports that wait to be sent"),
+        ("spool_reports", of(&c.spool_reports), "Reports that wait to be sent"),
+        ("last_report_timestamp_seconds", of(&c.last_report_at_s), "Last acknowledged report, Unix time; 0 is never"),
+        ("last_plan_timestamp_seconds", of(&c.last_plan_at_s), "Last answer about the plan, Unix time; 0 is never"),
+        ("credential_refused", c.credential_refused.load(Relaxed).into(), "1 while the backend refuses the credential"),
+    ];
+    let seconds = |ns: u64| (ns > 0).then_some(ns as f64 / 1e9);
+    let lead_s = backend_clock
+        .is_known()
+        .then(|| backend_clock.lead_ns() as f64 / 1e9);
+    let window_error_s = backend_clock.error_ns().map(|ns| ns as f64 / 1e9);
+    #[rustfmt::skip]
+    let known = [
+        ("cpu_percent", Some(of(&c.cpu_millipercent) as f64 / 1e3),
+            "Processor time of the last seconds, percent of one processor"),
+        ("hardware_clock_error_seconds", seconds(of(&c.hardware_error_ns)), "Error bound of the hardware clock in use"),
+        ("card_clock_error_seconds", seconds(of(&c.card_error_ns)),
+            "Error bound of the conversion of the network card's timestamps"),
+        ("backend_clock_offset_seconds", lead_s, "Backend clock minus this machine's"),
+        ("window_time_error_seconds", window_error_s,
+            "Bound on the difference between the time of windows and the backend's clock"),
     ];
     let mut text = String::with_capacity(4096);
-    for (name, help, value) in counters {
+    for (name, value, help) in counters {
         metric(
             &mut text,
             "counter",
             &format!("{name}_total"),
-            help,
             "",
             value,
+            help,
         );
     }
-    for (name, help, value) in gauges {
-        metric(&mut text, "gauge", name, help, "", value);
+    for (name, value, help) in gauges {
+        metric(&mut text, "gauge", name, "", value, help);
     }
-    let cpu_percent = of(&c.cpu_millipercent) as f64 / 1e3;
-    metric(
-        &mut text,
-        "gauge",
-        "cpu_percent",
-        "Processor time of the last seconds, percent of one processor",
-        "",
-        cpu_percent,
-    );
-    let hardware_error_ns = of(&c.hardware_error_ns);
-    if hardware_error_ns > 0 {
-        metric(
-            &mut text,
-            "gauge",
-            "hardware_clock_error_seconds",
-            "Error bound of the hardware clock in use",
-            "",
-            hardware_error_ns as f64 / 1e9,
-        );
-    }
-    let card_error_ns = of(&c.card_error_ns);
-    if card_error_ns > 0 {
-        metric(
-            &mut text,
-            "gauge",
-            "card_clock_error_seconds",
-            "Error bound of the conversion of the network card's timestamps",
-            "",
-            card_error_ns as f64 / 1e9,
-        );
-    }
-    if backend_clock.is_known() {
-        let offset_s = backend_clock.lead_ns() as f64 / 1e9;
-        metric(
-            &mut text,
-            "gauge",
-            "backend_clock_offset_seconds",
-            "Backend clock minus this machine's",
-            "",
-            offset_s,
-        );
-    }
-    if let Some(error_ns) = backend_clock.error_ns() {
-        metric(
-            &mut text,
-            "gauge",
-            "window_time_error_seconds",
-            "Bound on the difference between the time of windows and the backend's clock",
-            "",
-            error_ns as f64 / 1e9,
-        );
+    for (name, value, help) in known {
+        if let Some(value) = value {
+            metric(&mut text, "gauge", name, "", value, help);
+        }
     }
     let labels = format!(
         "{{version=\"{}\",timestamp_source=\"{}\",clock_source=\"{}\"}}",
@@ -224,9 +93,9 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         &mut text,
         "gauge",
         "info",
-        "Version and sources of time",
         &labels,
         1,
+        "Version and sources of time",
     );
     text
 }
@@ -235,9 +104,9 @@ fn metric(
     text: &mut String,
     kind: &str,
     name: &str,
-    help: &str,
     labels: &str,
     value: impl std::fmt::Display,
+    help: &str,
 ) {
     // Writing to a String cannot fail.
     let _ = write!(
