@@ -2,7 +2,8 @@
 
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useAction } from './action'
-import { everyItem, get, post, remove } from './client'
+import { get, post, remove } from './client'
+import { listing, reading } from './query'
 import type { Factor, Scope, Session } from './types'
 
 /** Return the session of this browser; null without a session. */
@@ -21,15 +22,9 @@ export function useEdits(): boolean {
   return session != null && session.role !== 'viewer'
 }
 
-export const aboutQuery = queryOptions({
-  queryKey: ['about'],
-  queryFn: () => get('/v1/about'),
-})
+export const aboutQuery = reading(['about'], '/v1/about')
 
-export const apiKeysQuery = queryOptions({
-  queryKey: ['api-keys'],
-  queryFn: () => everyItem('/v1/api-keys'),
-})
+export const apiKeysQuery = listing(['api-keys'], '/v1/api-keys')
 
 /** The OpenID provider of the installation; its name is null without one. */
 export const providerQuery = queryOptions({

@@ -1,24 +1,15 @@
 /** The account of the signed-in person: password, browser sessions, second factors, and the rule of the tenant. */
 
-import { queryOptions } from '@tanstack/react-query'
 import { sessionQuery } from './access'
 import { useAction } from './action'
-import { everyItem, get, patch, post, put, remove } from './client'
+import { patch, post, put, remove } from './client'
+import { listing, reading } from './query'
 
-export const accountQuery = queryOptions({
-  queryKey: ['account'],
-  queryFn: () => get('/v1/account'),
-})
+export const accountQuery = reading(['account'], '/v1/account')
 
-export const browserSessionsQuery = queryOptions({
-  queryKey: ['account', 'sessions'],
-  queryFn: () => everyItem('/v1/account/sessions'),
-})
+export const browserSessionsQuery = listing(['account', 'sessions'], '/v1/account/sessions')
 
-export const policyQuery = queryOptions({
-  queryKey: ['sign-in-policy'],
-  queryFn: () => get('/v1/sign-in-policy'),
-})
+export const policyQuery = reading(['sign-in-policy'], '/v1/sign-in-policy')
 
 // A changed second factor can open the rest of the product to this session.
 const ACCOUNT = [accountQuery.queryKey, sessionQuery.queryKey]

@@ -3,7 +3,8 @@
 import { keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
 import { Problem } from '~/lib/problem'
 import { useAction } from './action'
-import { everyItem, get, post, put, remove } from './client'
+import { get, post, put, remove } from './client'
+import { listing, reading } from './query'
 import type {
   ComputeMixQuestion,
   Fairness,
@@ -33,15 +34,9 @@ export const providerPricesQuery = (question: ProviderPriceQuestion) =>
     retry: false,
   })
 
-export const priceListsQuery = queryOptions({
-  queryKey: ['price-lists'],
-  queryFn: () => everyItem('/v1/price-lists'),
-})
+export const priceListsQuery = listing(['price-lists'], '/v1/price-lists')
 
-export const priceListSamplesQuery = queryOptions({
-  queryKey: ['price-list-samples'],
-  queryFn: () => get('/v1/price-list-samples'),
-})
+export const priceListSamplesQuery = reading(['price-list-samples'], '/v1/price-list-samples')
 
 export const useImportPriceList = () =>
   useAction((body: PriceListInput, key) => post('/v1/price-lists', { body, key }), [['price-lists'], ['advisors']])
@@ -120,10 +115,7 @@ export const transferPlanQuery = (question: TransferQuestion) =>
 
 /** Shapes of what the VMs of a mesh sent in the last hour. */
 export const trafficShapesQuery = (meshId: string) =>
-  queryOptions({
-    queryKey: ['advisors', 'traffic-shapes', meshId],
-    queryFn: () => get('/v1/meshes/{mesh_id}/traffic-shapes', { path: { mesh_id: meshId } }),
-  })
+  reading(['advisors', 'traffic-shapes', meshId], '/v1/meshes/{mesh_id}/traffic-shapes', { path: { mesh_id: meshId } })
 
 /** `file` is the name of the file of the bursts, which are too long for a key. */
 
@@ -164,7 +156,6 @@ export const connectionTimeoutsQuery = (mesh: string) =>
   })
 
 export const tailsQuery = (mesh: string) =>
-  queryOptions({
-    queryKey: ['meshes', mesh, 'retransmission-tails'],
-    queryFn: () => get('/v1/meshes/{mesh_id}/retransmission-tails', { path: { mesh_id: mesh } }),
+  reading(['meshes', mesh, 'retransmission-tails'], '/v1/meshes/{mesh_id}/retransmission-tails', {
+    path: { mesh_id: mesh },
   })

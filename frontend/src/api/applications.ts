@@ -2,19 +2,16 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, everyItem, get, patch, post, remove } from './client'
+import { client, get, patch, post, remove } from './client'
 import { responseOrOutput } from './jobs'
+import { listing, reading } from './query'
 import type { Application, ApplicationUpdate, Options } from './types'
 
-export const applicationsQuery = queryOptions({
-  queryKey: ['applications'],
-  queryFn: () => everyItem('/v1/applications'),
-})
+export const applicationsQuery = listing(['applications'], '/v1/applications')
 
 export const applicationQuery = (applicationId: string) =>
-  queryOptions({
-    queryKey: ['applications', applicationId, 'application'],
-    queryFn: () => get('/v1/applications/{application_id}', { path: { application_id: applicationId } }),
+  reading(['applications', applicationId, 'application'], '/v1/applications/{application_id}', {
+    path: { application_id: applicationId },
   })
 
 /** The account of an application's contract; it changes with its terms. */
@@ -28,10 +25,7 @@ export const contractQuery = ({ id, kept_share, version }: Application) =>
 
 /** The accounts of all contracts over a month, or the last thirty days. */
 export const contractsQuery = (month?: string) =>
-  queryOptions({
-    queryKey: ['applications', 'contracts', month],
-    queryFn: () => get('/v1/contracts', { query: month ? { month } : {} }),
-  })
+  reading(['applications', 'contracts', month], '/v1/contracts', { query: month ? { month } : {} })
 
 /** The performance of an application under the newest round trips, refetched as they change. */
 export const performanceQuery = (applicationId: string) =>

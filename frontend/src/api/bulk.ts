@@ -3,6 +3,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
 import { get, post } from './client'
+import { reading } from './query'
 import type { TransferRunInput, TransportTrialInput } from './types'
 
 const RUNNING_MS = 1000
@@ -12,10 +13,7 @@ const SETTLING_MS = 5000
 const OVER = ['completed', 'stopped', 'failed']
 
 export const bulkSendersQuery = (meshId: string) =>
-  queryOptions({
-    queryKey: ['meshes', meshId, 'bulk-senders'],
-    queryFn: () => get('/v1/meshes/{mesh_id}/bulk-senders', { path: { mesh_id: meshId } }),
-  })
+  reading(['meshes', meshId, 'bulk-senders'], '/v1/meshes/{mesh_id}/bulk-senders', { path: { mesh_id: meshId } })
 
 /** The newest runs of a mesh, again and again while one is not over. */
 export const bulkRunsQuery = (meshId: string) =>

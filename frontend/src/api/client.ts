@@ -82,7 +82,7 @@ export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; respo
 }
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
-type Url<M extends Method> = ClientPathsWithMethod<typeof client, M>
+export type Url<M extends Method> = ClientPathsWithMethod<typeof client, M>
 type Operation<U extends keyof paths, M extends Method> = NonNullable<paths[U][M]>
 
 /** What a request may name: its parameters, its body and the headers of a change. */
@@ -101,6 +101,9 @@ type Asked<O> = Pick<
   }
 
 type Arguments<O> = object extends Asked<O> ? [asked?: Asked<O>] : [asked: Asked<O>]
+
+/** Parameters of a GET. */
+export type Reading<U extends Url<'get'>> = Arguments<Operation<U, 'get'>>
 
 type Answer<U extends keyof paths, M extends Method> =
   FetchResponse<Operation<U, M>, object, 'application/json'> extends infer R

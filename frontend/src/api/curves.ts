@@ -3,12 +3,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity } from '~/lib/dimensions'
 import { useAction } from './action'
-import { everyItem, get, patch, post, remove, tagged } from './client'
+import { get, patch, post, remove, tagged } from './client'
+import { listing } from './query'
 
-export const curvesQuery = queryOptions({
-  queryKey: ['curves'],
-  queryFn: () => everyItem('/v1/curves'),
-})
+export const curvesQuery = listing(['curves'], '/v1/curves')
 
 const numbered = (number: number | undefined) => (number ? { number } : {})
 
@@ -27,10 +25,7 @@ export const curveQuery = (curveId: string, number?: number) =>
   })
 
 export const curveVersionsQuery = (curveId: string) =>
-  queryOptions({
-    queryKey: ['curves', curveId, 'versions'],
-    queryFn: () => everyItem('/v1/curves/{curve_id}/versions', { path: { curve_id: curveId } }),
-  })
+  listing(['curves', curveId, 'versions'], '/v1/curves/{curve_id}/versions', { path: { curve_id: curveId } })
 
 export const curvePointsQuery = (curveId: string, number: number, stepUs: number) =>
   queryOptions({

@@ -2,7 +2,8 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { everyItem, get, post, remove } from './client'
+import { get, post, remove } from './client'
+import { listing } from './query'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -20,10 +21,7 @@ export const embedQuery = queryOptions({
   refetchIntervalInBackground: true,
 })
 
-export const embedLinksQuery = queryOptions({
-  queryKey: ['embed-links'],
-  queryFn: () => everyItem('/v1/embed-links'),
-})
+export const embedLinksQuery = listing(['embed-links'], '/v1/embed-links')
 
 const STALE = [['embed-links']]
 

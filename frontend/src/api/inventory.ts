@@ -6,17 +6,12 @@ import { Problem } from '~/lib/problem'
 import { isMoving, rangeOf, type Span, type TimeRange, type TimeSearch } from '~/lib/spans'
 import { useAction } from './action'
 import { everyItem, get, patch, post, put, remove } from './client'
-import type { CapacityInput, TokenBucketInput, VmUpdate } from './types'
+import { listing, reading } from './query'
+import type { CapacityInput, TokenBucketInput, VmClocks, VmHostWaits, VmTraffic, VmUpdate } from './types'
 
-export const zonesQuery = queryOptions({
-  queryKey: ['zones'],
-  queryFn: () => everyItem('/v1/zones'),
-})
+export const zonesQuery = listing(['zones'], '/v1/zones')
 
-export const vmsQuery = queryOptions({
-  queryKey: ['vms'],
-  queryFn: () => everyItem('/v1/vms'),
-})
+export const vmsQuery = listing(['vms'], '/v1/vms')
 
 /** The first page of the list: shown until all are loaded. */
 export const firstVmsQuery = queryOptions({
@@ -24,21 +19,11 @@ export const firstVmsQuery = queryOptions({
   queryFn: async () => (await get('/v1/vms', { query: { limit: PAGE_ROWS } })).items,
 })
 
-export const revokedAgentsQuery = queryOptions({
-  queryKey: ['agents', 'revoked'],
-  queryFn: () => everyItem('/v1/agents', { query: { revoked: true } }),
-})
+export const revokedAgentsQuery = listing(['agents', 'revoked'], '/v1/agents', { query: { revoked: true } })
 
-export const agentsQuery = queryOptions({
-  queryKey: ['agents'],
-  queryFn: () => everyItem('/v1/agents'),
-})
+export const agentsQuery = listing(['agents'], '/v1/agents')
 
-export const vmQuery = (vmId: string) =>
-  queryOptions({
-    queryKey: ['vms', vmId],
-    queryFn: () => get('/v1/vms/{vm_id}', { path: { vm_id: vmId } }),
-  })
+export const vmQuery = (vmId: string) => reading(['vms', vmId], '/v1/vms/{vm_id}', { path: { vm_id: vmId } })
 
 /** The paths from and to a VM in each of its meshes, worst first. */
 export const vmPathsQuery = (vmId: string) =>
@@ -54,60 +39,34 @@ export const VM_SPAN = '1h'
 /** Return the range of a VM's page. */
 export const vmRange = (time: TimeSearch): TimeRange => rangeOf(time, VM_SPAN)
 
+/** Return queries of a VM over time; of a time that moves, newer data are read every `everyMs`. */
+const vmHistory =
+  <T extends object>(url: `/v1/vms/{vm_id}/${'clock-errors' | 'traffic' | 'host-waits'}`, everyMs: number) =>
+  (vmId: string, { versus: _, ...time }: TimeSearch, span: Span = VM_SPAN) =>
+    queryOptions({
+      queryKey: ['vms', vmId, url, time, span],
+      queryFn: async () => {
+        const range = rangeOf(time, span)
+        const query = { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) }
+        const history = (await get(url, { path: { vm_id: vmId }, query })) as unknown as T
+        return { ...history, range }
+      },
+      refetchInterval: isMoving(time) ? everyMs : false,
+      placeholderData: keepPreviousData,
+    })
+
 /** The clock errors of a VM over time in each of its meshes. */
-export const vmClocksQuery = (vmId: string, { versus: _, ...time }: TimeSearch) =>
-  queryOptions({
-    queryKey: ['vms', vmId, 'clock-errors', time],
-    queryFn: async () => {
-      const range = vmRange(time)
-      const clocks = await get('/v1/vms/{vm_id}/clock-errors', {
-        path: { vm_id: vmId },
-        query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
-      })
-      return { ...clocks, range }
-    },
-    refetchInterval: isMoving(time) ? 30_000 : false,
-    placeholderData: keepPreviousData,
-  })
+export const vmClocksQuery = vmHistory<VmClocks>('/v1/vms/{vm_id}/clock-errors', 30_000)
 
 /** The traffic of a VM over time, by the counters of its agent. */
-export const vmTrafficQuery = (vmId: string, { versus: _, ...time }: TimeSearch) =>
-  queryOptions({
-    queryKey: ['vms', vmId, 'traffic', time],
-    queryFn: async () => {
-      const range = vmRange(time)
-      const traffic = await get('/v1/vms/{vm_id}/traffic', {
-        path: { vm_id: vmId },
-        query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
-      })
-      return { ...traffic, range }
-    },
-    refetchInterval: isMoving(time) ? 10_000 : false,
-    placeholderData: keepPreviousData,
-  })
+export const vmTrafficQuery = vmHistory<VmTraffic>('/v1/vms/{vm_id}/traffic', 10_000)
 
 /** The waits on a VM itself over time, by the timestamps and counters of its agent. `span` is that of a page without one. */
-export const vmHostWaitsQuery = (vmId: string, { versus: _, ...time }: TimeSearch, span: Span = VM_SPAN) =>
-  queryOptions({
-    queryKey: ['vms', vmId, 'host-waits', time, span],
-    queryFn: async () => {
-      const range = rangeOf(time, span)
-      const waits = await get('/v1/vms/{vm_id}/host-waits', {
-        path: { vm_id: vmId },
-        query: { from: range.from, ...(isMoving(time) ? {} : { to: range.to }) },
-      })
-      return { ...waits, range }
-    },
-    refetchInterval: isMoving(time) ? 10_000 : false,
-    placeholderData: keepPreviousData,
-  })
+export const vmHostWaitsQuery = vmHistory<VmHostWaits>('/v1/vms/{vm_id}/host-waits', 10_000)
 
 /** The capacity of a VM: what recommendations may place on it. */
 export const capacityQuery = (vmId: string) =>
-  queryOptions({
-    queryKey: ['vms', vmId, 'capacity'],
-    queryFn: () => get('/v1/vms/{vm_id}/capacity', { path: { vm_id: vmId } }),
-  })
+  reading(['vms', vmId, 'capacity'], '/v1/vms/{vm_id}/capacity', { path: { vm_id: vmId } })
 
 export const useUpdateCapacity = (vmId: string) =>
   useAction(
@@ -149,10 +108,7 @@ export const useDeleteTokenBucket = (vmId: string) =>
   useAction((_: null) => remove('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId } }), [['vms']])
 
 export const agentQuery = (agentId: string) =>
-  queryOptions({
-    queryKey: ['agents', agentId],
-    queryFn: () => get('/v1/agents/{agent_id}', { path: { agent_id: agentId } }),
-  })
+  reading(['agents', agentId], '/v1/agents/{agent_id}', { path: { agent_id: agentId } })
 
 /** The newest events of an agent; older ones are in the API. */
 export const agentEventsQuery = (agentId: string) =>

@@ -11,6 +11,7 @@ import { client, get } from './client'
 import { type Context, responseOrOutput } from './jobs'
 import { type Matrix, parseMatrix } from './matrix'
 import { rosterQuery } from './meshes'
+import { reading } from './query'
 
 /** The time of a matrix: a range instead of the newest windows, optionally minus an earlier range. */
 export interface When extends TimeSearch {
@@ -183,24 +184,18 @@ export const deviationsQuery = (meshId: string, by: Granularity, limit: number) 
 
 /** The usual delay of one path or zone pair, and its change. */
 export const deviationQuery = (meshId: string, by: Granularity, source: string, target: string) =>
-  queryOptions({
-    queryKey: ['meshes', meshId, 'measured', 'deviation', by, source, target],
-    queryFn: () =>
-      get('/v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}', {
-        path: { mesh_id: meshId, source_id: source, target_id: target },
-        query: { by },
-      }),
-  })
+  reading(
+    ['meshes', meshId, 'measured', 'deviation', by, source, target],
+    '/v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}',
+    { path: { mesh_id: meshId, source_id: source, target_id: target }, query: { by } },
+  )
 
 export const pathQuery = (meshId: string, source: string, target: string, estimate = false) =>
-  queryOptions({
-    queryKey: ['meshes', meshId, 'measured', 'path', source, target, estimate],
-    queryFn: () =>
-      get('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
-        path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
-        ...(estimate && { query: { estimate } }),
-      }),
-  })
+  reading(
+    ['meshes', meshId, 'measured', 'path', source, target, estimate],
+    '/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}',
+    { path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target }, ...(estimate && { query: { estimate } }) },
+  )
 
 /** Return the range of the history of a path. */
 export const pathRange = (time: TimeSearch): TimeRange => rangeOf(time, PATH_SPAN)

@@ -3,7 +3,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { sessionQuery } from './access'
 import { useAction } from './action'
-import { everyItem, get, post, put, remove } from './client'
+import { get, post, put, remove } from './client'
+import { listing } from './query'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -31,15 +32,9 @@ export function useRole(): Role | undefined {
   return useQuery(sessionQuery).data?.role
 }
 
-export const membersQuery = queryOptions({
-  queryKey: ['members'],
-  queryFn: () => everyItem('/v1/members'),
-})
+export const membersQuery = listing(['members'], '/v1/members')
 
-export const invitationsQuery = queryOptions({
-  queryKey: ['invitations'],
-  queryFn: () => everyItem('/v1/invitations'),
-})
+export const invitationsQuery = listing(['invitations'], '/v1/invitations')
 
 export const ownTenantsQuery = queryOptions({
   queryKey: ['own-tenants'],

@@ -2,13 +2,11 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { everyItem, get, patch, post, put, remove, tagged } from './client'
+import { get, patch, post, put, remove, tagged } from './client'
+import { listing, reading } from './query'
 import type { Mesh, Strategy } from './types'
 
-export const meshesQuery = queryOptions({
-  queryKey: ['meshes'],
-  queryFn: () => everyItem('/v1/meshes'),
-})
+export const meshesQuery = listing(['meshes'], '/v1/meshes')
 
 /** A mesh with the version it was read at, which a change must name. */
 export const meshQuery = (meshId: string) =>
@@ -22,10 +20,7 @@ export const meshQuery = (meshId: string) =>
 
 /** The VMs and zones of a mesh in the order of every matrix. */
 export const rosterQuery = (meshId: string) =>
-  queryOptions({
-    queryKey: ['meshes', meshId, 'roster'],
-    queryFn: () => get('/v1/meshes/{mesh_id}/roster', { path: { mesh_id: meshId } }),
-  })
+  reading(['meshes', meshId, 'roster'], '/v1/meshes/{mesh_id}/roster', { path: { mesh_id: meshId } })
 
 /** Settings of a new mesh that its form does not ask for. */
 export const NEW_MESH = {

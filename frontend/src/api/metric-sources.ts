@@ -2,7 +2,8 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { everyItem, get, patch, post, remove } from './client'
+import { everyItem, patch, post, remove } from './client'
+import { reading } from './query'
 import type { MetricSourceInput } from './types'
 
 /** Metric sources with their findings; the worker evaluates them by itself. */
@@ -14,9 +15,8 @@ export const metricSourcesQuery = queryOptions({
 
 /** Minutes of a metric source with both latency and metric. */
 export const metricPairsQuery = (sourceId: string) =>
-  queryOptions({
-    queryKey: ['metric-sources', sourceId, 'pairs'],
-    queryFn: () => get('/v1/metric-sources/{metric_source_id}/pairs', { path: { metric_source_id: sourceId } }),
+  reading(['metric-sources', sourceId, 'pairs'], '/v1/metric-sources/{metric_source_id}/pairs', {
+    path: { metric_source_id: sourceId },
   })
 
 export const useCreateMetricSource = () =>

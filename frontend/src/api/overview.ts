@@ -4,6 +4,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { client, get } from './client'
 import { serverNow } from './connection'
 import { responseOrOutput } from './jobs'
+import { reading } from './query'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -69,9 +70,8 @@ export const findingsQuery = queryOptions({
 })
 
 export const incidentFindingsQuery = (incidentId: string) =>
-  queryOptions({
-    queryKey: ['overview', 'findings', incidentId],
-    queryFn: () => get('/v1/overview/incidents/{incident_id}/findings', { path: { incident_id: incidentId } }),
+  reading(['overview', 'findings', incidentId], '/v1/overview/incidents/{incident_id}/findings', {
+    path: { incident_id: incidentId },
   })
 
 /** The worst change of each hour of the last 30 days, and the incidents of that time. */

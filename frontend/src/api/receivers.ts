@@ -2,7 +2,8 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { everyItem, get, patch, post, put, remove, tagged } from './client'
+import { get, patch, post, put, remove, tagged } from './client'
+import { listing } from './query'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -13,10 +14,7 @@ export type ReceiverInput = Schemas['ReceiverFields']
 export type Route = Schemas['RoutingRead']['root']
 export type Delivery = Schemas['DeliveryRead']
 
-export const receiversQuery = queryOptions({
-  queryKey: ['receivers'],
-  queryFn: () => everyItem('/v1/receivers', { query: { limit: 200 } }),
-})
+export const receiversQuery = listing(['receivers'], '/v1/receivers', { query: { limit: 200 } })
 
 /** The newest hundred; refetched, because the worker sends them. */
 export const deliveriesQuery = queryOptions({

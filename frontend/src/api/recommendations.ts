@@ -3,13 +3,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { words } from '~/lib/words'
 import { useAction } from './action'
-import { everyItem, get, post, tagged } from './client'
+import { get, post, tagged } from './client'
+import { listing, reading } from './query'
 import type { RecommendationInput, RecommendationState, RecommendationSummary } from './types'
 
-export const recommendationsQuery = queryOptions({
-  queryKey: ['recommendations'],
-  queryFn: () => everyItem('/v1/recommendations'),
-})
+export const recommendationsQuery = listing(['recommendations'], '/v1/recommendations')
 
 /** Proposals of a mesh that were not carried out yet, newest first. */
 export const openMovesQuery = (meshId: string) =>
@@ -68,18 +66,13 @@ export const stateOf = ({ state, moves }: Pick<RecommendationSummary, 'state' | 
 
 /** The price difference that the moves of a recommendation make, by application. */
 export const priceDifferenceQuery = (recommendationId: string) =>
-  queryOptions({
-    queryKey: ['recommendations', recommendationId, 'price-difference'],
-    queryFn: () =>
-      get('/v1/recommendations/{recommendation_id}/price-difference', {
-        path: { recommendation_id: recommendationId },
-      }),
-  })
+  reading(
+    ['recommendations', recommendationId, 'price-difference'],
+    '/v1/recommendations/{recommendation_id}/price-difference',
+    { path: { recommendation_id: recommendationId } },
+  )
 
-export const accuracyQuery = queryOptions({
-  queryKey: ['recommendations', 'accuracy'],
-  queryFn: () => get('/v1/recommendations/accuracy'),
-})
+export const accuracyQuery = reading(['recommendations', 'accuracy'], '/v1/recommendations/accuracy')
 
 /** A request without a look-back has that of its incident. */
 export type QuestionInput = Omit<Partial<RecommendationInput>, 'mesh_id' | 'statistic'>

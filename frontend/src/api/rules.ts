@@ -2,7 +2,8 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, everyItem, get, patch, post, remove, unwrap } from './client'
+import { client, get, patch, post, remove, unwrap } from './client'
+import { listing } from './query'
 import type { components } from './schema.gen'
 
 type Schemas = components['schemas']
@@ -24,10 +25,7 @@ export interface BackTestResult {
 }
 
 export const rulesQuery = (meshId: string) =>
-  queryOptions({
-    queryKey: ['alert-rules', { meshId }],
-    queryFn: () => everyItem('/v1/alert-rules', { query: { mesh_id: meshId, limit: 200 } }),
-  })
+  listing(['alert-rules', { meshId }], '/v1/alert-rules', { query: { mesh_id: meshId, limit: 200 } })
 
 export const ruleQuery = (ruleId: string) =>
   queryOptions({

@@ -1,16 +1,13 @@
 /** Saved views: pages of the console under a name. */
 
-import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { everyItem, post, remove } from './client'
+import { post, remove } from './client'
+import { listing } from './query'
 import type { components } from './schema.gen'
 
 export type SavedView = components['schemas']['SavedViewRead']
 
-export const savedViewsQuery = queryOptions({
-  queryKey: ['saved-views'],
-  queryFn: () => everyItem('/v1/saved-views'),
-})
+export const savedViewsQuery = listing(['saved-views'], '/v1/saved-views')
 
 const STALE = [['saved-views']]
 

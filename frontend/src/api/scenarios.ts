@@ -3,12 +3,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Change } from '~/lib/changes'
 import { useAction } from './action'
-import { everyItem, patch, post, remove } from './client'
+import { patch, post, remove } from './client'
+import { listing } from './query'
 
-export const scenariosQuery = queryOptions({
-  queryKey: ['scenarios'],
-  queryFn: () => everyItem('/v1/scenarios'),
-})
+export const scenariosQuery = listing(['scenarios'], '/v1/scenarios')
 
 /** The effect of changes on applications; keeps the last result until the next arrives. */
 export const whatIfQuery = (mesh: string, changes: Change[], place: boolean, minutes: number | null) =>

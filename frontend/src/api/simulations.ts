@@ -2,13 +2,11 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { everyItem, get, post, remove } from './client'
+import { get, post, remove } from './client'
+import { listing } from './query'
 import type { SimulationRun } from './types'
 
-export const simulationsQuery = queryOptions({
-  queryKey: ['simulations'],
-  queryFn: () => everyItem('/v1/simulations'),
-})
+export const simulationsQuery = listing(['simulations'], '/v1/simulations')
 
 /** The report of a simulation, which never changes. */
 export const simulationQuery = (simulationId: string) =>
