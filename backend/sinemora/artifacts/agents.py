@@ -7,18 +7,10 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from sinemora.artifacts import queries
+from sinemora.artifacts import queries, schemas
 from sinemora.artifacts.core import access
 from sinemora.artifacts.core.nearest import NearbyPeer, peers
 from sinemora.artifacts.models import Artifact, ArtifactCopy, CopyState
-from sinemora.artifacts.schemas import (
-    ArtifactExchange,
-    ArtifactWork,
-    CopyReport,
-    PeerRead,
-    SignatureRead,
-    WantedArtifact,
-)
 from sinemora.artifacts.service import BYTES_OF_MBIT, SEEN_FOR, get_artifact
 from sinemora.fleet.inventory.agents import AgentIdentity
 from sinemora.fleet.meshes.service import mesh_state
@@ -32,7 +24,7 @@ from sinemora.measurements.query.requests import MatrixRequest
 _BUSY_S, _IDLE_S, _OFF_S = 1.0, 5.0, 30.0
 
 
-def exchange(session: Session, agent: AgentIdentity, body: ArtifactExchange) -> ArtifactWork:
+def exchange(session: Session, agent: AgentIdentity, body: schemas.ArtifactExchange) -> schemas.ArtifactWork:
     """Store what an agent reports of its copies, and return what it is to hold.
 
     ProductError `secret_key_missing`.
@@ -52,7 +44,7 @@ def exchange(session: Session, agent: AgentIdentity, body: ArtifactExchange) -> 
             _store(copy, report, now)
     session.flush()
     open_ids = [one.id for one in artifacts if copies[one.id].state in (CopyState.WAITING, CopyState.FETCHING)]
-    return ArtifactWork(
+    return schemas.ArtifactWork(
         enabled=True,
         # In several meshes the lowest rate and the largest budget.
         rate_bytes_per_s=min(row.rate_mbit for row in settings.values()) * BYTES_OF_MBIT,
@@ -80,8 +72,8 @@ def block(session: Session, agent: AgentIdentity, digest: str) -> bytes:
     return existing(queries.block(session, bytes.fromhex(digest)), "block")
 
 
-def _off() -> ArtifactWork:
-    return ArtifactWork(
+def _off() -> schemas.ArtifactWork:
+    return schemas.ArtifactWork(
         enabled=False,
         rate_bytes_per_s=0,
         budget_bytes=0,
@@ -93,7 +85,7 @@ def _off() -> ArtifactWork:
     )
 
 
-def _store(copy: ArtifactCopy, report: CopyReport, now: datetime) -> None:
+def _store(copy: ArtifactCopy, report: schemas.CopyReport, now: datetime) -> None:
     copy.state, copy.note, copy.blocks_held = report.state, report.note, report.blocks_held
     copy.sources, copy.corrupt = report.sources, report.corrupt
     if copy.started_at is None and (report.blocks_held or report.state is not CopyState.WAITING):
@@ -104,17 +96,17 @@ def _store(copy: ArtifactCopy, report: CopyReport, now: datetime) -> None:
         copy.completed_at = None
 
 
-def _wanted(row: Artifact) -> WantedArtifact:
+def _wanted(row: Artifact) -> schemas.WantedArtifact:
     document, signatures = _signed(
         row.id, row.tenant_id, row.name, row.release, row.size_bytes, row.block_count, row.root
     )
-    return WantedArtifact(id=row.id, document=document, signatures=list(signatures))
+    return schemas.WantedArtifact(id=row.id, document=document, signatures=list(signatures))
 
 
 @lru_cache(maxsize=2_000)
 def _signed(
     artifact_id: UUID, tenant_id: UUID, name: str, release: str, size_bytes: int, blocks: int, root: bytes
-) -> tuple[str, tuple[SignatureRead, ...]]:
+) -> tuple[str, tuple[schemas.SignatureRead, ...]]:
     document = {
         "kind": "sinemora artifact 1",
         "artifact_id": str(artifact_id),
@@ -126,7 +118,9 @@ def _signed(
         "root": root.hex(),
     }
     signatures = sign_with_each(document)
-    return canonical(document).decode(), tuple(SignatureRead(key_id=one.key_id, value=one.value) for one in signatures)
+    return canonical(document).decode(), tuple(
+        schemas.SignatureRead(key_id=one.key_id, value=one.value) for one in signatures
+    )
 
 
 def _keys() -> list[str]:
@@ -135,11 +129,11 @@ def _keys() -> list[str]:
 
 def _peers(
     session: Session, agent: AgentIdentity, mesh_ids: list[UUID], artifact_ids: list[UUID], now: datetime
-) -> list[PeerRead]:
+) -> list[schemas.PeerRead]:
     """Return the nearest agents that have or fetch these artifacts, with tokens for this one."""
     holders = queries.holders(session, artifact_ids)
     expires_s = int(now.timestamp()) + access.TOKEN_S
-    found: dict[int, PeerRead] = {}
+    found: dict[int, schemas.PeerRead] = {}
     candidates: dict[int, NearbyPeer] = {}
     for mesh_id in mesh_ids:
         serving = {peer.vm_id: peer for peer in queries.peers_of(session, mesh_id, now - SEEN_FOR)}
@@ -158,7 +152,7 @@ def _peers(
             loss = float(losses.values[own, at]) if losses.valued[own, at] else None
             candidates[member.key] = NearbyPeer(member.key, trip_s, loss, any(held.values()))
             key = access.serving_key(secret_keys()[0], peer.agent_id)
-            found[member.key] = PeerRead(
+            found[member.key] = schemas.PeerRead(
                 vm_key=member.key,
                 name=member.name,
                 address=member.address,

@@ -8,22 +8,9 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
-from sinemora.artifacts import agents, moves, service
+from sinemora.artifacts import agents, moves, schemas, service
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, BLOCKS_MAX
 from sinemora.artifacts.models import Artifact
-from sinemora.artifacts.schemas import (
-    ArtifactCreate,
-    ArtifactExchange,
-    ArtifactRead,
-    ArtifactSettingsRead,
-    ArtifactSettingsWrite,
-    ArtifactWork,
-    BlockDigests,
-    CopiesRead,
-    CopyCreate,
-    MissingBlocks,
-    MoveCostRead,
-)
 from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -43,15 +30,15 @@ agent_router = signed_in_agents(409, 422)
 
 
 @router.get("/meshes/{mesh_id}/artifact-settings", responses=responses(404))
-def read_artifact_settings(mesh_id: UUID, session: SessionDep, actor: Viewer) -> ArtifactSettingsRead:
+def read_artifact_settings(mesh_id: UUID, session: SessionDep, actor: Viewer) -> schemas.ArtifactSettingsRead:
     """Return whether the agents of a mesh bring each other artifacts, and their limits."""
     return service.read_settings(session, mesh_id)
 
 
 @router.put("/meshes/{mesh_id}/artifact-settings", responses=responses(404, 409, 422))
 def set_artifact_settings(
-    mesh_id: UUID, body: ArtifactSettingsWrite, session: SessionDep, actor: Editor
-) -> ArtifactSettingsRead:
+    mesh_id: UUID, body: schemas.ArtifactSettingsWrite, session: SessionDep, actor: Editor
+) -> schemas.ArtifactSettingsRead:
     """Switch the distribution of artifacts in a mesh on or off, and set its limits. Off is the default.
 
     An agent takes part when its own setting `artifacts` is on too.
@@ -62,9 +49,9 @@ def set_artifact_settings(
 @router.post("/artifacts/missing-blocks", responses=responses(422))
 @accepts(lambda _: 1 << 20)
 @only_reads
-def find_missing_blocks(body: BlockDigests, session: SessionDep, actor: Viewer) -> MissingBlocks:
+def find_missing_blocks(body: schemas.BlockDigests, session: SessionDep, actor: Viewer) -> schemas.MissingBlocks:
     """Return those blocks that must be uploaded before an artifact with them can be published."""
-    return MissingBlocks(missing=service.missing(session, body.digests))
+    return schemas.MissingBlocks(missing=service.missing(session, body.digests))
 
 
 @router.put(
@@ -96,7 +83,7 @@ def list_artifacts(
     actor: Viewer,
     page: Paging,
     mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
-) -> Page[ArtifactRead]:
+) -> Page[schemas.ArtifactRead]:
     """List the published artifacts, newest first."""
     statement = select(Artifact)
     if mesh_id is not None:
@@ -107,13 +94,13 @@ def list_artifacts(
 
 @router.post("/artifacts", status_code=201, responses=responses(404, 409, 422))
 @accepts(lambda _: BLOCKS_MAX * _ENTRY_JSON_BYTES)
-def publish_artifact(body: ArtifactCreate, session: SessionDep, actor: Editor) -> ArtifactRead:
+def publish_artifact(body: schemas.ArtifactCreate, session: SessionDep, actor: Editor) -> schemas.ArtifactRead:
     """Publish an artifact whose blocks are stored. The agents of its mesh begin to fetch it within seconds."""
     return service.publish(session, actor, body)
 
 
 @router.get("/artifacts/{artifact_id}", responses=responses(404))
-def read_artifact(artifact_id: UUID, session: SessionDep, actor: Viewer) -> ArtifactRead:
+def read_artifact(artifact_id: UUID, session: SessionDep, actor: Viewer) -> schemas.ArtifactRead:
     """Return an artifact."""
     return service.read(session, [service.get_artifact(session, artifact_id)])[0]
 
@@ -125,13 +112,15 @@ def delete_artifact(artifact_id: UUID, session: SessionDep, actor: Editor) -> No
 
 
 @router.get("/artifacts/{artifact_id}/copies", responses=responses(404))
-def read_artifact_copies(artifact_id: UUID, session: SessionDep, actor: Viewer) -> CopiesRead:
+def read_artifact_copies(artifact_id: UUID, session: SessionDep, actor: Viewer) -> schemas.CopiesRead:
     """Return how far an artifact has spread: the share on each VM, and from whom it came."""
     return service.copies(session, artifact_id)
 
 
 @router.post("/artifacts/{artifact_id}/copies", status_code=202, responses=responses(404, 409, 422))
-def request_artifact_copies(artifact_id: UUID, body: CopyCreate, session: SessionDep, actor: Editor) -> CopiesRead:
+def request_artifact_copies(
+    artifact_id: UUID, body: schemas.CopyCreate, session: SessionDep, actor: Editor
+) -> schemas.CopiesRead:
     """Ask VMs to get a copy; repeating is no error."""
     return service.ask_for_copies(session, actor, artifact_id, body.vm_ids)
 
@@ -154,13 +143,13 @@ def read_artifact_move_cost(
     source_vm_id: Annotated[
         UUID | None, Query(description="VM that it comes from; without one the nearest with a complete copy")
     ] = None,
-) -> MoveCostRead:
+) -> schemas.MoveCostRead:
     """Return the bytes and the time to bring an artifact to the target VM, which holds some of its blocks already."""
     return moves.read(session, artifact_id, target_vm_id, source_vm_id)
 
 
 @agent_router.post("/artifacts")
-def exchange_artifacts(body: ArtifactExchange, session: SessionDep, agent: AgentDep) -> ArtifactWork:
+def exchange_artifacts(body: schemas.ArtifactExchange, session: SessionDep, agent: AgentDep) -> schemas.ArtifactWork:
     """Take an agent's report of its copies; return what it is to hold and from whom to fetch it."""
     return agents.exchange(session, agent, body)
 

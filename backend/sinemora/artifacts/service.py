@@ -11,21 +11,10 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit, quotas
 from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.quotas import Resource
-from sinemora.artifacts import queries
+from sinemora.artifacts import queries, schemas
 from sinemora.artifacts.core import manifest as manifests
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, Block
 from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactSettings, CopyState, WaitsFor
-from sinemora.artifacts.schemas import (
-    BUDGET_MIB,
-    RATE_MBIT,
-    ArtifactCreate,
-    ArtifactRead,
-    ArtifactSettingsRead,
-    ArtifactSettingsWrite,
-    CopiesRead,
-    CopyRead,
-    SourceRead,
-)
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import tenant_session
@@ -40,21 +29,23 @@ BYTES_OF_MBIT = 125_000
 """Bytes of a megabit, for rates."""
 
 
-def read_settings(session: Session, mesh_id: UUID) -> ArtifactSettingsRead:
+def read_settings(session: Session, mesh_id: UUID) -> schemas.ArtifactSettingsRead:
     """Return the distribution of artifacts in a mesh. ProductError `mesh_unknown`."""
     mesh = get_mesh(session, mesh_id)
     row = queries.settings_of(session, [mesh.id]).get(mesh.id)
     serving = queries.peers_of(session, mesh.id, datetime.now(UTC) - SEEN_FOR) if row and row.enabled else []
-    return ArtifactSettingsRead(
+    return schemas.ArtifactSettingsRead(
         mesh_id=mesh.id,
         enabled=row is not None and row.enabled,
-        rate_mbit=RATE_MBIT if row is None else row.rate_mbit,
-        budget_mib=BUDGET_MIB if row is None else row.budget_mib,
+        rate_mbit=schemas.RATE_MBIT if row is None else row.rate_mbit,
+        budget_mib=schemas.BUDGET_MIB if row is None else row.budget_mib,
         serving=len(serving),
     )
 
 
-def write_settings(session: Session, actor: Actor, mesh_id: UUID, body: ArtifactSettingsWrite) -> ArtifactSettingsRead:
+def write_settings(
+    session: Session, actor: Actor, mesh_id: UUID, body: schemas.ArtifactSettingsWrite
+) -> schemas.ArtifactSettingsRead:
     """Set the distribution of artifacts in a mesh. ProductError `mesh_unknown`, `secret_key_missing`."""
     mesh = get_mesh(session, mesh_id)
     if body.enabled:
@@ -89,7 +80,7 @@ def store_block(session: Session, digest: str, data: bytes) -> None:
     queries.store_block(session, bytes.fromhex(digest), data)
 
 
-def publish(session: Session, actor: Actor, body: ArtifactCreate) -> ArtifactRead:
+def publish(session: Session, actor: Actor, body: schemas.ArtifactCreate) -> schemas.ArtifactRead:
     """Publish an artifact. ProductError `mesh_unknown`, `artifact_exists`, `artifacts_off`, `blocks_missing`."""
     mesh = get_mesh(session, body.mesh_id)
     row = queries.settings_of(session, [mesh.id]).get(mesh.id)
@@ -137,11 +128,11 @@ def get_artifact(session: Session, artifact_id: UUID, *, manifest: bool = False)
     return existing(queries.artifact(session, artifact_id, manifest=manifest), "artifact")
 
 
-def read(session: Session, rows: Sequence[Artifact]) -> list[ArtifactRead]:
+def read(session: Session, rows: Sequence[Artifact]) -> list[schemas.ArtifactRead]:
     """Convert artifacts to their JSON form."""
     counts = queries.counts(session, [row.id for row in rows])
     return [
-        ArtifactRead.from_row(
+        schemas.ArtifactRead.from_row(
             row, root=row.root.hex(), copies=counts.get(row.id, (0, 0))[0], complete=counts.get(row.id, (0, 0))[1]
         )
         for row in rows
@@ -160,7 +151,7 @@ def delete(session: Session, actor: Actor, artifact_id: UUID) -> None:
     audit.record(session, actor, "artifact.deleted", row.id, f"{row.name} {row.release}")
 
 
-def ask_for_copies(session: Session, actor: Actor, artifact_id: UUID, vm_ids: Sequence[UUID]) -> CopiesRead:
+def ask_for_copies(session: Session, actor: Actor, artifact_id: UUID, vm_ids: Sequence[UUID]) -> schemas.CopiesRead:
     """Ask VMs of the mesh to get a copy. ProductError `artifact_unknown`, `vm_not_in_mesh` (409)."""
     row = get_artifact(session, artifact_id)
     members = set(queries.members_of(session, row.mesh_id))
@@ -174,7 +165,7 @@ def ask_for_copies(session: Session, actor: Actor, artifact_id: UUID, vm_ids: Se
     return copies(session, artifact_id)
 
 
-def copies(session: Session, artifact_id: UUID) -> CopiesRead:
+def copies(session: Session, artifact_id: UUID) -> schemas.CopiesRead:
     """Return the copies of an artifact by zone and VM, with where their bytes came from.
 
     ProductError `artifact_unknown`.
@@ -189,7 +180,7 @@ def copies(session: Session, artifact_id: UUID) -> CopiesRead:
     items = [_copy(one, row, vms, now, waits.get(one.vm_id)) for one in rows]
     items.sort(key=lambda one: (one.zone, one.name))
     sizes = [(source.vm_id, source.size_bytes) for one in items for source in one.sources]
-    return CopiesRead(
+    return schemas.CopiesRead(
         artifact=read(session, [row])[0],
         items=items,
         peer_bytes=sum(size for vm_id, size in sizes if vm_id is not None),
@@ -211,11 +202,11 @@ def _waits(session: Session, mesh_id: UUID, rows: Sequence[ArtifactCopy], now: d
 
 def _copy(
     one: ArtifactCopy, row: Artifact, vms: dict[str, tuple[UUID, str]], now: datetime, waits_for: WaitsFor | None
-) -> CopyRead:
+) -> schemas.CopyRead:
     sources = [
-        SourceRead(vm_id=None, name="Backend", size_bytes=size)
+        schemas.SourceRead(vm_id=None, name="Backend", size_bytes=size)
         if key == BACKEND
-        else SourceRead(vm_id=vms[key][0], name=vms[key][1], size_bytes=size)
+        else schemas.SourceRead(vm_id=vms[key][0], name=vms[key][1], size_bytes=size)
         for key, size in one.sources.items()
         if key == BACKEND or key in vms
     ]
@@ -223,7 +214,7 @@ def _copy(
     share = min(1.0, one.blocks_held / row.block_count) if row.block_count else 1.0
     rate = _rate(one, now)
     left_s = (1 - share) * row.size_bytes / rate if rate and one.state == CopyState.FETCHING else None
-    return CopyRead.from_row(
+    return schemas.CopyRead.from_row(
         one,
         name=one.vm.name,
         zone=one.vm.zone.name,

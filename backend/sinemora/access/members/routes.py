@@ -5,17 +5,7 @@ from uuid import UUID
 from fastapi import Request
 from sqlalchemy import select
 
-from sinemora.access.members import own_tenants, service
-from sinemora.access.members.schemas import (
-    MemberRead,
-    MeshesSet,
-    OwnershipTransfer,
-    OwnTenantRead,
-    OwnTenants,
-    RoleSet,
-    TenantConfirmation,
-    TenantWrite,
-)
+from sinemora.access.members import own_tenants, schemas, service
 from sinemora.access.tenants import mesh_limits
 from sinemora.access.tenants.access import (
     SESSION_COOKIE,
@@ -37,7 +27,7 @@ router = signed_in_router("/v1", None)
 
 
 @router.get("/members", tags=["members"], responses=responses(422))
-def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[MemberRead]:
+def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[schemas.MemberRead]:
     """List the members of the tenant, oldest first."""
     members = paginate(session, select(Membership), page, Membership.created_at, Membership.user_id)
     names = Names.read(session)
@@ -45,7 +35,7 @@ def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[Membe
 
 
 @router.put("/members/{user_id}/role", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 422))
-def set_member_role(user_id: UUID, body: RoleSet, session: SessionDep, actor: Admin) -> MemberRead:
+def set_member_role(user_id: UUID, body: schemas.RoleSet, session: SessionDep, actor: Admin) -> schemas.MemberRead:
     """Change the role of a member. An administrator gives roles up to admin; only owners change owners."""
     return _member(service.set_role(session, actor, user_id, body.role), Names.read(session))
 
@@ -53,7 +43,7 @@ def set_member_role(user_id: UUID, body: RoleSet, session: SessionDep, actor: Ad
 @router.put(
     "/members/{user_id}/meshes", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 422)
 )
-def set_member_meshes(user_id: UUID, body: MeshesSet, session: SessionDep, actor: Admin) -> MemberRead:
+def set_member_meshes(user_id: UUID, body: schemas.MeshesSet, session: SessionDep, actor: Admin) -> schemas.MemberRead:
     """Limit a viewer or an editor to some meshes, or let them see all. It holds from their next request."""
     return _member(service.set_meshes(session, actor, user_id, body.mesh_ids), Names.read(session))
 
@@ -69,7 +59,7 @@ def remove_member(user_id: UUID, session: SessionDep, actor: Admin) -> None:
 @router.post(
     "/members/self/leave", status_code=204, tags=["members"], dependencies=[PersonOnly], responses=responses(409, 422)
 )
-def leave_tenant(body: TenantConfirmation, session: SessionDep, actor: Viewer) -> None:
+def leave_tenant(body: schemas.TenantConfirmation, session: SessionDep, actor: Viewer) -> None:
     """Leave the tenant of this session. The last owner cannot."""
     service.leave(session, actor, body.tenant_name)
 
@@ -81,31 +71,33 @@ def leave_tenant(body: TenantConfirmation, session: SessionDep, actor: Viewer) -
     dependencies=[Confirmed],
     responses=responses(404, 409, 422),
 )
-def transfer_ownership(body: OwnershipTransfer, session: SessionDep, actor: Owner) -> MemberRead:
+def transfer_ownership(body: schemas.OwnershipTransfer, session: SessionDep, actor: Owner) -> schemas.MemberRead:
     """Make another member an owner and yourself an administrator. Return the new owner."""
     return _member(service.transfer(session, actor, body), Names.read(session))
 
 
 @router.get("/tenants", tags=["tenants"])
-def list_own_tenants(actor: Viewer) -> OwnTenants:
+def list_own_tenants(actor: Viewer) -> schemas.OwnTenants:
     """List the tenants that the caller belongs to, with the role in each. An API key belongs to one."""
     return own_tenants.list_own(actor)
 
 
 @router.post("/tenants", status_code=201, tags=["tenants"], dependencies=[PersonOnly], responses=responses(409, 422))
-def create_tenant(body: TenantWrite, actor: Viewer) -> OwnTenantRead:
+def create_tenant(body: schemas.TenantWrite, actor: Viewer) -> schemas.OwnTenantRead:
     """Create a tenant that the caller owns, where the operator allows it."""
     return own_tenants.create(actor, body.name)
 
 
 @router.get("/tenants/{tenant_id}", tags=["tenants"], responses=responses(404))
-def read_tenant(tenant_id: UUID, session: SessionDep, actor: Viewer) -> OwnTenantRead:
+def read_tenant(tenant_id: UUID, session: SessionDep, actor: Viewer) -> schemas.OwnTenantRead:
     """Return the tenant of this session or key."""
     return own_tenants.read(session, actor, tenant_id)
 
 
 @router.put("/tenants/{tenant_id}", tags=["tenants"], dependencies=[PersonOnly], responses=responses(404, 409, 422))
-def set_tenant_name(tenant_id: UUID, body: TenantWrite, session: SessionDep, actor: Owner) -> OwnTenantRead:
+def set_tenant_name(
+    tenant_id: UUID, body: schemas.TenantWrite, session: SessionDep, actor: Owner
+) -> schemas.OwnTenantRead:
     """Rename the tenant of this session."""
     return own_tenants.rename(session, actor, tenant_id, body.name)
 
@@ -122,8 +114,8 @@ def switch_tenant(tenant_id: UUID, request: Request, actor: Viewer) -> None:
     own_tenants.switch(actor, cookie_of(request, SESSION_COOKIE) or "", tenant_id)
 
 
-def _member(row: Membership, names: Names) -> MemberRead:
-    return MemberRead(
+def _member(row: Membership, names: Names) -> schemas.MemberRead:
+    return schemas.MemberRead(
         id=row.user_id,
         email=row.user.email,
         name=row.user.name,

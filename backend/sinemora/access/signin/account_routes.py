@@ -6,26 +6,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.access.signin import account, cookies, passkeys, passwords, sessions
+from sinemora.access.signin import account, cookies, passkeys, passwords, schemas, sessions
 from sinemora.access.signin.models import Factor
-from sinemora.access.signin.schemas import (
-    AccountRead,
-    AccountUpdate,
-    BrowserSessionRead,
-    PasskeyCreate,
-    PasskeyCreated,
-    PasskeyOptions,
-    PasskeyRead,
-    PasswordChange,
-    PersonConfirmation,
-    RecoveryCodesRead,
-    SecondFactor,
-    SignInPolicyRead,
-    SignInPolicyUpdate,
-    TotpRead,
-    TotpSetupRead,
-    UserRead,
-)
 from sinemora.access.signin.user_agents import browser_name
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Admin, Confirmed, Person, SignedIn, signed_in_router
@@ -47,18 +29,18 @@ policy_router = signed_in_router("/v1/sign-in-policy", "members")
 
 
 @router.get("")
-def read_account(actor: Person) -> AccountRead:
+def read_account(actor: Person) -> schemas.AccountRead:
     """Return the account of the signed-in user: password, second factors, and who requires one."""
     result = account.read(actor)
     factors = [Factor.totp] if result.totp else []
     factors += [Factor.passkey] if result.passkeys else []
     factors += [Factor.recovery_code] if factors and result.recovery_codes_left else []
-    return AccountRead(
-        user=UserRead.model_validate(result.user),
+    return schemas.AccountRead(
+        user=schemas.UserRead.model_validate(result.user),
         name=result.user.name,
         password_changed_at=result.user.password_changed_at,
-        totp=TotpRead.model_validate(result.totp) if result.totp else None,
-        passkeys=[PasskeyRead.model_validate(passkey) for passkey in result.passkeys],
+        totp=schemas.TotpRead.model_validate(result.totp) if result.totp else None,
+        passkeys=[schemas.PasskeyRead.model_validate(passkey) for passkey in result.passkeys],
         recovery_codes_left=result.recovery_codes_left,
         factors=factors,
         required_by=result.required_by,
@@ -66,14 +48,14 @@ def read_account(actor: Person) -> AccountRead:
 
 
 @router.patch("", responses=responses(422))
-def update_account(body: AccountUpdate, request: Request, actor: Person) -> AccountRead:
+def update_account(body: schemas.AccountUpdate, request: Request, actor: Person) -> schemas.AccountRead:
     """Change the name under which other members see the signed-in user."""
     account.rename(actor, body.name, cookies.browser_of(request))
     return read_account(actor)
 
 
 @router.put("/password", status_code=204, responses=responses(409, 422))
-async def set_password(body: PasswordChange, request: Request, response: Response, actor: Person) -> None:
+async def set_password(body: schemas.PasswordChange, request: Request, response: Response, actor: Person) -> None:
     """Change the password. All other browser sessions of the user end."""
     current, new = body.current_password.get_secret_value(), body.new_password.get_secret_value()
     device = await passwords.change(actor, current, new, cookies.browser_of(request))
@@ -81,7 +63,7 @@ async def set_password(body: PasswordChange, request: Request, response: Respons
 
 
 @router.get("/sessions")
-def list_sessions(actor: Person, page: Paging) -> Page[BrowserSessionRead]:
+def list_sessions(actor: Person, page: Paging) -> Page[schemas.BrowserSessionRead]:
     """List the browser sessions of the user in all tenants, newest first."""
     rows = sessions.list_sessions(actor, page)
     return Page(items=[_session_read(row, actor.session_id) for row in rows.items], next_cursor=rows.next_cursor)
@@ -107,7 +89,7 @@ def end_session(session_id: UUID, request: Request, actor: Person) -> None:
 
 
 @router.post("/confirmations", status_code=204, responses=responses(409, 422))
-async def confirm(body: PersonConfirmation, request: Request, actor: Person) -> None:
+async def confirm(body: schemas.PersonConfirmation, request: Request, actor: Person) -> None:
     """Prove who is at the browser; sensitive changes are then open for 10 minutes."""
     browser = cookies.browser_of(request)
     if body.credential is not None:
@@ -118,22 +100,22 @@ async def confirm(body: PersonConfirmation, request: Request, actor: Person) -> 
 
 
 @router.post("/confirmation-options", responses=responses(409))
-def create_confirmation_options(actor: Person) -> PasskeyOptions:
+def create_confirmation_options(actor: Person) -> schemas.PasskeyOptions:
     """Return options to confirm with a passkey."""
-    return PasskeyOptions(options=passkeys.confirmation_options(actor))
+    return schemas.PasskeyOptions(options=passkeys.confirmation_options(actor))
 
 
 @router.post("/totp", status_code=201, dependencies=[Confirmed], responses=responses(409))
-def create_totp(actor: Person) -> TotpSetupRead:
+def create_totp(actor: Person) -> schemas.TotpSetupRead:
     """Return a secret for an authenticator app. It counts once POST /v1/account/totp/confirm has received a code."""
     setup = account.begin_totp(actor)
-    return TotpSetupRead(secret=setup.secret, uri=setup.uri, qr_code=setup.qr_code)
+    return schemas.TotpSetupRead(secret=setup.secret, uri=setup.uri, qr_code=setup.qr_code)
 
 
 @router.post("/totp/confirm", dependencies=[Confirmed], responses=responses(404, 409, 422))
-def confirm_totp(body: SecondFactor, request: Request, actor: Person) -> RecoveryCodesRead:
+def confirm_totp(body: schemas.SecondFactor, request: Request, actor: Person) -> schemas.RecoveryCodesRead:
     """Confirm the authenticator app with a code. The first second factor comes with recovery codes."""
-    return RecoveryCodesRead(recovery_codes=account.confirm_totp(actor, body.code, cookies.browser_of(request)))
+    return schemas.RecoveryCodesRead(recovery_codes=account.confirm_totp(actor, body.code, cookies.browser_of(request)))
 
 
 @router.delete("/totp", status_code=204, dependencies=[Confirmed], responses=responses(404, 409))
@@ -143,16 +125,16 @@ def delete_totp(request: Request, actor: Person) -> None:
 
 
 @router.post("/passkey-options", dependencies=[Confirmed], responses=responses(409))
-def create_passkey_creation_options(actor: Person) -> PasskeyOptions:
+def create_passkey_creation_options(actor: Person) -> schemas.PasskeyOptions:
     """Return options to create a passkey."""
-    return PasskeyOptions(options=passkeys.creation_options(actor))
+    return schemas.PasskeyOptions(options=passkeys.creation_options(actor))
 
 
 @router.post("/passkeys", status_code=201, dependencies=[Confirmed], responses=responses(409, 422))
-def create_passkey(body: PasskeyCreate, request: Request, actor: Person) -> PasskeyCreated:
+def create_passkey(body: schemas.PasskeyCreate, request: Request, actor: Person) -> schemas.PasskeyCreated:
     """Add a passkey. It is a second factor, and opens a session without a password."""
     row, codes = passkeys.create(actor, body.name, body.credential, cookies.browser_of(request))
-    return PasskeyCreated(passkey=PasskeyRead.model_validate(row), recovery_codes=codes)
+    return schemas.PasskeyCreated(passkey=schemas.PasskeyRead.model_validate(row), recovery_codes=codes)
 
 
 @router.delete("/passkeys/{passkey_id}", status_code=204, dependencies=[Confirmed], responses=responses(404, 409))
@@ -162,19 +144,19 @@ def delete_passkey(passkey_id: UUID, request: Request, actor: Person) -> None:
 
 
 @router.post("/recovery-codes", status_code=201, dependencies=[Confirmed], responses=responses(409))
-def create_recovery_codes(request: Request, actor: Person) -> RecoveryCodesRead:
+def create_recovery_codes(request: Request, actor: Person) -> schemas.RecoveryCodesRead:
     """Replace the recovery codes; earlier ones are invalid at once."""
-    return RecoveryCodesRead(recovery_codes=account.renew_codes(actor, cookies.browser_of(request)))
+    return schemas.RecoveryCodesRead(recovery_codes=account.renew_codes(actor, cookies.browser_of(request)))
 
 
 @policy_router.get("")
-def read_sign_in_policy(session: SessionDep, actor: Admin) -> SignInPolicyRead:
+def read_sign_in_policy(session: SessionDep, actor: Admin) -> schemas.SignInPolicyRead:
     """Return the rules of sign-in for the members of the tenant."""
-    return SignInPolicyRead.model_validate(session.get_one(Tenant, actor.tenant_id))
+    return schemas.SignInPolicyRead.model_validate(session.get_one(Tenant, actor.tenant_id))
 
 
 @policy_router.put("", dependencies=[Confirmed], responses=responses(409, 422))
-def set_sign_in_policy(body: SignInPolicyUpdate, session: SessionDep, actor: Admin) -> SignInPolicyRead:
+def set_sign_in_policy(body: schemas.SignInPolicyUpdate, session: SessionDep, actor: Admin) -> schemas.SignInPolicyRead:
     """Set the rules of sign-in. Members without a required second factor can then only set one up."""
     tenant = account.require_second_factor(session, actor, body.second_factor_required)
     audit.record(
@@ -185,11 +167,11 @@ def set_sign_in_policy(body: SignInPolicyUpdate, session: SessionDep, actor: Adm
         tenant.name,
         second_factor_required=body.second_factor_required,
     )
-    return SignInPolicyRead.model_validate(tenant)
+    return schemas.SignInPolicyRead.model_validate(tenant)
 
 
-def _session_read(listed: tuple[BrowserSession, str], current: UUID | None) -> BrowserSessionRead:
+def _session_read(listed: tuple[BrowserSession, str], current: UUID | None) -> schemas.BrowserSessionRead:
     row, tenant_name = listed
-    return BrowserSessionRead.from_row(
+    return schemas.BrowserSessionRead.from_row(
         row, tenant_name=tenant_name, browser=browser_name(row.user_agent), is_current=row.id == current
     )

@@ -9,23 +9,11 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.advisors.bulk import schemas
 from sinemora.advisors.bulk.core import trial
 from sinemora.advisors.bulk.core.offer import offer_of
 from sinemora.advisors.bulk.core.trial import Change, TrialVerdict, Variant
 from sinemora.advisors.bulk.orders import SILENT_FOR
-from sinemora.advisors.bulk.schemas import (
-    BulkRunRead,
-    BulkRunSummary,
-    BulkSenderRead,
-    BulkStatus,
-    BulkTransferRead,
-    ChangeRead,
-    DisturbanceRead,
-    TransferRunRead,
-    TransportVariant,
-    TrialRead,
-    VariantRead,
-)
 from sinemora.advisors.measured_path import delays_between, statistic_ns
 from sinemora.applications.schemas import Named
 from sinemora.fleet.inventory.models import Agent
@@ -49,16 +37,16 @@ _CHANGE_SHOWN = 10.0
 _UNFINISHED = "Two rounds are needed for an interval."
 
 
-def summary(session: Session, row: BulkOrder) -> BulkRunSummary:
+def summary(session: Session, row: BulkOrder) -> schemas.BulkRunSummary:
     """Convert to a list item."""
-    return BulkRunSummary(**_summary(session, row))
+    return schemas.BulkRunSummary(**_summary(session, row))
 
 
-def read(session: Session, row: BulkOrder) -> BulkRunRead:
+def read(session: Session, row: BulkOrder) -> schemas.BulkRunRead:
     """Convert with transfers, result and disturbance."""
     transfers = [_transfer(row, at) for at in range(len(row.steps))]
     of_trial = row.kind == BulkKind.trial
-    return BulkRunRead(
+    return schemas.BulkRunRead(
         **_summary(session, row),
         transfers=transfers,
         trial=_trial(row, transfers) if of_trial else None,
@@ -67,7 +55,7 @@ def read(session: Session, row: BulkOrder) -> BulkRunRead:
     )
 
 
-def senders(session: Session, mesh_id: UUID) -> list[BulkSenderRead]:
+def senders(session: Session, mesh_id: UUID) -> list[schemas.BulkSenderRead]:
     """Return the bulk senders of the VMs of a mesh, in the order of its matrices. ProductError `mesh_unknown`."""
     mesh = mesh_state(session, mesh_id)
     of_members = Agent.vm_id.in_([member.id for member in mesh.members])
@@ -77,7 +65,7 @@ def senders(session: Session, mesh_id: UUID) -> list[BulkSenderRead]:
         agent = agents.get(member.id)
         offer = None if agent is None else offer_of(agent.description)
         reads.append(
-            BulkSenderRead(
+            schemas.BulkSenderRead(
                 vm=Named(id=member.id, name=member.name),
                 is_on=offer is not None,
                 bytes_max=None if offer is None else offer.bytes_max,
@@ -113,24 +101,24 @@ def _summary(session: Session, row: BulkOrder) -> dict[str, Any]:
     }
 
 
-def _status(row: BulkOrder, now: datetime) -> tuple[BulkStatus, str | None]:
+def _status(row: BulkOrder, now: datetime) -> tuple[schemas.BulkStatus, str | None]:
     if row.stopped_at is not None:
-        return BulkStatus.STOPPED, None
+        return schemas.BulkStatus.STOPPED, None
     if row.error is not None:
-        return BulkStatus.FAILED, row.error
+        return schemas.BulkStatus.FAILED, row.error
     if row.finished_at is not None:
-        return BulkStatus.COMPLETED, None
+        return schemas.BulkStatus.COMPLETED, None
     if now > row.ends_at + SILENT_FOR:
-        return BulkStatus.FAILED, _OUT_OF_TIME if row.progress else _NEVER_BEGAN
+        return schemas.BulkStatus.FAILED, _OUT_OF_TIME if row.progress else _NEVER_BEGAN
     began = any(one["started_at_ns"] for one in row.progress.values())
-    return (BulkStatus.RUNNING if began else BulkStatus.WAITING), None
+    return (schemas.BulkStatus.RUNNING if began else schemas.BulkStatus.WAITING), None
 
 
 def _sent(row: BulkOrder, at: int) -> int:
     return sum(one["bytes"] for one in row.progress.get(str(at), {}).get("connections", ()))
 
 
-def _transfer(row: BulkOrder, at: int) -> BulkTransferRead:
+def _transfer(row: BulkOrder, at: int) -> schemas.BulkTransferRead:
     step, progress = row.steps[at], row.progress.get(str(at), {})
     elapsed_s = progress.get("elapsed_us", 0) / 1e6 or None
     connections = [one for one in progress.get("connections", ()) if one["elapsed_us"]]
@@ -140,7 +128,7 @@ def _transfer(row: BulkOrder, at: int) -> BulkTransferRead:
     several = elapsed_s is not None and len(connections) > 1
     rate = step["rate_bytes_per_s"]
     started_ns = progress.get("started_at_ns", 0)
-    return BulkTransferRead(
+    return schemas.BulkTransferRead(
         index=at,
         variant=trial.order_of(row.request["rounds"])[at] if of_trial else None,
         source=Named(id=step["source_vm_id"], name=step["source"]),
@@ -159,16 +147,16 @@ def _transfer(row: BulkOrder, at: int) -> BulkTransferRead:
     )
 
 
-def _trial(row: BulkOrder, transfers: Sequence[BulkTransferRead]) -> TrialRead:
+def _trial(row: BulkOrder, transfers: Sequence[schemas.BulkTransferRead]) -> schemas.TrialRead:
     found = trial.change([one.elapsed_s for one in transfers])
     a, b = (
-        _variant(TransportVariant.model_validate(row.request[variant.value]), transfers, variant)
+        _variant(schemas.TransportVariant.model_validate(row.request[variant.value]), transfers, variant)
         for variant in (Variant.A, Variant.B)
     )
-    return TrialRead(
+    return schemas.TrialRead(
         a=a,
         b=b,
-        change=None if found is None else ChangeRead.model_validate(found),
+        change=None if found is None else schemas.ChangeRead.model_validate(found),
         advice=_UNFINISHED if found is None else _advice(found),
     )
 
@@ -179,12 +167,14 @@ def _advice(found: Change) -> str:
     return _ADVICE[found.verdict].format(mean=mean, low=signed_percent(found.low), high=high)
 
 
-def _variant(transport: TransportVariant, transfers: Iterable[BulkTransferRead], variant: Variant) -> VariantRead:
+def _variant(
+    transport: schemas.TransportVariant, transfers: Iterable[schemas.BulkTransferRead], variant: Variant
+) -> schemas.VariantRead:
     done = [one for one in transfers if one.variant is variant and one.elapsed_s is not None]
     times = [one.elapsed_s for one in done if one.elapsed_s is not None]
     indices = [one.jain for one in done if one.jain is not None]
     shares = [one.slowest_share for one in done if one.slowest_share is not None]
-    return VariantRead(
+    return schemas.VariantRead(
         transport=transport,
         done=len(done),
         mean_s=fmean(times) if times else None,
@@ -194,11 +184,11 @@ def _variant(transport: TransportVariant, transfers: Iterable[BulkTransferRead],
     )
 
 
-def _transfer_run(row: BulkOrder, transfers: Sequence[BulkTransferRead]) -> TransferRunRead:
+def _transfer_run(row: BulkOrder, transfers: Sequence[schemas.BulkTransferRead]) -> schemas.TransferRunRead:
     predicted_s = max(one.predicted_s or 0.0 for one in transfers)
     span = _span(transfers) if all(one.elapsed_s is not None for one in transfers) else None
     measured_s = None if span is None else (span[1] - span[0]).total_seconds()
-    return TransferRunRead(
+    return schemas.TransferRunRead(
         bound_s=row.request["bound_s"],
         predicted_s=predicted_s,
         measured_s=measured_s,
@@ -206,7 +196,7 @@ def _transfer_run(row: BulkOrder, transfers: Sequence[BulkTransferRead]) -> Tran
     )
 
 
-def _span(transfers: Iterable[BulkTransferRead]) -> tuple[datetime, datetime] | None:
+def _span(transfers: Iterable[schemas.BulkTransferRead]) -> tuple[datetime, datetime] | None:
     """Return when the first transfer began and the last one ended, of those that ended."""
     spans = [
         (one.started_at, one.started_at + timedelta(seconds=one.elapsed_s))
@@ -218,7 +208,9 @@ def _span(transfers: Iterable[BulkTransferRead]) -> tuple[datetime, datetime] | 
     return min(start for start, _ in spans), max(end for _, end in spans)
 
 
-def _disturbance(session: Session, row: BulkOrder, transfers: Sequence[BulkTransferRead]) -> list[DisturbanceRead]:
+def _disturbance(
+    session: Session, row: BulkOrder, transfers: Sequence[schemas.BulkTransferRead]
+) -> list[schemas.DisturbanceRead]:
     """Return the delays of the first paths before and while bytes were sent; none before the first transfer ended."""
     span = _span(transfers)
     if span is None:
@@ -237,7 +229,7 @@ def _disturbance(session: Session, row: BulkOrder, transfers: Sequence[BulkTrans
     during = delays_between(session, mesh, pairs, start, end)
     before = delays_between(session, mesh, pairs, start - _BEFORE, start)
     return [
-        DisturbanceRead(
+        schemas.DisturbanceRead(
             path=f"{names[one]} to {names[other]}",
             before_p50_us=_us(quiet, "p50"),
             before_p99_us=_us(quiet, "p99"),

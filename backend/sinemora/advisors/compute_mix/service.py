@@ -5,25 +5,11 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.advisors.compute_mix import offers
+from sinemora.advisors.compute_mix import offers, schemas
 from sinemora.advisors.compute_mix.core import load_profile, market, split
 from sinemora.advisors.compute_mix.core.market import Market, Peak
 from sinemora.advisors.compute_mix.core.mix import Mix, Option, cost_curve
 from sinemora.advisors.compute_mix.core.split import Regime, Split
-from sinemora.advisors.compute_mix.schemas import (
-    ComputeMixCreate,
-    ComputeMixRead,
-    CostCurveRead,
-    HourRead,
-    PathMixRead,
-    PathWrite,
-    PeakRead,
-    ProfileRead,
-    ProviderPriceCreate,
-    ProviderPriceRead,
-    SplitRead,
-    VmOptionRead,
-)
 from sinemora.advisors.measured_path import member_named, path_delays
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
@@ -33,7 +19,7 @@ _CURVE_POINTS = 241
 _VMS_MAX = 1e6
 
 
-def compute_mix(session: Session, body: ComputeMixCreate) -> ComputeMixRead:
+def compute_mix(session: Session, body: schemas.ComputeMixCreate) -> schemas.ComputeMixRead:
     """Return the cheapest mix for each path.
 
     ProductError `price_missing`, `price_unknown`, `price_ambiguous`, `price_list_unknown`, `mesh_unknown`,
@@ -45,7 +31,7 @@ def compute_mix(session: Session, body: ComputeMixCreate) -> ComputeMixRead:
     measured = [path.source is not None for path in body.paths] or [False]
     if any(measured):
         paths = _measured(session, body, statistic)
-    reads: list[PathMixRead] = []
+    reads: list[schemas.PathMixRead] = []
     for (label, outbound_us, inbound_us), of_mesh in zip(paths, measured, strict=True):
         found = priced.mix(outbound_us, inbound_us)
         read = _path_read(found, label, outbound_us, inbound_us, body)
@@ -56,10 +42,10 @@ def compute_mix(session: Session, body: ComputeMixCreate) -> ComputeMixRead:
             )
         )
     job_price = None if priced.serverless is None else priced.serverless.job_price
-    return ComputeMixRead(currency=priced.currency, job_price=job_price, paths=reads)
+    return schemas.ComputeMixRead(currency=priced.currency, job_price=job_price, paths=reads)
 
 
-def provider_prices(body: ProviderPriceCreate) -> ProviderPriceRead:
+def provider_prices(body: schemas.ProviderPriceCreate) -> schemas.ProviderPriceRead:
     """Return the provider's profit by price, the switching prices and the equilibrium."""
     seen = Market(
         body.load_per_s,
@@ -75,7 +61,7 @@ def provider_prices(body: ProviderPriceCreate) -> ProviderPriceRead:
     around = [price * factor for price in switches for factor in (1.0, 1.000001)]
     prices = np.unique(np.concatenate([np.linspace(0, highest, _CURVE_POINTS)[1:], around]))
     prices = prices[prices <= highest]
-    return ProviderPriceRead(
+    return schemas.ProviderPriceRead(
         switch_to_mixed=seen.switch_to_mixed,
         switch_to_vms=seen.switch_to_vms,
         peaks=[_peak_read(peak) for peak in market.peaks(seen)],
@@ -86,7 +72,7 @@ def provider_prices(body: ProviderPriceCreate) -> ProviderPriceRead:
     )
 
 
-def _measured(session: Session, body: ComputeMixCreate, statistic: str) -> list[tuple[str, float, float]]:
+def _measured(session: Session, body: schemas.ComputeMixCreate, statistic: str) -> list[tuple[str, float, float]]:
     """Return label and one-way delays (µs) of each path; those between VMs are read from the mesh."""
     mesh = mesh_state(session, resolve_mesh(session, body.mesh or "").id)
     found = []
@@ -103,14 +89,16 @@ def _measured(session: Session, body: ComputeMixCreate, statistic: str) -> list[
     return found
 
 
-def _known(path: PathWrite) -> tuple[str, float, float]:
+def _known(path: schemas.PathWrite) -> tuple[str, float, float]:
     outbound_us, inbound_us = path.outbound_us or 0.0, path.inbound_us or 0.0
     return path.label or f"{outbound_us:g} µs out, {inbound_us:g} µs back", outbound_us, inbound_us
 
 
-def _path_read(found: Mix, label: str, outbound_us: float, inbound_us: float, body: ComputeMixCreate) -> PathMixRead:
+def _path_read(
+    found: Mix, label: str, outbound_us: float, inbound_us: float, body: schemas.ComputeMixCreate
+) -> schemas.PathMixRead:
     best = found.best
-    return PathMixRead(
+    return schemas.PathMixRead(
         label=label,
         outbound_us=outbound_us,
         inbound_us=inbound_us,
@@ -126,8 +114,8 @@ def _path_read(found: Mix, label: str, outbound_us: float, inbound_us: float, bo
     )
 
 
-def _option_read(option: Option) -> VmOptionRead:
-    return VmOptionRead(
+def _option_read(option: Option) -> schemas.VmOptionRead:
+    return schemas.VmOptionRead(
         vm=option.vm.name,
         price_per_hour=option.vm.price_per_hour,
         utilisation_max=option.utilisation_max,
@@ -140,12 +128,12 @@ def _option_read(option: Option) -> VmOptionRead:
     )
 
 
-def _curve_read(option: Option, load_per_s: float) -> CostCurveRead:
+def _curve_read(option: Option, load_per_s: float) -> schemas.CostCurveRead:
     curve = cost_curve(option, max(2 * load_per_s, 3 * option.prices.capacity_per_s) or 1.0)
-    return CostCurveRead.from_row(curve, vm=option.vm.name)
+    return schemas.CostCurveRead.from_row(curve, vm=option.vm.name)
 
 
-def _profile_read(found: Mix, body: ComputeMixCreate) -> ProfileRead | None:
+def _profile_read(found: Mix, body: schemas.ComputeMixCreate) -> schemas.ProfileRead | None:
     """Return the cheapest profile over VM types. ProductError `request_invalid` for loads of a wrong size."""
     loads = body.hourly_load_per_s
     feasible = [option for option in found.options if option.split.regime is not Regime.INFEASIBLE]
@@ -169,17 +157,17 @@ def _profile_read(found: Mix, body: ComputeMixCreate) -> ProfileRead | None:
     alone = replace(option.prices, job_price=None)
     vms_alone = load_profile.through_hours(loads, alone, body.term_h) if alone.capacity_per_s > 0 else None
     serverless = option.prices.job_price is not None
-    return ProfileRead(
+    return schemas.ProfileRead(
         vm=option.vm.name,
         term_h=body.term_h,
         cost=cost,
         vms_alone_cost=None if vms_alone is None else sum(hour.cost for hour in vms_alone),
         serverless_alone_cost=sum(map(option.prices.serverless_cost, loads)) if serverless else None,
-        hours=[HourRead.model_validate(hour) for hour in hours],
+        hours=[schemas.HourRead.model_validate(hour) for hour in hours],
     )
 
 
-def _difference(read: PathMixRead, base: PathMixRead) -> float | None:
+def _difference(read: schemas.PathMixRead, base: schemas.PathMixRead) -> float | None:
     costs = [
         next((option.split.cost_per_hour for option in one.options if option.vm == one.best and option.split), None)
         for one in (read, base)
@@ -187,12 +175,12 @@ def _difference(read: PathMixRead, base: PathMixRead) -> float | None:
     return None if costs[0] is None or costs[1] is None else costs[0] - costs[1]
 
 
-def _split_read(found: Split) -> SplitRead:
-    return SplitRead.model_validate(found)
+def _split_read(found: Split) -> schemas.SplitRead:
+    return schemas.SplitRead.model_validate(found)
 
 
-def _peak_read(peak: Peak) -> PeakRead:
-    return PeakRead(
+def _peak_read(peak: Peak) -> schemas.PeakRead:
+    return schemas.PeakRead(
         regime=peak.regime,
         price_per_busy_hour=peak.price,
         profit_per_hour=peak.profit,

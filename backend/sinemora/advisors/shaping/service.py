@@ -7,27 +7,12 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sinemora.advisors.shaping import schemas
 from sinemora.advisors.shaping.core import tail, treatment
 from sinemora.advisors.shaping.core.bucket import Bucket, BucketFinding, Train, Unit, combined, detect, metered_by
 from sinemora.advisors.shaping.core.checks import ApplicationFacts, checks
 from sinemora.advisors.shaping.core.envelope import Limit
 from sinemora.advisors.shaping.core.forecast import forecast, transfer_s
-from sinemora.advisors.shaping.schemas import (
-    BucketRead,
-    CheckRead,
-    ForecastRead,
-    MetricTailRead,
-    PacketTreatmentRead,
-    ShapingCreate,
-    ShapingRead,
-    SpreadRead,
-    TailCreate,
-    TailRead,
-    TrainWrite,
-    TreatmentCreate,
-    TreatmentRead,
-    UpperBucketRead,
-)
 from sinemora.applications.learning import queries as learning
 from sinemora.applications.learning.models import MetricSource
 from sinemora.fleet.meshes.service import mesh_state
@@ -36,7 +21,7 @@ _MBIT = 1e6 / 8
 _UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "ns": 1e-6}
 
 
-def shaping(body: ShapingCreate) -> ShapingRead:
+def shaping(body: schemas.ShapingCreate) -> schemas.ShapingRead:
     """Return the bucket of some trains, or a known one, with forecast and checks."""
     if body.rate_mbit is not None and body.burst_kb is not None:
         upper = None
@@ -50,7 +35,7 @@ def shaping(body: ShapingCreate) -> ShapingRead:
     return _read(body, found, large, _unit(body, found.bucket, largest))
 
 
-def _unit(body: ShapingCreate, large: Bucket | None, largest: int) -> Unit | None:
+def _unit(body: schemas.ShapingCreate, large: Bucket | None, largest: int) -> Unit | None:
     """Return the unit of tokens, from the trains of small packets; None without a bucket in them."""
     small = [train for train in body.trains if 2 * train.packet_bytes <= largest]
     found = combined([detect(_train(train)) for train in small]).bucket
@@ -59,7 +44,7 @@ def _unit(body: ShapingCreate, large: Bucket | None, largest: int) -> Unit | Non
     return metered_by(found, large, float(np.median([train.packet_bytes for train in small])), float(largest))
 
 
-def treatment_of(body: TreatmentCreate) -> TreatmentRead:
+def treatment_of(body: schemas.TreatmentCreate) -> schemas.TreatmentRead:
     """Return whether a path treats packets apart, by their size and by their DSCP class."""
     # Relative to the first times: nanoseconds since 1970 have more digits than a float.
     first = min((at for at in body.received_ns if at is not None), default=0)
@@ -77,20 +62,20 @@ def treatment_of(body: TreatmentCreate) -> TreatmentRead:
     sizes, counts = np.unique(packets.size, return_counts=True)
     common = packets.size == sizes[int(np.argmax(counts))]
     alike = treatment.Mixed(packets.size[common], packets.dscp[common], packets.received_dscp[common], delay_s[common])
-    return TreatmentRead(
-        by_size=PacketTreatmentRead.model_validate(treatment.by_size(packets)),
-        by_class=PacketTreatmentRead.model_validate(treatment.by_class(alike)),
+    return schemas.TreatmentRead(
+        by_size=schemas.PacketTreatmentRead.model_validate(treatment.by_size(packets)),
+        by_class=schemas.PacketTreatmentRead.model_validate(treatment.by_class(alike)),
     )
 
 
-def tail_of(body: TailCreate) -> TailRead:
+def tail_of(body: schemas.TailCreate) -> schemas.TailRead:
     """Return whether a retransmission timeout shows in some latencies."""
     if body.p95_ms is not None and body.p99_ms is not None and body.p999_ms is not None:
-        return TailRead.model_validate(tail.by_percentiles(body.p95_ms, body.p99_ms, body.p999_ms))
-    return TailRead.model_validate(tail.by_samples(body.latency_ms))
+        return schemas.TailRead.model_validate(tail.by_percentiles(body.p95_ms, body.p99_ms, body.p999_ms))
+    return schemas.TailRead.model_validate(tail.by_samples(body.latency_ms))
 
 
-def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTailRead]:
+def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[schemas.MetricTailRead]:
     """Return the tail of each metric source of a mesh that is a duration. ProductError `mesh_unknown`.
 
     Its minutes count as requests: a source of a high percentile shows the timeout, a mean rarely does.
@@ -107,7 +92,7 @@ def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTa
         values = [factor * value for _, value in learning.points(session, source.id, start)]
         found = tail.by_samples(values)
         reads.append(
-            MetricTailRead.from_row(
+            schemas.MetricTailRead.from_row(
                 found,
                 metric_source_id=source.id,
                 name=source.name,
@@ -120,13 +105,15 @@ def metric_tails(session: Session, mesh_id: UUID, minutes: int) -> list[MetricTa
     return reads
 
 
-def _read(body: ShapingCreate, found: BucketFinding, single: list[BucketFinding], unit: Unit | None) -> ShapingRead:
+def _read(
+    body: schemas.ShapingCreate, found: BucketFinding, single: list[BucketFinding], unit: Unit | None
+) -> schemas.ShapingRead:
     bucket = found.bucket
     application = ApplicationFacts(**body.application.model_dump())
-    return ShapingRead(
+    return schemas.ShapingRead(
         bucket=None
         if bucket is None
-        else BucketRead(
+        else schemas.BucketRead(
             rate_mbit=bucket.rate / _MBIT,
             burst_kb=bucket.burst / 1e3,
             mechanism=bucket.mechanism,
@@ -134,7 +121,7 @@ def _read(body: ShapingCreate, found: BucketFinding, single: list[BucketFinding]
             loss=bucket.loss if body.trains else None,
             upper=None
             if bucket.upper is None
-            else UpperBucketRead(rate_mbit=bucket.upper.rate / _MBIT, burst_kb=bucket.upper.burst / 1e3),
+            else schemas.UpperBucketRead(rate_mbit=bucket.upper.rate / _MBIT, burst_kb=bucket.upper.burst / 1e3),
             metered=unit,
             spread=_spread(single),
         ),
@@ -142,17 +129,19 @@ def _read(body: ShapingCreate, found: BucketFinding, single: list[BucketFinding]
         capacity_mbit=None if found.capacity is None else found.capacity / _MBIT,
         trains_with_bucket=sum(detection.bucket is not None for detection in single),
         forecast=None if bucket is None else _forecast(body, bucket),
-        checks=[] if bucket is None else [CheckRead.model_validate(check) for check in checks(bucket, application)],
+        checks=[]
+        if bucket is None
+        else [schemas.CheckRead.model_validate(check) for check in checks(bucket, application)],
     )
 
 
-def _spread(single: list[BucketFinding]) -> SpreadRead | None:
+def _spread(single: list[BucketFinding]) -> schemas.SpreadRead | None:
     """Return the spread of the rates and depths of the single trains with a bucket; None without one."""
     buckets = [detection.bucket for detection in single if detection.bucket is not None]
     if not buckets:
         return None
     rates, depths = ([getattr(bucket, name) for bucket in buckets] for name in ("rate", "burst"))
-    return SpreadRead(
+    return schemas.SpreadRead(
         bursts=len(single),
         rate_min_mbit=min(rates) / _MBIT,
         rate_max_mbit=max(rates) / _MBIT,
@@ -161,11 +150,11 @@ def _spread(single: list[BucketFinding]) -> SpreadRead | None:
     )
 
 
-def _forecast(body: ShapingCreate, bucket: Bucket) -> ForecastRead:
+def _forecast(body: schemas.ShapingCreate, bucket: Bucket) -> schemas.ForecastRead:
     tokens = None if body.tokens_kb is None else 1e3 * body.tokens_kb
     ahead = forecast(bucket.rate, bucket.burst, (body.use_mbit or 0.0) * _MBIT, tokens, bucket.upper)
     line = body.line_mbit * _MBIT
-    return ForecastRead(
+    return schemas.ForecastRead(
         tokens_kb=ahead.tokens / 1e3,
         empty_in_s=ahead.empty_in_s,
         burst_mb=None if ahead.burst_bytes is None else ahead.burst_bytes / 1e6,
@@ -177,7 +166,7 @@ def _forecast(body: ShapingCreate, bucket: Bucket) -> ForecastRead:
     )
 
 
-def _train(train: TrainWrite) -> Train:
+def _train(train: schemas.TrainWrite) -> Train:
     first_sent = train.sent_ns[0]
     first = min((at for at in train.received_ns if at is not None), default=0)
     sent = np.array([(at - first_sent) / 1e9 for at in train.sent_ns])

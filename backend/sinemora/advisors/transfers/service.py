@@ -7,19 +7,12 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.advisors.measured_path import member_named
+from sinemora.advisors.transfers import schemas
 from sinemora.advisors.transfers.capacities import limits, measured_capacities
 from sinemora.advisors.transfers.core import presets
 from sinemora.advisors.transfers.core.network import Floats, Indices, Network, grouped, tree
 from sinemora.advisors.transfers.core.plan import Transfers, connection_rate, plan
 from sinemora.advisors.transfers.core.simulate import finish_s
-from sinemora.advisors.transfers.schemas import (
-    MeasuredCapacity,
-    PlannedTransfer,
-    SortWrite,
-    Topology,
-    TransferPlanCreate,
-    TransferPlanRead,
-)
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
@@ -29,7 +22,7 @@ from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.token_buckets.models import Direction
 from sinemora.recommendations.service import resolve_mesh
 
-_RACKS = {Topology.STAR: 1, Topology.TWO_RACK: 2, Topology.FOUR_RACK: 4}
+_RACKS = {schemas.Topology.STAR: 1, schemas.Topology.TWO_RACK: 2, schemas.Topology.FOUR_RACK: 4}
 _BYTES_OF_GBIT = 1e9 / 8
 _NAMED = 5
 """Hosts that an error names."""
@@ -42,10 +35,10 @@ class _Work:
     network: Network
     transfers: Transfers
     unmeasured: int
-    capacities: list[MeasuredCapacity]
+    capacities: list[schemas.MeasuredCapacity]
 
 
-def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRead:
+def plan_transfers(session: Session, body: schemas.TransferPlanCreate) -> schemas.TransferPlanRead:
     """Return the plan of some transfers. ProductError `mesh_unknown`, `vm_not_in_mesh`, `request_invalid`."""
     work = _listed(session, body) if body.sort is None else _sort(body, body.sort)
     network, transfers = work.network, work.transfers
@@ -57,7 +50,7 @@ def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRe
         ends, connections = fair, np.ones(len(transfers), np.int64)
     limits = transfers.connection_rate
     rows = [
-        PlannedTransfer(
+        schemas.PlannedTransfer(
             source=network.names[int(transfers.sources[at])],
             target=network.names[int(transfers.targets[at])],
             size_bytes=float(transfers.size[at]),
@@ -70,7 +63,7 @@ def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRe
         )
         for at in range(len(transfers))
     ]
-    return TransferPlanRead(
+    return schemas.TransferPlanRead(
         bound_s=planned.bound_s,
         bottleneck=network.link_name(planned.bottleneck),
         finish_s=float(ends.max()),
@@ -82,7 +75,7 @@ def plan_transfers(session: Session, body: TransferPlanCreate) -> TransferPlanRe
     )
 
 
-def _sort(body: TransferPlanCreate, sort: SortWrite) -> _Work:
+def _sort(body: schemas.TransferPlanCreate, sort: schemas.SortWrite) -> _Work:
     workers = sort.workers
     names = [f"worker-{at + 1}" for at in range(workers)]
     # A fixed draw, so that the same question has the same answer.
@@ -91,7 +84,7 @@ def _sort(body: TransferPlanCreate, sort: SortWrite) -> _Work:
     return _Work(network, presets.shuffle(1e9 * sort.size_gb, reducers), 0, [])
 
 
-def _listed(session: Session, body: TransferPlanCreate) -> _Work:
+def _listed(session: Session, body: schemas.TransferPlanCreate) -> _Work:
     """Return listed transfers; hosts are in the order in which the list names them."""
     mesh = None if body.mesh is None else mesh_state(session, resolve_mesh(session, body.mesh).id)
     names: dict[str, int] = {}
@@ -112,7 +105,7 @@ def _listed(session: Session, body: TransferPlanCreate) -> _Work:
     if mesh is not None:
         places = np.array([next(n for n, member in enumerate(mesh.members) if member.name == host) for host in hosts])
         rates = _connection_rates(session, mesh, body, places[at_hosts])
-    if mesh is not None and body.topology is Topology.ZONES:
+    if mesh is not None and body.topology is schemas.Topology.ZONES:
         zone_of = {member.name: member.zone_id for member in mesh.members}
         zones = list(dict.fromkeys(zone_of[host] for host in hosts))
         rack = np.array([zones.index(zone_of[host]) for host in hosts], np.intp)
@@ -133,7 +126,7 @@ def _listed(session: Session, body: TransferPlanCreate) -> _Work:
     return _Work(network, Transfers(at_hosts[:, 0], at_hosts[:, 1], size, rates), unmeasured, known)
 
 
-def _connection_rates(session: Session, mesh: MeshState, body: TransferPlanCreate, pairs: Indices) -> Floats:
+def _connection_rates(session: Session, mesh: MeshState, body: schemas.TransferPlanCreate, pairs: Indices) -> Floats:
     """Return the most bytes/s of one connection of each pair of members, infinite without a round trip."""
     end = datetime.now(UTC)
     start = end - timedelta(minutes=body.minutes)
@@ -147,7 +140,7 @@ def _connection_rates(session: Session, mesh: MeshState, body: TransferPlanCreat
     return rates
 
 
-def _capacities(body: TransferPlanCreate, hosts: list[str]) -> list[float]:
+def _capacities(body: schemas.TransferPlanCreate, hosts: list[str]) -> list[float]:
     """Return the entered capacity of each host, bytes/s. ProductError `request_invalid` for one of no host."""
     if unknown := [name for name in body.capacities_gbit if name not in hosts]:
         listed = ", ".join(hosts[:_NAMED]) + (", …" if len(hosts) > _NAMED else "")

@@ -8,24 +8,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.evidence import schemas
 from sinemora.alerts.evidence.measured import Path, spikes_of, statistics_of, usual_of, windows_of
-from sinemora.alerts.evidence.schemas import (
-    EvidenceIncident,
-    EvidenceKey,
-    EvidenceKeys,
-    EvidenceMesh,
-    EvidenceMethod,
-    EvidencePath,
-    EvidenceProduct,
-    EvidenceRange,
-    EvidenceReport,
-    EvidenceSignature,
-    EvidenceVerdict,
-    EvidenceVm,
-    EvidenceWorst,
-    EvidenceZone,
-    SignedEvidence,
-)
 from sinemora.alerts.figures import IncidentFigures
 from sinemora.alerts.incidents.service import get_incident
 from sinemora.alerts.models import Incident
@@ -42,7 +26,7 @@ _PATHS_MAX = 50
 _MILLION = 1_000_000
 KEYS_PATH = "/v1/evidence-keys"
 
-_METHOD = EvidenceMethod(
+_METHOD = schemas.EvidenceMethod(
     summary=(
         "Agents on the VMs exchange messages of the Precision Time Protocol over UDP. Each exchange has four"
         " timestamps and yields the delay of both directions and the round trip. Agents sum up the exchanges of a"
@@ -69,22 +53,22 @@ _METHOD = EvidenceMethod(
 )
 
 
-def signed_evidence(session: Session, incident_id: UUID) -> SignedEvidence:
+def signed_evidence(session: Session, incident_id: UUID) -> schemas.SignedEvidence:
     """Return the signed report of an incident. The same stored measurements give the same report and signature.
 
     ProductError `incident_unknown`, `secret_key_missing`, `range_too_large`.
     """
     report = evidence_report(session, get_incident(session, incident_id))
     signature = signing.sign(report.model_dump(mode="json", by_alias=True))
-    return SignedEvidence(
+    return schemas.SignedEvidence(
         report=report,
-        signature=EvidenceSignature(
+        signature=schemas.EvidenceSignature(
             algorithm="Ed25519", canonicalization="RFC 8785", key_id=signature.key_id, value=signature.value
         ),
     )
 
 
-def evidence_report(session: Session, row: Incident) -> EvidenceReport:
+def evidence_report(session: Session, row: Incident) -> schemas.EvidenceReport:
     """Return the report of an incident. ProductError `range_too_large`."""
     mesh = mesh_state(session, row.mesh_id)
     end = max(row.ended_at or row.seen_at, row.onset_at + timedelta(seconds=mesh.window_s))
@@ -93,20 +77,22 @@ def evidence_report(session: Session, row: Incident) -> EvidenceReport:
     during = windows_of(session, mesh, paths, row.onset_at, end)
     usual = usual_of(session, mesh, paths, row.onset_at)
     ends = sorted({end for path in paths for end in path})
-    return EvidenceReport(
+    return schemas.EvidenceReport(
         format="sinemora-evidence/1",
-        product=EvidenceProduct(
+        product=schemas.EvidenceProduct(
             name="Sinemora", version=version("sinemora"), keys_url=settings().public_url + KEYS_PATH
         ),
         method=_METHOD,
-        mesh=EvidenceMesh.from_row(mesh, vms=len(mesh.members)),
+        mesh=schemas.EvidenceMesh.from_row(mesh, vms=len(mesh.members)),
         incident=_incident(session, row),
-        before=EvidenceRange(from_=before.started_at or row.onset_at - _BEFORE, to=before.ended_at or row.onset_at),
-        during=EvidenceRange(from_=during.started_at or row.onset_at, to=during.ended_at or end),
+        before=schemas.EvidenceRange(
+            from_=before.started_at or row.onset_at - _BEFORE, to=before.ended_at or row.onset_at
+        ),
+        during=schemas.EvidenceRange(from_=during.started_at or row.onset_at, to=during.ended_at or end),
         vms=_vms(session, mesh, ends),
         affected_paths=int(row.evidence.get("paths", 0)),
         paths=[
-            EvidencePath(
+            schemas.EvidencePath(
                 source=mesh.members[source].id,
                 target=mesh.members[target].id,
                 usual=known,
@@ -130,29 +116,31 @@ def affected_paths(row: Incident, mesh: MeshState) -> list[Path]:
     return list(dict.fromkeys(paths))[:_PATHS_MAX]
 
 
-def evidence_keys() -> EvidenceKeys:
+def evidence_keys() -> schemas.EvidenceKeys:
     """Return the public keys of this installation. ProductError `secret_key_missing`."""
-    return EvidenceKeys(
+    return schemas.EvidenceKeys(
         keys=[
-            EvidenceKey(key_id=signing.key_id(key), algorithm="Ed25519", public_key=base64.b64encode(key).decode())
+            schemas.EvidenceKey(
+                key_id=signing.key_id(key), algorithm="Ed25519", public_key=base64.b64encode(key).decode()
+            )
             for key in signing.public_keys()
         ]
     )
 
 
-def _incident(session: Session, row: Incident) -> EvidenceIncident:
+def _incident(session: Session, row: Incident) -> schemas.EvidenceIncident:
     found = verdict_on(session, row)
-    return EvidenceIncident.from_row(
+    return schemas.EvidenceIncident.from_row(
         row,
         suspect=row.culprit["words"],
         rules=[one["name"] for one in row.rules],
         detected_at=row.opened_at,
-        verdict=EvidenceVerdict(kind=found.kind, reasons=[reason.code for reason in found.reasons]),
+        verdict=schemas.EvidenceVerdict(kind=found.kind, reasons=[reason.code for reason in found.reasons]),
         worst=_worst(figures_of(session, row, found)),
     )
 
 
-def _worst(figures: IncidentFigures) -> EvidenceWorst | None:
+def _worst(figures: IncidentFigures) -> schemas.EvidenceWorst | None:
     """Return the figures of the worst window in whole numbers; None of incidents without figures of paths."""
     if figures.unit not in ("ns", "ratio"):
         return None
@@ -160,7 +148,7 @@ def _worst(figures: IncidentFigures) -> EvidenceWorst | None:
     value, usual, limit = (
         None if one is None else round(scale * one) for one in (figures.value, figures.usual, figures.limit)
     )
-    return EvidenceWorst.from_row(
+    return schemas.EvidenceWorst.from_row(
         figures,
         window_ended_at=figures.at,
         unit="ppm" if figures.unit == "ratio" else "ns",
@@ -170,8 +158,9 @@ def _worst(figures: IncidentFigures) -> EvidenceWorst | None:
     )
 
 
-def _vms(session: Session, mesh: MeshState, ends: Sequence[int]) -> list[EvidenceVm]:
+def _vms(session: Session, mesh: MeshState, ends: Sequence[int]) -> list[schemas.EvidenceVm]:
     members = [mesh.members[end] for end in ends]
     return [
-        EvidenceVm.from_row(member, zone=EvidenceZone.from_row(get_vm(session, member.id).zone)) for member in members
+        schemas.EvidenceVm.from_row(member, zone=schemas.EvidenceZone.from_row(get_vm(session, member.id).zone))
+        for member in members
     ]

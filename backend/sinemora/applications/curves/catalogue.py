@@ -5,27 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from sinemora.applications.curves import schemas
 from sinemora.applications.curves.core.band import TRANSFER_FACTOR, Band, FittedBand, transfer_band
 from sinemora.applications.curves.core.curve import Curve, Floats, through
 from sinemora.applications.curves.core.fit import Fit
 from sinemora.applications.curves.core.library import TEST_BED_SOURCE, Basis, Published
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
-from sinemora.applications.curves.schemas import (
-    BandOrigin,
-    BandRead,
-    CandidateRead,
-    CurveDetail,
-    CurveOrigin,
-    CurvePoints,
-    CurveRead,
-    CurveVersionDetail,
-    CurveVersionRead,
-    CurveWarning,
-    SampleRead,
-    StatedRead,
-    ThresholdRead,
-    Waiting,
-)
 from sinemora.kit.percent import percent
 
 _OUTLINE = 48
@@ -43,7 +28,7 @@ class CatalogueEntry:
     id: str
     curve: Curve
     band: Band
-    waiting: Waiting
+    waiting: schemas.Waiting
     published: Published | None
     stored: tuple[StoredCurve, CurveVersion] | None
 
@@ -63,42 +48,42 @@ class CatalogueEntry:
         """Return where the reference round trip of a published curve is stated; None if none is, or of an own curve."""
         return TEST_BED_SOURCE if self.published is not None and self.published.reference_us else None
 
-    def points(self, at_us: Floats) -> CurvePoints:
+    def points(self, at_us: Floats) -> schemas.CurvePoints:
         """Return the curve and its band at these latencies."""
         low, high = (part(at_us).tolist() for part in (self.band.low, self.band.high))
-        return CurvePoints(added_us=at_us.tolist(), performance=self.curve(at_us).tolist(), low=low, high=high)
+        return schemas.CurvePoints(added_us=at_us.tolist(), performance=self.curve(at_us).tolist(), low=low, high=high)
 
-    def read(self) -> CurveRead:
+    def read(self) -> schemas.CurveRead:
         """Convert to a list item."""
-        return CurveRead(**self._about(), version=CurveVersionRead(**self._version()))
+        return schemas.CurveRead(**self._about(), version=schemas.CurveVersionRead(**self._version()))
 
-    def detail(self, newest: int) -> CurveDetail:
+    def detail(self, newest: int) -> schemas.CurveDetail:
         """Convert with samples, candidates and warnings."""
         samples, candidates, stated = [], [], []
         if self.stored is not None:
             samples = _samples(self.stored[1])
-            candidates = [CandidateRead(**candidate) for candidate in self.stored[1].candidates]
+            candidates = [schemas.CandidateRead(**candidate) for candidate in self.stored[1].candidates]
         if self.published is not None:
             stated = [
-                StatedRead.from_row(statement, curve=float(self.curve(statement.added_us)))
+                schemas.StatedRead.from_row(statement, curve=float(self.curve(statement.added_us)))
                 for statement in self.published.stated
             ]
-        version = CurveVersionDetail(**self._version(), samples=samples, candidates=candidates, stated=stated)
-        return CurveDetail(**self._about(), newest=newest, version=version)
+        version = schemas.CurveVersionDetail(**self._version(), samples=samples, candidates=candidates, stated=stated)
+        return schemas.CurveDetail(**self._about(), newest=newest, version=version)
 
-    def version_read(self) -> CurveVersionRead:
+    def version_read(self) -> schemas.CurveVersionRead:
         """Convert to an item of the list of versions."""
-        return CurveVersionRead(**self._version())
+        return schemas.CurveVersionRead(**self._version())
 
     def _about(self) -> dict[str, Any]:
         common = {"id": self.id, "outline": self.points(outline_us(self.curve))}
         if self.stored is not None:
             curve = self.stored[0]
             names = ("name", "description", "metric", "unit", "created_at", "updated_at")
-            return common | {"origin": CurveOrigin.OWN} | {name: getattr(curve, name) for name in names}
+            return common | {"origin": schemas.CurveOrigin.OWN} | {name: getattr(curve, name) for name in names}
         assert self.published is not None
         return common | {
-            "origin": CurveOrigin.PUBLISHED,
+            "origin": schemas.CurveOrigin.PUBLISHED,
             "name": self.published.name,
             "description": self.published.role,
             "metric": "rate" if self.published.falls else "duration",
@@ -128,7 +113,7 @@ class CatalogueEntry:
             "reason": _BASIS[self.published.basis],
             "baseline": self.published.baseline,
             "latency_offset_us": self.reference_us,
-            "threshold": ThresholdRead(at_us=flat, low_us=None, high_us=None) if flat else None,
+            "threshold": schemas.ThresholdRead(at_us=flat, low_us=None, high_us=None) if flat else None,
             "noise": None,
             "rows": None,
             "warnings": [],
@@ -137,14 +122,14 @@ class CatalogueEntry:
 
 def of_published(published: Published) -> CatalogueEntry:
     """Return the entry of a published curve."""
-    waiting = Waiting.REQUESTS if published.falls else Waiting.ROUNDS
+    waiting = schemas.Waiting.REQUESTS if published.falls else schemas.Waiting.ROUNDS
     band = transfer_band(published.key, published.curve, published.residuals)
     return CatalogueEntry(published.key, published.curve, band, waiting, published, None)
 
 
 def of_stored(curve: StoredCurve, version: CurveVersion) -> CatalogueEntry:
     """Return the entry of a tenant's own curve at one version."""
-    waiting = Waiting.REQUESTS if curve.metric == "rate" else Waiting.ROUNDS
+    waiting = schemas.Waiting.REQUESTS if curve.metric == "rate" else schemas.Waiting.ROUNDS
     mean, low, high = (through(version.knots_us, part) for part in (version.performance, version.low, version.high))
     band = FittedBand(f"{curve.id}/{version.number}", mean, low, high)
     return CatalogueEntry(str(curve.id), mean, band, waiting, None, (curve, version))
@@ -203,12 +188,12 @@ def outline_us(curve: Curve) -> Floats:
     return np.unique(np.concatenate(parts))
 
 
-def _band(band: Band) -> BandRead:
+def _band(band: Band) -> schemas.BandRead:
     if isinstance(band, FittedBand):
         words = "Measured: 95 % band of the fit at each latency."
-        return BandRead(origin=BandOrigin.MEASURED, latency_factor=None, residual=None, words=words)
-    return BandRead(
-        origin=BandOrigin.TRANSFER,
+        return schemas.BandRead(origin=schemas.BandOrigin.MEASURED, latency_factor=None, residual=None, words=words)
+    return schemas.BandRead(
+        origin=schemas.BandOrigin.TRANSFER,
         latency_factor=TRANSFER_FACTOR,
         residual=band.residual,
         words=(
@@ -224,22 +209,24 @@ def _own_version(version: CurveVersion) -> dict[str, Any]:
     at_us = version.threshold_us
     threshold = None
     if at_us is not None:
-        threshold = ThresholdRead(at_us=at_us, low_us=version.threshold_low_us, high_us=version.threshold_high_us)
+        threshold = schemas.ThresholdRead(
+            at_us=at_us, low_us=version.threshold_low_us, high_us=version.threshold_high_us
+        )
     names = ("source", "made_by", "created_at", "family", "reason", "baseline", "latency_offset_us", "noise", "rows")
     return {name: getattr(version, name) for name in names} | {
         "formula": version.candidates[0]["formula"],
         "threshold": threshold,
-        "warnings": [CurveWarning(**warning) for warning in version.warnings],
+        "warnings": [schemas.CurveWarning(**warning) for warning in version.warnings],
     }
 
 
-def _samples(version: CurveVersion) -> list[SampleRead]:
+def _samples(version: CurveVersion) -> list[schemas.SampleRead]:
     kept = version.samples
     errors = kept["errors"] or [None] * len(kept["added_us"])
     factor = version.baseline_factor
     columns = (kept[name] for name in ("added_us", "performance", "repeats", "fitted", "residuals", "standardised"))
     return [
-        SampleRead(
+        schemas.SampleRead(
             added_us=at_us,
             performance=performance / factor,
             repeats=repeats,

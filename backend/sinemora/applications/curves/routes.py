@@ -8,24 +8,9 @@ from fastapi import Depends, Query, Request
 from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
-from sinemora.applications.curves import cost, service
+from sinemora.applications.curves import cost, schemas, service
 from sinemora.applications.curves.catalogue import CatalogueEntry, of_stored
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
-from sinemora.applications.curves.schemas import (
-    CostRead,
-    CurveCreate,
-    CurveDetail,
-    CurveOrigin,
-    CurveRead,
-    CurveTableRead,
-    CurveUpdate,
-    CurveVersionCreate,
-    CurveVersionRead,
-    Description,
-    Source,
-    Unit,
-    Waiting,
-)
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import known_ids
@@ -43,10 +28,10 @@ Number = Annotated[int | None, Query(ge=1, description="Version; the newest by d
 InQuery = Query(description="With a CSV body")
 
 
-@router.get("", response_model=Page[CurveRead])
+@router.get("", response_model=Page[schemas.CurveRead])
 def list_curves(
-    session: SessionDep, actor: Viewer, page: Paging, origin: Annotated[CurveOrigin | None, Query()] = None
-) -> Slice[CurveRead]:
+    session: SessionDep, actor: Viewer, page: Paging, origin: Annotated[schemas.CurveOrigin | None, Query()] = None
+) -> Slice[schemas.CurveRead]:
     """List the tenant's own curves by name, then the published ones, each with an outline to draw."""
     return service.list_curves(session, page, origin)
 
@@ -55,14 +40,14 @@ def list_curves(
 @accepts(lambda settings: settings.data_limit_bytes)
 def create_curve(
     request: Request,
-    body: CurveCreate,
+    body: schemas.CurveCreate,
     session: SessionDep,
     actor: Editor,
     name: Annotated[Name | None, InQuery] = None,
-    description: Annotated[Description | None, InQuery] = None,
-    unit: Annotated[Unit | None, InQuery] = None,
-    source: Annotated[Source | None, InQuery] = None,
-) -> CurveDetail:
+    description: Annotated[schemas.Description | None, InQuery] = None,
+    unit: Annotated[schemas.Unit | None, InQuery] = None,
+    source: Annotated[schemas.Source | None, InQuery] = None,
+) -> schemas.CurveDetail:
     """Fit measurements of an application and store the curve. Accepts `text/csv` bodies."""
     fields = {"name": name, "description": description, "unit": unit, "source": source}
     body = body.model_copy(update={field: value for field, value in fields.items() if value is not None})
@@ -72,15 +57,20 @@ def create_curve(
 @router.get("/{curve_id}", responses={**responses(404), **tagged(200)})
 def read_curve(
     request: Request, curve_id: str, session: SessionDep, actor: Viewer, number: Number = None
-) -> CurveDetail:
+) -> schemas.CurveDetail:
     """Return a curve by id or published key, with samples, candidates and warnings of one version."""
     return _shown(request, *service.find(session, curve_id, number))
 
 
 @router.patch("/{curve_id}", responses={**responses(404, 409, 412, 422, 428), **tagged(200)})
 def update_curve(
-    request: Request, curve_id: str, body: CurveUpdate, session: SessionDep, actor: Editor, precondition: Precondition
-) -> CurveDetail:
+    request: Request,
+    curve_id: str,
+    body: schemas.CurveUpdate,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> schemas.CurveDetail:
     """Update the name and description of a curve."""
     entry = service.update_curve(session, actor, curve_id, body, precondition)
     return _shown(request, entry, entry.number)
@@ -92,8 +82,10 @@ def delete_curve(curve_id: str, session: SessionDep, actor: Editor, precondition
     service.delete_curve(session, actor, curve_id, precondition)
 
 
-@router.get("/{curve_id}/versions", response_model=Page[CurveVersionRead], responses=responses(404))
-def list_curve_versions(curve_id: str, session: SessionDep, actor: Viewer, page: Paging) -> Slice[CurveVersionRead]:
+@router.get("/{curve_id}/versions", response_model=Page[schemas.CurveVersionRead], responses=responses(404))
+def list_curve_versions(
+    curve_id: str, session: SessionDep, actor: Viewer, page: Paging
+) -> Slice[schemas.CurveVersionRead]:
     """List the versions of a curve, newest first."""
     entry, _ = service.find(session, curve_id)
     if entry.stored is None:
@@ -114,11 +106,11 @@ def list_curve_versions(curve_id: str, session: SessionDep, actor: Viewer, page:
 def create_curve_version(
     request: Request,
     curve_id: str,
-    body: CurveVersionCreate,
+    body: schemas.CurveVersionCreate,
     session: SessionDep,
     actor: Editor,
-    source: Annotated[Source | None, InQuery] = None,
-) -> CurveDetail:
+    source: Annotated[schemas.Source | None, InQuery] = None,
+) -> schemas.CurveDetail:
     """Fit newer measurements of the same application. Accepts `text/csv` bodies."""
     if source is not None:
         body = body.model_copy(update={"source": source})
@@ -133,7 +125,7 @@ def read_curve_points(
     actor: Viewer,
     step_us: Annotated[float, Query(gt=0, le=_LATENCY_MAX_US, description="µs from one point to the next")] = 10,
     number: Number = None,
-) -> CurveTableRead:
+) -> schemas.CurveTableRead:
     """Return the curve and its band as a table, from 0 to the end of its domain."""
     return service.table_of(service.find(session, curve_id, number)[0], step_us)
 
@@ -166,16 +158,16 @@ def read_curve_cost(
         Query(ge=0, le=_LATENCY_MAX_US, description="Round trip of the test bed, µs; default: that of the curve"),
     ] = None,
     waiting: Annotated[
-        Waiting | None, Query(description="By default `requests` for a rate, `rounds` for a duration")
+        schemas.Waiting | None, Query(description="By default `requests` for a rate, `rounds` for a duration")
     ] = None,
     number: Number = None,
-) -> CostRead:
+) -> schemas.CostRead:
     """Return the cost of added latency: without measured latency, and on top of measured round trips."""
     entry, _ = service.find(session, curve_id, number)
     return cost.cost(session, entry, added_us, reference_us, waiting, at)
 
 
-def _shown(request: Request, entry: CatalogueEntry, newest: int) -> CurveDetail:
+def _shown(request: Request, entry: CatalogueEntry, newest: int) -> schemas.CurveDetail:
     if entry.stored is not None:
         tag(request, entry.stored[0])
     return entry.detail(newest)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.applications.curves import catalogue, queries
+from sinemora.applications.curves import catalogue, queries, schemas
 from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.curves.core import library, upload
 from sinemora.applications.curves.core.fit import Fit, fit
@@ -17,15 +17,6 @@ from sinemora.applications.curves.core.observations import ObservationError
 from sinemora.applications.curves.core.outliers import demand_fall
 from sinemora.applications.curves.core.upload import UploadedTable
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
-from sinemora.applications.curves.schemas import (
-    CurveCreate,
-    CurveOrigin,
-    CurveRead,
-    CurveTableRead,
-    CurveUpdate,
-    CurveVersionCreate,
-    Measurements,
-)
 from sinemora.kit.errors import NotFound, ProductError, existing, still_used
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
@@ -33,23 +24,25 @@ from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cur
 POINTS_MAX = 20_000
 
 
-def list_curves(session: Session, page: PageQuery, origin: CurveOrigin | None) -> Slice[CurveRead]:
+def list_curves(session: Session, page: PageQuery, origin: schemas.CurveOrigin | None) -> Slice[schemas.CurveRead]:
     """Return the tenant's own curves by name, then the published ones in library order."""
-    kind, after = (CurveOrigin.OWN, "") if page.cursor is None else _position(page.cursor)
+    kind, after = (schemas.CurveOrigin.OWN, "") if page.cursor is None else _position(page.cursor)
     named_entries: list[tuple[CatalogueEntry, str]] = []
-    if origin is not CurveOrigin.PUBLISHED and kind is CurveOrigin.OWN:
+    if origin is not schemas.CurveOrigin.PUBLISHED and kind is schemas.CurveOrigin.OWN:
         curves = queries.curves_after(session, after, page.limit + 1)
         newest = queries.newest_versions(session, [curve.id for curve in curves])
         named_entries = [(catalogue.of_stored(curve, newest[curve.id]), curve.name) for curve in curves]
-    if origin is not CurveOrigin.OWN:
+    if origin is not schemas.CurveOrigin.OWN:
         keys = [entry.key for entry in library.LIBRARY]
-        first = keys.index(after) + 1 if kind is CurveOrigin.PUBLISHED and after in keys else 0
+        first = keys.index(after) + 1 if kind is schemas.CurveOrigin.PUBLISHED and after in keys else 0
         named_entries += [(catalogue.of_published(entry), entry.key) for entry in library.LIBRARY[first:]]
     shown = named_entries[: page.limit]
     cursor = None
     if len(named_entries) > page.limit:
         last, position = shown[-1]
-        cursor = encode_cursor([CurveOrigin.PUBLISHED if last.stored is None else CurveOrigin.OWN, position])
+        cursor = encode_cursor(
+            [schemas.CurveOrigin.PUBLISHED if last.stored is None else schemas.CurveOrigin.OWN, position]
+        )
     return Slice([entry.read() for entry, _ in shown], cursor)
 
 
@@ -99,7 +92,7 @@ def changeable(session: Session, curve_id: str) -> StoredCurve:
     return existing(queries.curve_locked(session, own(session, curve_id).id), "curve")
 
 
-def create_curve(session: Session, actor: Actor, body: CurveCreate) -> CatalogueEntry:
+def create_curve(session: Session, actor: Actor, body: schemas.CurveCreate) -> CatalogueEntry:
     """Fit measurements and store them as version 1 of a new curve.
 
     ProductError `request_invalid`, `samples_invalid`, `curve_name_taken`.
@@ -123,7 +116,7 @@ def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Catalogue
     return catalogue.of_stored(curve, version)
 
 
-def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVersionCreate) -> CatalogueEntry:
+def create_version(session: Session, actor: Actor, curve_id: str, body: schemas.CurveVersionCreate) -> CatalogueEntry:
     """Fit newer measurements and store them as the next version.
 
     ProductError `curve_unknown`, `curve_published`, `samples_invalid`, `curve_metric_differs`.
@@ -167,7 +160,7 @@ def keep_learnt(
 
 
 def update_curve(
-    session: Session, actor: Actor, curve_id: str, body: CurveUpdate, precondition: IfMatch
+    session: Session, actor: Actor, curve_id: str, body: schemas.CurveUpdate, precondition: IfMatch
 ) -> CatalogueEntry:
     """Update name and description. ProductError `curve_unknown`, `curve_name_taken`, `version_changed`."""
     curve = changeable(session, curve_id)
@@ -198,7 +191,7 @@ def delete_curve(session: Session, actor: Actor, curve_id: str, precondition: If
     audit.record(session, actor, "curve.deleted", curve.id, curve.name)
 
 
-def table_of(entry: CatalogueEntry, step_us: float) -> CurveTableRead:
+def table_of(entry: CatalogueEntry, step_us: float) -> schemas.CurveTableRead:
     """Return the curve and its band in equal steps (µs). ProductError `step_too_small`."""
     end_us = entry.curve.end_us
     if end_us / step_us > POINTS_MAX:
@@ -209,14 +202,14 @@ def table_of(entry: CatalogueEntry, step_us: float) -> CurveTableRead:
         )
     at_us = np.append(np.arange(np.floor(end_us / step_us) + 1) * step_us, end_us)
     points = entry.points(np.unique(np.minimum(at_us, end_us)))
-    return CurveTableRead(curve_id=entry.id, number=entry.number, step_us=step_us, **points.model_dump())
+    return schemas.CurveTableRead(curve_id=entry.id, number=entry.number, step_us=step_us, **points.model_dump())
 
 
-def _position(cursor: str) -> tuple[CurveOrigin, str]:
+def _position(cursor: str) -> tuple[schemas.CurveOrigin, str]:
     kind, after = decode_cursor(cursor, [str, str])
-    if kind not in list(CurveOrigin):
+    if kind not in list(schemas.CurveOrigin):
         raise ProductError("cursor_invalid", 422, "Invalid cursor: it does not belong to this list.")
-    return CurveOrigin(kind), after
+    return schemas.CurveOrigin(kind), after
 
 
 def _name_free(session: Session, name: str) -> None:
@@ -224,7 +217,7 @@ def _name_free(session: Session, name: str) -> None:
         raise ProductError("curve_name_taken", 409, f"Name taken: a curve is named {name}. Choose another name.")
 
 
-def _table(body: Measurements) -> UploadedTable:
+def _table(body: schemas.Measurements) -> UploadedTable:
     try:
         if body.csv is not None:
             table = upload.parse(body.csv.encode())
@@ -235,7 +228,7 @@ def _table(body: Measurements) -> UploadedTable:
         raise _invalid(error, None) from None
 
 
-def _fit(body: Measurements, table: UploadedTable) -> Fit:
+def _fit(body: schemas.Measurements, table: UploadedTable) -> Fit:
     try:
         samples = table.samples()
         demand_fall(samples)

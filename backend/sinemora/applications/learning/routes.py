@@ -8,16 +8,8 @@ from fastapi import Query, Request
 from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
-from sinemora.applications.learning import service
+from sinemora.applications.learning import schemas, service
 from sinemora.applications.learning.models import MetricSource
-from sinemora.applications.learning.schemas import (
-    MetricPointsCreate,
-    MetricPointsRead,
-    MetricSourceCreate,
-    MetricSourceRead,
-    MetricSourceUpdate,
-    PairsRead,
-)
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition, tag, tagged
@@ -26,13 +18,13 @@ from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 router = signed_in_router("/v1/metric-sources", "learning")
 
 
-@router.get("", response_model=Page[MetricSourceRead])
+@router.get("", response_model=Page[schemas.MetricSourceRead])
 def list_metric_sources(
     session: SessionDep,
     actor: Viewer,
     page: Paging,
     curve_id: Annotated[UUID | None, Query(description="Only those that refresh this curve")] = None,
-) -> Slice[MetricSourceRead]:
+) -> Slice[schemas.MetricSourceRead]:
     """List the tenant's metric sources by name."""
     statement = select(MetricSource)
     rows = paginate(
@@ -46,8 +38,8 @@ def list_metric_sources(
 
 @router.post("", status_code=201, responses={**responses(404, 409, 422), **tagged(201)})
 def create_metric_source(
-    request: Request, body: MetricSourceCreate, session: SessionDep, actor: Editor
-) -> MetricSourceRead:
+    request: Request, body: schemas.MetricSourceCreate, session: SessionDep, actor: Editor
+) -> schemas.MetricSourceRead:
     """Declare the source of an application's metric and the paths it waits for."""
     return _shown(request, service.create_source(session, actor, body))
 
@@ -55,7 +47,7 @@ def create_metric_source(
 @router.get("/{metric_source_id}", responses={**responses(404), **tagged(200)})
 def read_metric_source(
     request: Request, metric_source_id: UUID, session: SessionDep, actor: Viewer
-) -> MetricSourceRead:
+) -> schemas.MetricSourceRead:
     """Return a metric source with its latest finding."""
     return _shown(request, service.get_source(session, metric_source_id))
 
@@ -64,11 +56,11 @@ def read_metric_source(
 def update_metric_source(
     request: Request,
     metric_source_id: UUID,
-    body: MetricSourceUpdate,
+    body: schemas.MetricSourceUpdate,
     session: SessionDep,
     actor: Editor,
     precondition: Precondition,
-) -> MetricSourceRead:
+) -> schemas.MetricSourceRead:
     """Update, pause or resume a metric source."""
     return _shown(request, service.update_source(session, actor, metric_source_id, body, precondition))
 
@@ -83,14 +75,14 @@ def delete_metric_source(
 
 @router.post("/{metric_source_id}/points", responses=responses(404, 409, 413, 422))
 def create_metric_points(
-    metric_source_id: UUID, body: MetricPointsCreate, session: SessionDep, actor: Editor
-) -> MetricPointsRead:
+    metric_source_id: UUID, body: schemas.MetricPointsCreate, session: SessionDep, actor: Editor
+) -> schemas.MetricPointsRead:
     """Push values of the metric."""
-    return MetricPointsRead(stored=service.push(session, metric_source_id, body.points))
+    return schemas.MetricPointsRead(stored=service.push(session, metric_source_id, body.points))
 
 
 @router.get("/{metric_source_id}/pairs", responses=responses(404))
-def read_metric_pairs(metric_source_id: UUID, session: SessionDep, actor: Viewer) -> PairsRead:
+def read_metric_pairs(metric_source_id: UUID, session: SessionDep, actor: Viewer) -> schemas.PairsRead:
     """Return the newest 2,000 minutes with both the metric and the round trips of all its paths."""
     return service.pairs_shown(session, metric_source_id)
 
@@ -98,11 +90,11 @@ def read_metric_pairs(metric_source_id: UUID, session: SessionDep, actor: Viewer
 @router.post("/{metric_source_id}/findings", responses={**responses(404), **tagged(200)})
 def create_metric_finding(
     request: Request, metric_source_id: UUID, session: SessionDep, actor: Editor
-) -> MetricSourceRead:
+) -> schemas.MetricSourceRead:
     """Evaluate all pairs now instead of waiting for the worker."""
     return _shown(request, service.judge(session, metric_source_id, datetime.now(UTC)))
 
 
-def _shown(request: Request, source: MetricSource) -> MetricSourceRead:
+def _shown(request: Request, source: MetricSource) -> schemas.MetricSourceRead:
     tag(request, source)
     return service.shown(source)

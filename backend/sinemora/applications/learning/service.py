@@ -16,20 +16,9 @@ from sinemora.applications.curves import service as curves
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.core.fit import fit
 from sinemora.applications.curves.core.observations import ObservationError
-from sinemora.applications.learning import evidence, prometheus, queries
+from sinemora.applications.learning import evidence, prometheus, queries, schemas
 from sinemora.applications.learning.evidence import Pairs, Reason
 from sinemora.applications.learning.models import MetricPath, MetricProgress, MetricSource
-from sinemora.applications.learning.schemas import (
-    Authentication,
-    FindingRead,
-    MetricPathRead,
-    MetricPathWrite,
-    MetricPointWrite,
-    MetricSourceCreate,
-    MetricSourceRead,
-    MetricSourceUpdate,
-    PairsRead,
-)
 from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit import encryption
@@ -53,7 +42,7 @@ def get_source(session: Session, source_id: UUID) -> MetricSource:
     return existing(session.get(MetricSource, source_id), "metric source")
 
 
-def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> MetricSource:
+def create_source(session: Session, actor: Actor, body: schemas.MetricSourceCreate) -> MetricSource:
     """Declare a metric source.
 
     ProductError `metric_source_name_taken`, `mesh_unknown`, `vm_not_in_mesh`, `curve_unknown`, `curve_published`,
@@ -78,7 +67,7 @@ def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> M
 
 
 def update_source(
-    session: Session, actor: Actor, source_id: UUID, body: MetricSourceUpdate, precondition: IfMatch
+    session: Session, actor: Actor, source_id: UUID, body: schemas.MetricSourceUpdate, precondition: IfMatch
 ) -> MetricSource:
     """Update a metric source. ProductErrors of `create_source`, `metric_source_pushed`, `version_changed`."""
     source = existing(locked(session, MetricSource, source_id), "metric source")
@@ -119,7 +108,7 @@ def delete_source(session: Session, actor: Actor, source_id: UUID, precondition:
     audit.record(session, actor, "metric_source.deleted", source.id, source.name)
 
 
-def push(session: Session, source_id: UUID, points: Sequence[MetricPointWrite]) -> int:
+def push(session: Session, source_id: UUID, points: Sequence[schemas.MetricPointWrite]) -> int:
     """Store values and return the number of minutes.
 
     ProductError `metric_source_unknown`, `metric_source_scraped`, `points_too_old`.
@@ -215,7 +204,7 @@ def pairs_of(session: Session, source: MetricSource, now: datetime) -> Pairs:
     return evidence.pair(minutes, values, at, latency / len(source.paths))
 
 
-def shown(source: MetricSource) -> MetricSourceRead:
+def shown(source: MetricSource) -> schemas.MetricSourceRead:
     """Convert to the API schema."""
     names = (
         *("id", "name", "mesh_id", "application_id", "curve_id", "metric", "unit", "kind", "url", "query"),
@@ -223,10 +212,10 @@ def shown(source: MetricSource) -> MetricSourceRead:
         *("created_at", "updated_at"),
     )
     progress = source.progress
-    return MetricSourceRead(
+    return schemas.MetricSourceRead(
         **{name: getattr(source, name) for name in names},
         paths=[
-            MetricPathRead(
+            schemas.MetricPathRead(
                 source_vm_id=path.source_vm_id,
                 target_vm_id=path.target_vm_id,
                 source_name=path.source_vm.name,
@@ -235,15 +224,15 @@ def shown(source: MetricSource) -> MetricSourceRead:
             for path in source.paths
         ],
         **{name: getattr(progress, name) for name in ("read_at", "read_error", "judged_at", "learnt_at")},
-        finding=FindingRead.model_validate(progress.finding or _NOTHING),
+        finding=schemas.FindingRead.model_validate(progress.finding or _NOTHING),
     )
 
 
-def pairs_shown(session: Session, source_id: UUID) -> PairsRead:
+def pairs_shown(session: Session, source_id: UUID) -> schemas.PairsRead:
     """Return the newest pairs. ProductError `metric_source_unknown`."""
     pairs = pairs_of(session, get_source(session, source_id), datetime.now(UTC))
     last = slice(-_PAIRS_SHOWN, None)
-    return PairsRead(
+    return schemas.PairsRead(
         points_at=[datetime.fromtimestamp(minute * 60, UTC) for minute in pairs.minutes[last].tolist()],
         latency_us=pairs.latency_us[last].tolist(),
         value=pairs.value[last].tolist(),
@@ -282,7 +271,7 @@ def _keep(session: Session, source: MetricSource, points: Iterable[tuple[datetim
     return len(by_minute)
 
 
-def _paths(session: Session, mesh_id: UUID, writes: Sequence[MetricPathWrite]) -> list[MetricPath]:
+def _paths(session: Session, mesh_id: UUID, writes: Sequence[schemas.MetricPathWrite]) -> list[MetricPath]:
     members = queries.members(session, mesh_id)
     wrong = []
     for index, path in enumerate(writes):
@@ -311,7 +300,7 @@ def _check_application(session: Session, application_id: UUID | None, mesh_id: U
         )
 
 
-def _sign_in(source: MetricSource, authentication: Authentication | None) -> None:
+def _sign_in(source: MetricSource, authentication: schemas.Authentication | None) -> None:
     """Store the authentication, encrypted. ProductError `secret_key_missing`."""
     source.authentication = authentication.scheme if authentication else None
     source.secret = encryption.encrypt(authentication.model_dump()) if authentication else None

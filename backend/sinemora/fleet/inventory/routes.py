@@ -7,21 +7,9 @@ from fastapi import Header, Query
 from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
-from sinemora.fleet.inventory import agents, copies, queries, service
+from sinemora.fleet.inventory import agents, copies, queries, schemas, service
 from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
 from sinemora.fleet.inventory.models import Agent, AgentEvent, Vm, Zone
-from sinemora.fleet.inventory.schemas import (
-    AgentDescription,
-    AgentEventRead,
-    AgentEvents,
-    AgentRead,
-    VmCreate,
-    VmRead,
-    VmUpdate,
-    ZoneCreate,
-    ZoneRead,
-    ZoneUpdate,
-)
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http import known_ids
@@ -33,28 +21,30 @@ router = signed_in_router("/v1", None)
 agent_router = signed_in_agents(422)
 
 
-@router.get("/zones", tags=["zones"], response_model=Page[ZoneRead])
+@router.get("/zones", tags=["zones"], response_model=Page[schemas.ZoneRead])
 def list_zones(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Zone]:
     """List the tenant's zones by name; for callers limited to some meshes, those of the VMs that they see."""
     return paginate(session, queries.seen_zones(actor.mesh_limit is not None), page, Zone.name, Zone.id)
 
 
-@router.post("/zones", status_code=201, tags=["zones"], response_model=ZoneRead, responses=responses(409, 422))
-def create_zone(body: ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
+@router.post("/zones", status_code=201, tags=["zones"], response_model=schemas.ZoneRead, responses=responses(409, 422))
+def create_zone(body: schemas.ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
     """Create a zone."""
     zone = service.create_zone(session, actor, body)
     return zone
 
 
-@router.get("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404))
+@router.get("/zones/{zone_id}", tags=["zones"], response_model=schemas.ZoneRead, responses=responses(404))
 def read_zone(zone_id: UUID, session: SessionDep, actor: Viewer) -> Zone:
     """Return a zone."""
     return service.seen_zone(session, actor, zone_id)
 
 
-@router.patch("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404, 409, 412, 422, 428))
+@router.patch(
+    "/zones/{zone_id}", tags=["zones"], response_model=schemas.ZoneRead, responses=responses(404, 409, 412, 422, 428)
+)
 def update_zone(
-    zone_id: UUID, body: ZoneUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+    zone_id: UUID, body: schemas.ZoneUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Zone:
     """Change a zone."""
     zone = service.update_zone(session, actor, zone_id, body, precondition)
@@ -67,7 +57,7 @@ def delete_zone(zone_id: UUID, session: SessionDep, actor: Editor, precondition:
     service.delete_zone(session, actor, zone_id, precondition)
 
 
-@router.get("/vms", tags=["vms"], response_model=Page[VmRead])
+@router.get("/vms", tags=["vms"], response_model=Page[schemas.VmRead])
 def list_vms(
     session: SessionDep,
     actor: Viewer,
@@ -79,22 +69,24 @@ def list_vms(
     return paginate(session, queries.vms_where(zone_id, name), page, Vm.name)
 
 
-@router.post("/vms", status_code=201, tags=["vms"], response_model=VmRead, responses=responses(404, 409, 422))
-def create_vm(body: VmCreate, session: SessionDep, actor: Editor) -> Vm:
+@router.post("/vms", status_code=201, tags=["vms"], response_model=schemas.VmRead, responses=responses(404, 409, 422))
+def create_vm(body: schemas.VmCreate, session: SessionDep, actor: Editor) -> Vm:
     """Create a VM. The enrolment of an agent also creates one."""
     vm = service.create_vm(session, actor, body)
     return vm
 
 
-@router.get("/vms/{vm_id}", tags=["vms"], response_model=VmRead, responses=responses(404))
+@router.get("/vms/{vm_id}", tags=["vms"], response_model=schemas.VmRead, responses=responses(404))
 def read_vm(vm_id: UUID, session: SessionDep, actor: Viewer) -> Vm:
     """Return a VM."""
     vm = service.get_vm(session, vm_id)
     return vm
 
 
-@router.patch("/vms/{vm_id}", tags=["vms"], response_model=VmRead, responses=responses(404, 409, 412, 422, 428))
-def update_vm(vm_id: UUID, body: VmUpdate, session: SessionDep, actor: Editor, precondition: Precondition) -> Vm:
+@router.patch("/vms/{vm_id}", tags=["vms"], response_model=schemas.VmRead, responses=responses(404, 409, 412, 422, 428))
+def update_vm(
+    vm_id: UUID, body: schemas.VmUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+) -> Vm:
     """Change a VM."""
     vm = service.update_vm(session, actor, vm_id, body, precondition)
     return vm
@@ -106,7 +98,7 @@ def delete_vm(vm_id: UUID, session: SessionDep, actor: Editor, precondition: Pre
     service.delete_vm(session, actor, vm_id, precondition)
 
 
-@router.get("/agents", tags=["agents"], response_model=Page[AgentRead])
+@router.get("/agents", tags=["agents"], response_model=Page[schemas.AgentRead])
 def list_agents(
     session: SessionDep,
     actor: Viewer,
@@ -120,13 +112,15 @@ def list_agents(
     return paginate(session, statement, page, Agent.created_at, Agent.id, descending=True)
 
 
-@router.get("/agents/{agent_id}", tags=["agents"], response_model=AgentRead, responses=responses(404))
+@router.get("/agents/{agent_id}", tags=["agents"], response_model=schemas.AgentRead, responses=responses(404))
 def read_agent(agent_id: UUID, session: SessionDep, actor: Viewer) -> Agent:
     """Return an agent."""
     return agents.get_agent(session, agent_id)
 
 
-@router.get("/agents/{agent_id}/events", tags=["agents"], response_model=Page[AgentEventRead], responses=responses(404))
+@router.get(
+    "/agents/{agent_id}/events", tags=["agents"], response_model=Page[schemas.AgentEventRead], responses=responses(404)
+)
 def list_agent_events(agent_id: UUID, session: SessionDep, actor: Viewer, page: Paging) -> Slice[AgentEvent]:
     """List the events of an agent, newest first."""
     agent = agents.get_agent(session, agent_id)
@@ -134,15 +128,15 @@ def list_agent_events(agent_id: UUID, session: SessionDep, actor: Viewer, page: 
     return paginate(session, statement, page, AgentEvent.id, descending=True)
 
 
-@router.post("/agents/{agent_id}/revoke", tags=["agents"], response_model=AgentRead, responses=responses(404))
+@router.post("/agents/{agent_id}/revoke", tags=["agents"], response_model=schemas.AgentRead, responses=responses(404))
 def revoke_agent(agent_id: UUID, session: SessionDep, actor: Editor) -> Agent:
     """Revoke an agent's credential. Its VM may then enrol again."""
     return agents.revoke(session, actor, agent_id)
 
 
-@agent_router.patch("", response_model=AgentRead, responses=responses(409))
+@agent_router.patch("", response_model=schemas.AgentRead, responses=responses(409))
 def update_self(
-    body: AgentDescription,
+    body: schemas.AgentDescription,
     session: SessionDep,
     agent: AgentDep,
     sinemora_sender: Annotated[str | None, Header(description="Name of the agent's process and machine")] = None,
@@ -153,6 +147,6 @@ def update_self(
 
 
 @agent_router.post("/events", status_code=204)
-def create_self_events(body: AgentEvents, session: SessionDep, agent: AgentDep) -> None:
+def create_self_events(body: schemas.AgentEvents, session: SessionDep, agent: AgentDep) -> None:
     """Store events of the agent."""
     agents.store_events(session, agent, body.events)

@@ -7,19 +7,10 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.fleet.inventory.status import AgentStatus, status_of
-from sinemora.fleet.meshes import adoption, queries
+from sinemora.fleet.meshes import adoption, queries, schemas
 from sinemora.fleet.meshes.control_group import GroupMember, barrier
 from sinemora.fleet.meshes.plan import PACKETS_PER_S, MeshState, planned, revision_of
 from sinemora.fleet.meshes.queries import MeshAgent
-from sinemora.fleet.meshes.schemas import (
-    DetectionsRead,
-    ListedPrice,
-    PlanAdoptionRead,
-    PlanPreviewCreate,
-    PlanPreviewRead,
-    ProbingCostRead,
-    StrategyPreview,
-)
 from sinemora.fleet.meshes.service import get_mesh, mesh_state, zone_runs
 from sinemora.fleet.meshes.strategies import prices
 from sinemora.fleet.meshes.strategies.cost import Probing, ZonePlace, cost_of
@@ -33,7 +24,7 @@ from sinemora.kit.db import every_mesh
 _SHOWN_BEHIND = 20
 
 
-def preview(session: Session, mesh_id: UUID, body: PlanPreviewCreate) -> PlanPreviewRead:
+def preview(session: Session, mesh_id: UUID, body: schemas.PlanPreviewCreate) -> schemas.PlanPreviewRead:
     """Return every strategy of a mesh under equal settings. ProductError `mesh_unknown`."""
     mesh = mesh_state(session, mesh_id)
     runs = zone_runs(mesh)
@@ -47,18 +38,24 @@ def preview(session: Session, mesh_id: UUID, body: PlanPreviewCreate) -> PlanPre
     period = body.period_windows or mesh.strategy.period_windows
     representatives = body.representatives or mesh.strategy.representatives
     strategies = [Strategy(kind, period, representatives) for kind in StrategyKind]
-    return PlanPreviewRead(
+    return schemas.PlanPreviewRead(
         mesh_id=mesh.id,
         vms=len(mesh.members),
         items=[_preview(mesh, strategy, body, places, used) for strategy in strategies],
-        prices=[] if body.prices is not None else [ListedPrice.model_validate(price) for price in used.values()],
+        prices=[]
+        if body.prices is not None
+        else [schemas.ListedPrice.model_validate(price) for price in used.values()],
         prices_checked_on=checked_on,
     )
 
 
 def _preview(
-    mesh: MeshState, strategy: Strategy, body: PlanPreviewCreate, places: list[ZonePlace], used: dict[str, EgressPrice]
-) -> StrategyPreview:
+    mesh: MeshState,
+    strategy: Strategy,
+    body: schemas.PlanPreviewCreate,
+    places: list[ZonePlace],
+    used: dict[str, EgressPrice],
+) -> schemas.StrategyPreview:
     zone_of = np.repeat(np.arange(len(places)), [run.count for run in zone_runs(mesh)])
     can = planned(mesh.members)
     fixed = np.array([member.is_master for member in mesh.members], np.bool_)
@@ -66,17 +63,17 @@ def _preview(
     turns = turns_of(strategy, zone_of, can, fixed, None, mesh.key)
     probing = Probing(body.rate_hz or mesh.rate_hz, body.flows or mesh.flows, mesh.loss_deadline_ms)
     cost = cost_of(turns, strategy.period, probing, zone_of, places, used)
-    return StrategyPreview(
+    return schemas.StrategyPreview(
         strategy=strategy.kind,
         period_s=strategy.period * (body.window_s or mesh.window_s),
         measured=int(np.count_nonzero(turns)) / max(1, int(np.count_nonzero(can))),
-        cost=ProbingCostRead.model_validate(cost),
-        detection=DetectionsRead.model_validate(detections_of(turns, strategy.period, zone_of, can)),
+        cost=schemas.ProbingCostRead.model_validate(cost),
+        detection=schemas.DetectionsRead.model_validate(detections_of(turns, strategy.period, zone_of, can)),
         exceeds_agent_cap=cost.agent_packets_per_s_max > PACKETS_PER_S,
     )
 
 
-def plan_adoption(session: Session, mesh_id: UUID) -> PlanAdoptionRead:
+def plan_adoption(session: Session, mesh_id: UUID) -> schemas.PlanAdoptionRead:
     """Return which agents follow the newest plan of a mesh. ProductError `mesh_unknown`."""
     mesh = get_mesh(session, mesh_id)
     # Before the agents: a revision that is named later could be newer than theirs.
@@ -91,7 +88,7 @@ def plan_adoption(session: Session, mesh_id: UUID) -> PlanAdoptionRead:
     found = barrier(members, polls, now.timestamp())
     following = set(found.following)
     waiting = [*found.behind, *found.unnamed]
-    return PlanAdoptionRead(
+    return schemas.PlanAdoptionRead(
         # That of the agents, which may be newer than `mesh`.
         revision=dict(agents[0].meshes)[mesh_id] if agents else mesh.revision,
         agents=len(members),

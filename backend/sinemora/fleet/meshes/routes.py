@@ -13,25 +13,10 @@ from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
 from sinemora.fleet.inventory import copies
 from sinemora.fleet.inventory.agents import AgentDep, authenticate, signed_in_agents
 from sinemora.fleet.inventory.schemas import AgentEnrol, AgentEnrolled
-from sinemora.fleet.meshes import adoption, departure, enrolment, previews, service, usage
+from sinemora.fleet.meshes import adoption, departure, enrolment, previews, schemas, service, usage
 from sinemora.fleet.meshes.bulk_plan import bulk_part
 from sinemora.fleet.meshes.models import EnrolmentToken, Mesh
 from sinemora.fleet.meshes.plan import plan_for, plan_revision
-from sinemora.fleet.meshes.schemas import (
-    EnrolmentTokenCreate,
-    EnrolmentTokenCreated,
-    EnrolmentTokenRead,
-    MeshCreate,
-    MeshRead,
-    MeshUpdate,
-    PlanAdoptionRead,
-    PlanPart,
-    PlanPreviewCreate,
-    PlanPreviewRead,
-    PlanRead,
-    RosterRead,
-    UsageRead,
-)
 from sinemora.fleet.meshes.watch import PlanWatch
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
@@ -52,25 +37,27 @@ agent_router = signed_in_agents(422)
 
 
 @router.get("/usage", tags=["tenants"])
-def read_usage(session: SessionDep, actor: Viewer) -> UsageRead:
+def read_usage(session: SessionDep, actor: Viewer) -> schemas.UsageRead:
     """Return the tenant's usage and quotas."""
     return usage.read(session)
 
 
-@router.get("/meshes", tags=["meshes"], response_model=Page[MeshRead])
+@router.get("/meshes", tags=["meshes"], response_model=Page[schemas.MeshRead])
 def list_meshes(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Mesh]:
     """List the tenant's meshes by name."""
     return paginate(session, select(Mesh), page, Mesh.name)
 
 
-@router.post("/meshes", status_code=201, tags=["meshes"], response_model=MeshRead, responses=responses(409, 422))
-def create_mesh(body: MeshCreate, session: SessionDep, actor: Editor) -> Mesh:
+@router.post(
+    "/meshes", status_code=201, tags=["meshes"], response_model=schemas.MeshRead, responses=responses(409, 422)
+)
+def create_mesh(body: schemas.MeshCreate, session: SessionDep, actor: Editor) -> Mesh:
     """Create a mesh. VMs join by enrolment, or are added."""
     mesh = service.create_mesh(session, actor, body)
     return mesh
 
 
-@router.get("/meshes/{mesh_id}", tags=["meshes"], response_model=MeshRead, responses=responses(404))
+@router.get("/meshes/{mesh_id}", tags=["meshes"], response_model=schemas.MeshRead, responses=responses(404))
 def read_mesh(mesh_id: UUID, session: SessionDep, actor: Viewer) -> Mesh:
     """Return a mesh."""
     mesh = service.get_mesh(session, mesh_id)
@@ -78,10 +65,10 @@ def read_mesh(mesh_id: UUID, session: SessionDep, actor: Viewer) -> Mesh:
 
 
 @router.patch(
-    "/meshes/{mesh_id}", tags=["meshes"], response_model=MeshRead, responses=responses(404, 409, 412, 422, 428)
+    "/meshes/{mesh_id}", tags=["meshes"], response_model=schemas.MeshRead, responses=responses(404, 409, 412, 422, 428)
 )
 def update_mesh(
-    mesh_id: UUID, body: MeshUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+    mesh_id: UUID, body: schemas.MeshUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Mesh:
     """Change a mesh. Its agents apply the change within seconds."""
     mesh = service.update_mesh(session, actor, mesh_id, body, precondition)
@@ -95,20 +82,22 @@ def delete_mesh(mesh_id: UUID, session: SessionDep, actor: Editor, precondition:
 
 
 @router.get("/meshes/{mesh_id}/roster", tags=["meshes"], responses=responses(404))
-def read_roster(mesh_id: UUID, session: SessionDep, actor: Viewer) -> RosterRead:
+def read_roster(mesh_id: UUID, session: SessionDep, actor: Viewer) -> schemas.RosterRead:
     """Return the axes of the mesh's matrices."""
     return service.roster(session, mesh_id)
 
 
 @router.post("/meshes/{mesh_id}/plan-previews", tags=["meshes"], responses=responses(404, 422))
 @only_reads
-def preview_plans(mesh_id: UUID, body: PlanPreviewCreate, session: SessionDep, actor: Viewer) -> PlanPreviewRead:
+def preview_plans(
+    mesh_id: UUID, body: schemas.PlanPreviewCreate, session: SessionDep, actor: Viewer
+) -> schemas.PlanPreviewRead:
     """Compare the strategies of a mesh: packets, bytes, price and time to detect a fault. Nothing changes."""
     return previews.preview(session, mesh_id, body)
 
 
 @router.get("/meshes/{mesh_id}/plan-followers", tags=["meshes"], responses=responses(404))
-def read_plan_adoption(mesh_id: UUID, session: SessionDep, actor: Viewer) -> PlanAdoptionRead:
+def read_plan_adoption(mesh_id: UUID, session: SessionDep, actor: Viewer) -> schemas.PlanAdoptionRead:
     """Return how many agents follow the newest plan of the mesh."""
     return previews.plan_adoption(session, mesh_id)
 
@@ -125,7 +114,7 @@ def remove_mesh_vm(mesh_id: UUID, vm_id: UUID, session: SessionDep, actor: Edito
     service.remove_vm(session, actor, mesh_id, vm_id)
 
 
-@router.get("/enrolment-tokens", tags=["enrolment"], response_model=Page[EnrolmentTokenRead])
+@router.get("/enrolment-tokens", tags=["enrolment"], response_model=Page[schemas.EnrolmentTokenRead])
 def list_enrolment_tokens(session: SessionDep, actor: Viewer, page: Paging) -> Slice[EnrolmentToken]:
     """List the tenant's enrolment tokens, newest first."""
     return paginate(
@@ -136,13 +125,13 @@ def list_enrolment_tokens(session: SessionDep, actor: Viewer, page: Paging) -> S
 @router.post("/enrolment-tokens", status_code=201, tags=["enrolment"], responses=responses(404, 409, 422))
 @secret_once
 def create_enrolment_token(
-    request: Request, body: EnrolmentTokenCreate, session: SessionDep, actor: Editor
-) -> EnrolmentTokenCreated:
+    request: Request, body: schemas.EnrolmentTokenCreate, session: SessionDep, actor: Editor
+) -> schemas.EnrolmentTokenCreated:
     """Create an enrolment token of a mesh. Only this response contains the token and the command to run on each VM."""
     token, secret = enrolment.create_token(session, actor, body)
-    shown = EnrolmentTokenRead.model_validate(token).model_dump()
+    shown = schemas.EnrolmentTokenRead.model_validate(token).model_dump()
     backend_url = _backend_url(request)
-    return EnrolmentTokenCreated(
+    return schemas.EnrolmentTokenCreated(
         **shown,
         token=secret,
         command=enrolment.command(backend_url, secret),
@@ -173,7 +162,7 @@ def retire_self(session: SessionDep, agent: AgentDep) -> None:
 
 @agent_router.get(
     "/plan",
-    response_model=PlanRead,
+    response_model=schemas.PlanRead,
     responses={
         **tagged(200),
         304: {"description": "The plan did not change within `wait_s`", **tagged(304)[304]},
@@ -184,7 +173,9 @@ async def read_plan(
     request: Request,
     agent: AgentDep,
     wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="Longest wait for a change, s")] = 0,
-    part: Annotated[PlanPart, Query(description="The whole plan, or the bulk sender's orders")] = PlanPart.all,
+    part: Annotated[
+        schemas.PlanPart, Query(description="The whole plan, or the bulk sender's orders")
+    ] = schemas.PlanPart.all,
     if_none_match: Annotated[str | None, Header(description="ETag of the agent's current plan")] = None,
     sinemora_sender: Annotated[str | None, Header(description="Name of the agent's process and machine")] = None,
 ) -> Response:
@@ -196,7 +187,7 @@ async def read_plan(
     arrived_ns = time.monotonic_ns()
     watch: PlanWatch = request.app.state.plan_watch
     known_revisions = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
-    if part is PlanPart.all:
+    if part is schemas.PlanPart.all:
         await run_in_threadpool(copies.note_poll, agent, sinemora_sender)
         await run_in_threadpool(adoption.note, agent, known_revisions - {""})
     until = time.monotonic() + wait_s
@@ -204,7 +195,7 @@ async def read_plan(
         tenant_meshes = await watch.meshes_of(agent.tenant_id)
         meshes = tenant_meshes.by_vm.get(agent.vm_id, ())
         on_demand = tenant_meshes.on_demand.get(agent.vm_id, ())
-        if part is PlanPart.bulk:
+        if part is schemas.PlanPart.bulk:
             meshes, on_demand = (), ()
         bulk = tenant_meshes.bulk.get(agent.vm_id, ())
         revision = plan_revision(agent.agent_id, meshes, [*(one.id for one in on_demand), *(one.id for one in bulk)])

@@ -1,28 +1,20 @@
 """Use cases of studies of the shaping lab."""
 
+from sinemora.labs.shaping_lab import schemas
 from sinemora.labs.shaping_lab.core.profiles import BASELINE, PROFILES, Profile, ProfileName, Scale, described
 from sinemora.labs.shaping_lab.core.source import SORT_MB_PER_S, source_row
 from sinemora.labs.shaping_lab.core.workloads import Operation, WorkloadName, workload_named
-from sinemora.labs.shaping_lab.schemas import (
-    MeasuredRead,
-    ReferenceRead,
-    ShapingStudyCreate,
-    ShapingStudyRead,
-    StudyOperationRead,
-    StudyProfileRead,
-    StudyRow,
-)
 
 
-def compare(body: ShapingStudyCreate) -> ShapingStudyRead:
+def compare(body: schemas.ShapingStudyCreate) -> schemas.ShapingStudyRead:
     """Return the figures of a study next to those of the source, by operation and profile."""
     rows = {(row.workload, row.operation, row.profile): row for row in body.rows}
     scale = Scale(body.link_mbit)
     operations = dict.fromkeys((row.workload, row.operation) for row in body.rows)
-    return ShapingStudyRead.from_row(
+    return schemas.ShapingStudyRead.from_row(
         body,
         operations=[
-            StudyOperationRead(
+            schemas.StudyOperationRead(
                 workload=workload,
                 title=workload_named(workload).title,
                 operation=operation,
@@ -42,10 +34,10 @@ def _profile(
     scale: Scale,
     workload: WorkloadName,
     operation: Operation,
-    row: StudyRow | None,
-    base: StudyRow | None,
-) -> StudyProfileRead:
-    return StudyProfileRead(
+    row: schemas.StudyRow | None,
+    base: schemas.StudyRow | None,
+) -> schemas.StudyProfileRead:
+    return schemas.StudyProfileRead(
         profile=profile.name,
         measures=described(profile, scale),
         measured=None if row is None else _measured(row, base),
@@ -53,8 +45,8 @@ def _profile(
     )
 
 
-def _measured(row: StudyRow, base: StudyRow | None) -> MeasuredRead:
-    return MeasuredRead.from_row(
+def _measured(row: schemas.StudyRow, base: schemas.StudyRow | None) -> schemas.MeasuredRead:
+    return schemas.MeasuredRead.from_row(
         row,
         ratio=_ratio(row.p99_us, None if base is None else base.p99_us),
         tail_found=row.tail.found,
@@ -62,15 +54,15 @@ def _measured(row: StudyRow, base: StudyRow | None) -> MeasuredRead:
     )
 
 
-def _reference(workload: WorkloadName, operation: Operation, profile: ProfileName) -> ReferenceRead | None:
+def _reference(workload: WorkloadName, operation: Operation, profile: ProfileName) -> schemas.ReferenceRead | None:
     if operation is Operation.FETCH:
         sort = SORT_MB_PER_S[profile]
-        return ReferenceRead(mb_per_s=sort, p95_us=None, p99_us=None, p999_us=None, ratio=None)
+        return schemas.ReferenceRead(mb_per_s=sort, p95_us=None, p99_us=None, p999_us=None, ratio=None)
     row, base = (source_row(workload, operation.value, each) for each in (profile, BASELINE))
     if row is None:
         return None
     ratio = _ratio(row.p99_us, None if base is None else base.p99_us)
-    return ReferenceRead(mb_per_s=None, p95_us=row.p95_us, p99_us=row.p99_us, p999_us=row.p999_us, ratio=ratio)
+    return schemas.ReferenceRead(mb_per_s=None, p95_us=row.p95_us, p99_us=row.p99_us, p999_us=row.p999_us, ratio=ratio)
 
 
 def _ratio(value: float | None, base: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from sinemora.labs.tail_lab import schemas
 from sinemora.labs.tail_lab.core.egress_guard import command_of
 from sinemora.labs.tail_lab.core.fabric import Fabric
 from sinemora.labs.tail_lab.core.link import Link
@@ -10,20 +11,9 @@ from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopo
 from sinemora.labs.tail_lab.core.study import PolicyOutcome, SourceComparison, Study, StudyRequest
 from sinemora.labs.tail_lab.core.summary import Figures, TailFigure, gain_percent
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS, Workload
-from sinemora.labs.tail_lab.schemas import (
-    TailBesideSourceRead,
-    TailBucketRead,
-    TailFiguresRead,
-    TailGainRead,
-    TailOutcomeRead,
-    TailPacketsRead,
-    TailSearchRead,
-    TailStudyCreate,
-    TailStudyRead,
-)
 
 
-def request_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | None = None) -> StudyRequest:
+def request_of(body: schemas.TailStudyCreate, points: Sequence[tuple[int, float]] | None = None) -> StudyRequest:
     """Return the request of a body; `points` are those of its own flow sizes."""
     workload = (
         WORKLOADS[body.workload.value]
@@ -48,9 +38,9 @@ def request_of(body: TailStudyCreate, points: Sequence[tuple[int, float]] | None
     )
 
 
-def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudyRead:
+def study_read(study_id: UUID, body: schemas.TailStudyCreate, study: Study) -> schemas.TailStudyRead:
     """Return a study as JSON."""
-    return TailStudyRead.from_row(
+    return schemas.TailStudyRead.from_row(
         body,
         id=study_id,
         workload_name=study.request.workload.name,
@@ -59,37 +49,37 @@ def study_read(study_id: UUID, body: TailStudyCreate, study: Study) -> TailStudy
         mean_bytes=study.mean_bytes,
         offered_load=study.load,
         outcomes=[_outcome(outcome, study) for outcome in study.outcomes],
-        searches=[TailSearchRead.model_validate(search) for search in study.searches],
+        searches=[schemas.TailSearchRead.model_validate(search) for search in study.searches],
         beside_source=[_source_comparison(row) for row in study.beside_source],
     )
 
 
-def _outcome(outcome: PolicyOutcome, study: Study) -> TailOutcomeRead:
+def _outcome(outcome: PolicyOutcome, study: Study) -> schemas.TailOutcomeRead:
     summary = outcome.summary
-    return TailOutcomeRead.from_row(
+    return schemas.TailOutcomeRead.from_row(
         outcome,
-        figures=TailFiguresRead.model_validate(summary.figures),
+        figures=schemas.TailFiguresRead.model_validate(summary.figures),
         gains=[
-            TailGainRead(against=baseline.policy, gains=_gains(baseline.summary.figures, summary.figures))
+            schemas.TailGainRead(against=baseline.policy, gains=_gains(baseline.summary.figures, summary.figures))
             for baseline in study.outcomes
             if baseline.policy not in TUNABLE and baseline.policy is not outcome.policy
         ],
         tail_means_s=summary.tail_means_s,
-        buckets=[TailBucketRead.model_validate(bucket) for bucket in summary.buckets],
+        buckets=[schemas.TailBucketRead.model_validate(bucket) for bucket in summary.buckets],
         slowdown=summary.slowdown,
-        packets=None if outcome.packets is None else TailPacketsRead.model_validate(outcome.packets),
+        packets=None if outcome.packets is None else schemas.TailPacketsRead.model_validate(outcome.packets),
         egress_guard=command_of(outcome.policy, outcome.alpha, outcome.boundaries, study.request.link.mbit),
     )
 
 
-def _gains(baseline: Figures, figures: Figures) -> TailFiguresRead:
+def _gains(baseline: Figures, figures: Figures) -> schemas.TailFiguresRead:
     gains = {of.value: gain_percent(baseline.of(of), figures.of(of)) for of in TailFigure}
-    return TailFiguresRead.model_validate(gains)
+    return schemas.TailFiguresRead.model_validate(gains)
 
 
-def _source_comparison(row: SourceComparison) -> TailBesideSourceRead:
+def _source_comparison(row: SourceComparison) -> schemas.TailBesideSourceRead:
     printed = row.printed
-    return TailBesideSourceRead.from_row(
+    return schemas.TailBesideSourceRead.from_row(
         printed,
         source_percent=printed.percent,
         source_alpha=printed.alpha,

@@ -11,19 +11,10 @@ from sinemora.fleet.meshes.models import OnDemandMeasurement
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.csv_rows import csv_text
-from sinemora.measurements.on_demand import queries
+from sinemora.measurements.on_demand import queries, schemas
 from sinemora.measurements.on_demand.models import OnDemandWindow
 from sinemora.measurements.on_demand.path_probes import EcnFields, count_probes
 from sinemora.measurements.on_demand.port_paths import paths_of
-from sinemora.measurements.on_demand.schemas import (
-    DelaySummaryRead,
-    OnDemandPathRead,
-    OnDemandRead,
-    OnDemandResult,
-    OnDemandSecond,
-    OnDemandStatus,
-    PathProbesRead,
-)
 from sinemora.measurements.on_demand.summary import Delays, Exchanges, Losses, summarise
 from sinemora.measurements.query.axis import end_of
 from sinemora.measurements.schemas import PathEnd
@@ -48,13 +39,13 @@ _CSV_HEADER = (
 )
 
 
-def result_of(session: Session, row: OnDemandMeasurement) -> OnDemandResult:
+def result_of(session: Session, row: OnDemandMeasurement) -> schemas.OnDemandResult:
     """Return a measurement with its seconds."""
     mesh = mesh_state(session, row.mesh_id)
     windows = queries.windows_of(session, row.id)
     all_of = joined([exchanges_of(row, window) for window in windows])
     base = read_row(row, mesh, len(windows), datetime.now(UTC))
-    return OnDemandResult(
+    return schemas.OnDemandResult(
         **base.model_dump(),
         windows=[second_of(row, window) for window in windows],
         **_summaries(all_of),
@@ -65,16 +56,16 @@ def result_of(session: Session, row: OnDemandMeasurement) -> OnDemandResult:
     )
 
 
-def read_all(session: Session, rows: Sequence[OnDemandMeasurement]) -> list[OnDemandRead]:
+def read_all(session: Session, rows: Sequence[OnDemandMeasurement]) -> list[schemas.OnDemandRead]:
     """Convert measurements to their JSON form."""
     meshes, now = {id: mesh_state(session, id) for id in {row.mesh_id for row in rows}}, datetime.now(UTC)
     seconds = queries.seconds_of(session, [row.id for row in rows])
     return [read_row(row, meshes[row.mesh_id], seconds.get(row.id, 0), now) for row in rows]
 
 
-def read_row(row: OnDemandMeasurement, mesh: MeshState, seconds: int, now: datetime) -> OnDemandRead:
+def read_row(row: OnDemandMeasurement, mesh: MeshState, seconds: int, now: datetime) -> schemas.OnDemandRead:
     """Convert a measurement with a number of stored seconds to its JSON form."""
-    return OnDemandRead.from_row(
+    return schemas.OnDemandRead.from_row(
         row,
         source=_end(mesh, row.source_vm_id),
         target=_end(mesh, row.target_vm_id),
@@ -83,10 +74,10 @@ def read_row(row: OnDemandMeasurement, mesh: MeshState, seconds: int, now: datet
     )
 
 
-def second_of(row: OnDemandMeasurement, window: OnDemandWindow) -> OnDemandSecond:
+def second_of(row: OnDemandMeasurement, window: OnDemandWindow) -> schemas.OnDemandSecond:
     """Summarise a second of a measurement."""
     exchanges = exchanges_of(row, window)
-    return OnDemandSecond(
+    return schemas.OnDemandSecond(
         started_at=window.started_at,
         sent=len(exchanges.at_ns),
         clock_error_ns=window.exchanges["clock_error_ns"],
@@ -143,13 +134,13 @@ def joined(parts: Sequence[Exchanges]) -> Exchanges:
     return Exchanges(**{name: [value for part in parts for value in getattr(part, name)] for name in names})
 
 
-def _status(row: OnDemandMeasurement, seconds: int, now: datetime) -> OnDemandStatus:
+def _status(row: OnDemandMeasurement, seconds: int, now: datetime) -> schemas.OnDemandStatus:
     if row.stopped_at is not None:
-        return OnDemandStatus.stopped
+        return schemas.OnDemandStatus.stopped
     planned_s = round((row.ends_at - row.starts_at).total_seconds())
     if seconds >= planned_s or now > row.ends_at + _LAST_ARRIVES:
-        return OnDemandStatus.completed if seconds else OnDemandStatus.no_data
-    return OnDemandStatus.running if seconds else OnDemandStatus.waiting
+        return schemas.OnDemandStatus.completed if seconds else schemas.OnDemandStatus.no_data
+    return schemas.OnDemandStatus.running if seconds else schemas.OnDemandStatus.waiting
 
 
 def _end(mesh: MeshState, vm_id: UUID) -> PathEnd:
@@ -158,29 +149,31 @@ def _end(mesh: MeshState, vm_id: UUID) -> PathEnd:
     return PathEnd(id=vm_id, name="", zone_name="") if member is None else end_of(member)
 
 
-def _summaries(exchanges: Exchanges) -> dict[str, DelaySummaryRead]:
+def _summaries(exchanges: Exchanges) -> dict[str, schemas.DelaySummaryRead]:
     parts = {
         "outbound": summarise(exchanges.outbound_ns, exchanges.outbound_lost),
         "inbound": summarise(exchanges.inbound_ns, exchanges.inbound_lost),
         "round_trip": summarise(exchanges.round_trip_ns, exchanges.round_trip_lost),
     }
-    return {name: DelaySummaryRead(**asdict(part)) for name, part in parts.items()}
+    return {name: schemas.DelaySummaryRead(**asdict(part)) for name, part in parts.items()}
 
 
 def _paths(
     windows: Sequence[OnDemandWindow], flow: Sequence[int], delays_ns: Delays, lost: Losses
-) -> list[OnDemandPathRead]:
+) -> list[schemas.OnDemandPathRead]:
     """Return the paths of a direction behind several source ports; none for a single port."""
     ports = max((window.ports for window in windows), key=len, default=[])
     if len(ports) < 2:
         return []
     return [
-        OnDemandPathRead(**asdict(path) | {"ports": sorted(ports[place] for place in path.ports)})
+        schemas.OnDemandPathRead(**asdict(path) | {"ports": sorted(ports[place] for place in path.ports)})
         for path in paths_of(len(ports), flow, delays_ns, lost)
     ]
 
 
-def _probes(row: OnDemandMeasurement, ecn: EcnFields, reversals: Sequence[bool | None]) -> PathProbesRead | None:
+def _probes(
+    row: OnDemandMeasurement, ecn: EcnFields, reversals: Sequence[bool | None]
+) -> schemas.PathProbesRead | None:
     if not (row.ecn or row.reordering):
         return None
-    return PathProbesRead(**asdict(count_probes(ecn, reversals)))
+    return schemas.PathProbesRead(**asdict(count_probes(ecn, reversals)))

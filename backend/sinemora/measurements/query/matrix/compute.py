@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.errors import ProductError
+from sinemora.measurements import schemas
 from sinemora.measurements.aggregate import matrix, merge, zones
 from sinemora.measurements.aggregate.estimates import Estimates
 from sinemora.measurements.aggregate.matrix import Cells, CellState, Flags, Matrix, Metric, Pairs, Statistic
@@ -26,22 +27,11 @@ from sinemora.measurements.query.matrix import no_service
 from sinemora.measurements.query.matrix.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
 from sinemora.measurements.query.requests import MatrixRequest
-from sinemora.measurements.schemas import (
-    DEVIATION_STATE_NAMES,
-    SOURCE_NAMES,
-    STATE_NAMES,
-    Axis,
-    By,
-    MatrixRead,
-    Span,
-    WorstPath,
-    WorstPaths,
-)
 from sinemora.measurements.store import corrections
 from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store.tiers import Tier
 
-_SOURCES = np.array(SOURCE_NAMES, object)
+_SOURCES = np.array(schemas.SOURCE_NAMES, object)
 # What the clocks have no part in.
 _UNBOUNDED = (Metric.LOSS, Metric.JITTER)
 
@@ -54,7 +44,7 @@ class MatrixResult:
     """
 
     mesh: MeshState
-    axis: list[Axis]
+    axis: list[schemas.Axis]
     matrix: Matrix
     started_at: datetime | None
     ended_at: datetime | None
@@ -114,9 +104,9 @@ def compute_matrix(
     ProductError `range_invalid`, `range_too_large`, `flows_unsupported`.
     """
     _check_flows(request)
-    if request.by is By.ZONE and request.from_ is not None and request.to is not None:
+    if request.by is schemas.By.ZONE and request.from_ is not None and request.to is not None:
         return _zone_range(session, mesh, request, request.from_, request.to, budget)
-    by_zone = request.by is By.ZONE
+    by_zone = request.by is schemas.By.ZONE
     found = read_windows(
         session,
         mesh,
@@ -131,7 +121,7 @@ def compute_matrix(
         cells, axis, unserved = _by_zone(mesh, found)
         result = _measure(mesh, axis, cells, request, found.started_at, found.ended_at)
         return replace(result, no_service=unserved)
-    axis = [Axis(id=member.id, name=member.name) for member in mesh.members]
+    axis = [schemas.Axis(id=member.id, name=member.name) for member in mesh.members]
     result = _measure(mesh, axis, found.cells, request, found.started_at, found.ended_at)
     return replace(result, earlier=found.earlier, no_service=found.no_service)
 
@@ -176,19 +166,19 @@ def read_windows(
     return MeshWindows(cells, merged, started_at, ended_at, earlier_of(mesh, pairs, cells, now_s), unserved)
 
 
-def json_of(result: MatrixResult, request: MatrixRequest) -> MatrixRead:
+def json_of(result: MatrixResult, request: MatrixRequest) -> schemas.MatrixRead:
     """Convert a matrix to its JSON form."""
     first = result.matrix
     bounded = first.valued if request.of_windows not in _UNBOUNDED else np.zeros(first.states.shape, bool)
-    names = np.array(DEVIATION_STATE_NAMES, object)
-    return MatrixRead.model_construct(
+    names = np.array(schemas.DEVIATION_STATE_NAMES, object)
+    return schemas.MatrixRead.model_construct(
         mesh_id=result.mesh.id,
         revision=result.mesh.revision,
         by=request.by,
         metric=request.metric,
         statistic=request.statistics[0],
         unit=unit_of(request.of_windows),
-        window=Span(from_=result.started_at, to=result.ended_at),
+        window=schemas.Span(from_=result.started_at, to=result.ended_at),
         axis=result.axis,
         values=matrix.nullable(first.values, first.valued),
         more={
@@ -203,7 +193,9 @@ def json_of(result: MatrixResult, request: MatrixRequest) -> MatrixRead:
     )
 
 
-def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Statistic, limit: int) -> WorstPaths:
+def worst_paths(
+    session: Session, mesh_id: UUID, metric: Metric, statistic: Statistic, limit: int
+) -> schemas.WorstPaths:
     """Return the paths of the newest matrix with the highest values. ProductError `mesh_unknown`."""
     found = read_matrix(session, mesh_id, MatrixRequest(metric=metric, statistic=statistic))
     ranked = np.where(found.matrix.valued, np.abs(found.matrix.values), -1.0).reshape(-1)
@@ -213,15 +205,15 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
     for at in order[ranked[order] >= 0].tolist():
         row, column = divmod(at, size)
         items.append(
-            WorstPath(
+            schemas.WorstPath(
                 source=end_of(members[row]),
                 target=end_of(members[column]),
                 value=found.matrix.values[row, column].item(),
                 clock_error_ns=None if metric in _UNBOUNDED else int(found.matrix.clock_error_ns[row, column]),
-                state=STATE_NAMES[CellState(int(found.matrix.states[row, column]))],
+                state=schemas.STATE_NAMES[CellState(int(found.matrix.states[row, column]))],
             )
         )
-    return WorstPaths(
+    return schemas.WorstPaths(
         mesh_id=mesh_id,
         revision=found.mesh.revision,
         metric=metric,
@@ -236,14 +228,14 @@ def _merged_directions(request: MatrixRequest) -> tuple[int, ...]:
     quantile = any(statistic.quantile is not None for statistic in request.statistics)
     if not quantile or request.metric in (Metric.LOSS, Metric.CLOCK_ERROR):
         return ()
-    if request.by is not By.ZONE and request.from_ is None:
+    if request.by is not schemas.By.ZONE and request.from_ is None:
         return ()
     return (ROUND_TRIP,) if request.metric is Metric.ROUND_TRIP else ONE_WAY
 
 
 def _check_flows(request: MatrixRequest) -> None:
     """Refuse a request for which the slowest flow is not known: ProductError `flows_unsupported`."""
-    delays = request.of_windows in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and request.by is By.VM
+    delays = request.of_windows in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and request.by is schemas.By.VM
     percentiles = all(one.quantile is not None for one in request.statistics)
     if request.flows is Flows.SLOWEST and not (delays and percentiles):
         raise ProductError(
@@ -305,12 +297,12 @@ def _zone_range(
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
     cells = matrix.zone_pair_cells(keys, zone_of, mesh.planned, merged.clients, merged.targets, merged.stats)
     cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))  # as it was then
-    return _measure(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, request, start, end)
+    return _measure(mesh, [schemas.Axis(id=run.id, name=run.name) for run in runs], cells, request, start, end)
 
 
 def _measure(
     mesh: MeshState,
-    axis: list[Axis],
+    axis: list[schemas.Axis],
     cells: Cells,
     request: MatrixRequest,
     started_at: datetime | None,
@@ -320,11 +312,11 @@ def _measure(
     return MatrixResult(mesh, axis, measured[0], started_at, ended_at, tuple(measured[1:]))
 
 
-def _by_zone(mesh: MeshState, found: MeshWindows) -> tuple[Cells, list[Axis], Flags | None]:
+def _by_zone(mesh: MeshState, found: MeshWindows) -> tuple[Cells, list[schemas.Axis], Flags | None]:
     """Return the cells of the zones, their axis, and the zone pairs none of whose responders serves."""
     runs = zone_runs(mesh)
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
-    axis = [Axis(id=run.id, name=run.name) for run in runs]
+    axis = [schemas.Axis(id=run.id, name=run.name) for run in runs]
     cells, flags = found.cells, found.no_service
     unserved = None if flags is None else matrix.of_zones(flags, cells.planned, zone_of, len(runs))
     return matrix.zone_cells(cells, zone_of, len(runs), found.sketches), axis, unserved

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
+from sinemora.measurements import schemas
 from sinemora.measurements.aggregate import baselines, matrix
 from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations
 from sinemora.measurements.aggregate.matrix import CellState
@@ -21,16 +22,6 @@ from sinemora.measurements.query.matrix.baselines import baselines_of
 from sinemora.measurements.query.matrix.compute import MatrixResult
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.query.responses import DeviationRead
-from sinemora.measurements.schemas import (
-    BASIS_NAMES,
-    DEVIATION,
-    DEVIATION_STATE_NAMES,
-    Axis,
-    BaselineMatrix,
-    By,
-    DeviationState,
-    MatrixRead,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +60,15 @@ def compute(session: Session, mesh: MeshState, request: MatrixRequest, budget: R
     return DeviationResult(result, baselines.deviations_of(now, known))
 
 
-def json_of(found: DeviationResult, request: MatrixRequest) -> MatrixRead:
+def json_of(found: DeviationResult, request: MatrixRequest) -> schemas.MatrixRead:
     """Convert deviations to the JSON form of a matrix."""
     result, deviations = found.result, found.deviations
     based = deviations.baselines.basis != Basis.NONE
-    names = np.array([*BASIS_NAMES.values()], object)
+    names = np.array([*schemas.BASIS_NAMES.values()], object)
     read = matrix_query.json_of(result, request)
     read.values = matrix.nullable(deviations.values, deviations.valued)
-    read.states = np.array(DEVIATION_STATE_NAMES, object)[found.shown_states].tolist()
-    read.baseline = BaselineMatrix.model_construct(
+    read.states = np.array(schemas.DEVIATION_STATE_NAMES, object)[found.shown_states].tolist()
+    read.baseline = schemas.BaselineMatrix.model_construct(
         value_ns=matrix.nullable(_whole(deviations.baselines), based),
         dead_band_ns=matrix.nullable(deviations.dead_band_ns, deviations.valued),
         basis=matrix.nullable(names[np.maximum(deviations.baselines.basis.astype(int) - 1, 0)], based),
@@ -86,15 +77,15 @@ def json_of(found: DeviationResult, request: MatrixRequest) -> MatrixRead:
     return read
 
 
-def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, by: By) -> DeviationRead:
+def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, by: schemas.By) -> DeviationRead:
     """Return the deviation of one path or zone pair. ProductError `mesh_unknown`, `path_unknown`."""
     mesh = mesh_state(session, mesh_id)
-    found = compute(session, mesh, MatrixRequest(by=by, metric=DEVIATION), REQUEST)
+    found = compute(session, mesh, MatrixRequest(by=by, metric=schemas.DEVIATION), REQUEST)
     places = [_place(found.result.axis, end) for end in (source, target)]
     return read_at(found, *places)
 
 
-def _place(axis: Sequence[Axis], end: UUID) -> int:
+def _place(axis: Sequence[schemas.Axis], end: UUID) -> int:
     place = next((at for at, one in enumerate(axis) if one.id == end), None)
     if place is None:
         raise ProductError("path_unknown", 404, "Unknown path: not in this mesh.")
@@ -107,7 +98,7 @@ def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
     known = deviations.baselines
     has_value, has_baseline = bool(deviations.now.valued[at]), known.basis[at] != Basis.NONE
     valued = bool(deviations.valued[at])
-    state: DeviationState = DEVIATION_STATE_NAMES[int(found.shown_states[at])]
+    state: schemas.DeviationState = schemas.DEVIATION_STATE_NAMES[int(found.shown_states[at])]
     return DeviationRead(
         source=result.axis[row],
         target=result.axis[column],
@@ -117,7 +108,7 @@ def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
         deviation_ns=int(deviations.values[at]) if valued else None,
         dead_band_ns=int(deviations.dead_band_ns[at]) if valued else None,
         clock_error_ns=int(deviations.now.clock_error_ns[at]) if has_value else None,
-        basis=BASIS_NAMES[Basis(int(known.basis[at]))] if has_baseline else None,
+        basis=schemas.BASIS_NAMES[Basis(int(known.basis[at]))] if has_baseline else None,
         steps=int(known.steps[at]),
         is_unusual=bool(abs(deviations.values[at]) > deviations.dead_band_ns[at]) if valued else None,
     )

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.measurements import schemas
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.matrix import CellState, Metric, Statistic
 from sinemora.measurements.codec import frame
@@ -23,21 +24,6 @@ from sinemora.measurements.query.matrix import estimates as estimates_query
 from sinemora.measurements.query.matrix import no_service
 from sinemora.measurements.query.matrix.newest import earlier_of, newest_pairs, stale_windows
 from sinemora.measurements.query.ranges import check_range, check_time, tiers, utc
-from sinemora.measurements.schemas import (
-    SOURCE_NAMES,
-    STATE_NAMES,
-    TIMESTAMP_SOURCES,
-    DirectionRead,
-    FlowDirectionRead,
-    FlowRead,
-    OneWayRead,
-    OneWaySeries,
-    PathRead,
-    Resolution,
-    RoundTripSeries,
-    SeriesRead,
-    StateName,
-)
 from sinemora.measurements.store import corrections, frames, path_frames
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
 
@@ -45,16 +31,18 @@ from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
 _STEPS_AUTO = 1_500
 _STEPS_MAX = 20_000
 _TIERS = {
-    Resolution.WINDOW: Tier.RAW,
-    Resolution.MINUTE: Tier.MINUTE,
-    Resolution.QUARTER: Tier.QUARTER,
-    Resolution.HOUR: Tier.HOUR,
-    Resolution.DAY: Tier.DAY,
+    schemas.Resolution.WINDOW: Tier.RAW,
+    schemas.Resolution.MINUTE: Tier.MINUTE,
+    schemas.Resolution.QUARTER: Tier.QUARTER,
+    schemas.Resolution.HOUR: Tier.HOUR,
+    schemas.Resolution.DAY: Tier.DAY,
 }
 _SPAN = timedelta(hours=1)
 
 
-def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, *, estimates: bool = False) -> PathRead:
+def path_now(
+    session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, *, estimates: bool = False
+) -> schemas.PathRead:
     """Return the newest window of a path, and an estimate if it has none and `estimates` are asked for.
 
     ProductError `mesh_unknown`, `path_unknown`.
@@ -67,7 +55,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
     cells = matrix.vm_cells(ends, mesh.planned[np.ix_(places, places)], pairs, now_s, stale_windows(mesh))
     states = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50).states
     states = matrix.shown_states(states, earlier_of(mesh, pairs, cells, now_s))
-    path = PathRead(
+    path = schemas.PathRead(
         source=end_of(source),
         target=end_of(target),
         state=_state_name(int(states[0, 1])),
@@ -86,9 +74,9 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
         estimate=None,
     )
     newest = None if cells.at[0, 1] == matrix.NONE else utc(int(pairs.ended_at_s[int(cells.round_at[0, 1])]))
-    if path.state in (StateName.no_data, StateName.stale):
+    if path.state in (schemas.StateName.no_data, schemas.StateName.stale):
         path.no_service = no_service.of_path(session, mesh, (source, target), newest)
-        path.state = StateName.no_service if path.no_service else path.state
+        path.state = schemas.StateName.no_service if path.no_service else path.state
     if newest is None:
         if estimates:
             path.estimate = estimates_query.of_path(session, mesh, places[0], places[1])
@@ -100,24 +88,24 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID, 
     path.window_s, path.flows = int(pairs.window_s[at]), int(pairs.stats.flows[at])
     path.outbound = _one_way(pairs.stats, outbound, at, int(states[0, 1]))
     path.inbound = _one_way(pairs.stats, inbound, at, int(states[1, 0]))
-    path.round_trip = DirectionRead(**_numbers(pairs.stats, ROUND_TRIP, at, int(round_trip_states[0, 1])))
+    path.round_trip = schemas.DirectionRead(**_numbers(pairs.stats, ROUND_TRIP, at, int(round_trip_states[0, 1])))
     path.by_flow = _flows(pairs.stats, outbound, inbound, at)
     path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
     path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
     client, responder = int(pairs.clients[at]), pairs.targets[at : at + 1]
     window = client, int(path.started_at.timestamp()), responder
     origin, marks, *residence_ns = frames.notes(session, mesh.key, [window])[:, 0].tolist()
-    path.timestamp_source = TIMESTAMP_SOURCES[origin - 1] if origin else None
+    path.timestamp_source = schemas.TIMESTAMP_SOURCES[origin - 1] if origin else None
     path.is_peer_unnamed = bool(marks & frames.UNNAMED)
     path.outbound.residence_ns, path.inbound.residence_ns = (residence_ns[one] or None for one in (outbound, inbound))
     return path
 
 
-def _state_name(code: int) -> StateName:
-    return StateName.earlier if code == matrix.EARLIER else STATE_NAMES[CellState(code)]
+def _state_name(code: int) -> schemas.StateName:
+    return schemas.StateName.earlier if code == matrix.EARLIER else schemas.STATE_NAMES[CellState(code)]
 
 
-def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]:
+def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[schemas.FlowRead]:
     """Return the source ports of a pair that has several."""
     if not stats.by_flow.shape[2]:
         return []
@@ -125,7 +113,7 @@ def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]
     first = int(widths[:at].sum())
     ports = range(first, first + int(widths[at]))
     return [
-        FlowRead(
+        schemas.FlowRead(
             flow=port - first,
             outbound=_flow_direction(stats, outbound, port),
             inbound=_flow_direction(stats, inbound, port),
@@ -134,12 +122,12 @@ def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]
     ]
 
 
-def _flow_direction(stats: Stats, direction: int, port: int) -> FlowDirectionRead:
+def _flow_direction(stats: Stats, direction: int, port: int) -> schemas.FlowDirectionRead:
     count, least, median = stats.by_flow[:, direction, port].tolist()
-    return FlowDirectionRead(count=count, min_ns=least if count else None, p50_ns=median if count else None)
+    return schemas.FlowDirectionRead(count=count, min_ns=least if count else None, p50_ns=median if count else None)
 
 
-def _slowest(flows: Iterable[FlowDirectionRead]) -> int | None:
+def _slowest(flows: Iterable[schemas.FlowDirectionRead]) -> int | None:
     return max((flow.p50_ns for flow in flows if flow.p50_ns is not None), default=None)
 
 
@@ -158,9 +146,9 @@ def series(
     target_id: UUID,
     start: datetime | None,
     end: datetime | None,
-    resolution: Resolution,
+    resolution: schemas.Resolution,
     statistic: Statistic,
-) -> SeriesRead:
+) -> schemas.SeriesRead:
     """Return the time series of a path from `start` (default: an hour before `end`) to `end` (default: now).
 
     ProductError `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`.
@@ -172,7 +160,7 @@ def series(
     start = end - _SPAN if start is None else start
     check_range(start, end)
     window_s = mesh.window_s
-    tier = choose(start, end, _STEPS_AUTO, window_s) if resolution is Resolution.AUTO else _TIERS[resolution]
+    tier = choose(start, end, _STEPS_AUTO, window_s) if resolution is schemas.Resolution.AUTO else _TIERS[resolution]
     step_s = window_s if tier is Tier.RAW else tier.step_s
     first, last = int(start.timestamp()) // step_s, -(-int(end.timestamp()) // step_s)
     if last - first > _STEPS_MAX:
@@ -196,7 +184,7 @@ def series(
         first,
         last - first,
     )
-    return SeriesRead.model_construct(
+    return schemas.SeriesRead.model_construct(
         source=end_of(source),
         target=end_of(target),
         statistic=statistic,
@@ -204,7 +192,7 @@ def series(
         points_at=[utc(at * step_s) for at in range(first, last)],
         outbound=_one_way_series(steps, OUTBOUND, statistic),
         inbound=_one_way_series(steps, INBOUND, statistic),
-        round_trip=RoundTripSeries.model_construct(
+        round_trip=schemas.RoundTripSeries.model_construct(
             delay_ns=_delays(steps, ROUND_TRIP, statistic), loss=_losses(steps, ROUND_TRIP)
         ),
     )
@@ -238,9 +226,9 @@ def _steps(parts: list[tuple[Ints, Stats]], first: int, size: int) -> Stats:
     return whole
 
 
-def _one_way_series(steps: Stats, direction: int, statistic: Statistic) -> OneWaySeries:
+def _one_way_series(steps: Stats, direction: int, statistic: Statistic) -> schemas.OneWaySeries:
     errors = steps.columns[CLOCK_ERROR, direction]
-    return OneWaySeries.model_construct(
+    return schemas.OneWaySeries.model_construct(
         delay_ns=_delays(steps, direction, statistic),
         clock_error_ns=matrix.nullable(errors, steps.columns[COUNT, direction] > 0),
         loss=_losses(steps, direction),
@@ -257,11 +245,11 @@ def _losses(steps: Stats, direction: int) -> list[float | None]:
     return matrix.nullable(np.minimum(lost / np.maximum(sent, 1), 1.0), (sent > 0) & (lost >= 0))
 
 
-def _one_way(stats: Stats, direction: int, at: int, state: int) -> OneWayRead:
+def _one_way(stats: Stats, direction: int, at: int, state: int) -> schemas.OneWayRead:
     error = int(stats.columns[CLOCK_ERROR, direction, at])
     numbers = _numbers(stats, direction, at, state)
-    source = SOURCE_NAMES[int(stats.asymmetry_source[at])]
-    return OneWayRead(
+    source = schemas.SOURCE_NAMES[int(stats.asymmetry_source[at])]
+    return schemas.OneWayRead(
         **numbers, clock_error_ns=error if numbers["count"] else None, asymmetry_source=source, residence_ns=None
     )
 
