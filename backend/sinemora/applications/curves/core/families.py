@@ -88,7 +88,7 @@ def _sigmoid(z: Floats, u: Floats) -> Floats:
 
 
 def _two_speeds_parameters(z: Floats) -> Parameters:
-    fast = 0.05 * np.exp(1.2 * z[:, 1])
+    fast = 0.02 + 0.04 * np.exp(1.2 * z[:, 1])
     return {"share": scipy.special.expit(1.2 * z[:, 0]), "fast": fast, "slow": fast + np.exp(1.2 * z[:, 2])}
 
 

@@ -38,7 +38,7 @@ _HOPELESS = 10.0
 # towards both ends. It matters only where many or exact samples would otherwise determine a wrong formula.
 _FORM_ERROR = 0.004
 # Among noisy samples a wrong form stays hidden: the standard error grows with the square of their noise.
-_HIDDEN_FORM_ERROR = 2.5
+_HIDDEN_FORM_ERROR = 4.0
 
 
 @dataclass(frozen=True, slots=True)
