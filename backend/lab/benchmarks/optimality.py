@@ -5,7 +5,9 @@ recommendation takes and how large its gap is.
 """
 
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -26,9 +28,11 @@ from lab.benchmarks.recommending.truth import (
 )
 from lab.benchmarks.storing import product
 from sinemora.kit.db import Base, TenantOwned
+from tests.recommendations.test_ends import incident_of
 
 SIZES = (100, 300, 1000)
 TIMES = 3
+CURED, _POINT = 10, 0.01
 _EQUAL = 1e-6
 _NEVER = {
     "step": "step_limits_broken",
@@ -105,6 +109,48 @@ def compare(api: Api, seed: int, tenants: int) -> None:
     report("recommendations_limits_broken", counts["broken"])
     for kind, figure in _NEVER.items():
         report(f"recommendations_{figure}", counts[kind], tenants=tenants)
+
+
+def cures(seed: int, tenants: int) -> None:
+    """Print how often the overview is right about moves that cure its headline, and about their number.
+
+    Moves that it offers are applied, and those that it does not: the application must then be at its objective, at the
+    performance that was shown, or below it.
+    """
+    right: list[bool] = []
+    offered = 0
+    with product.running() as running:
+        api = Api(running)
+        for number in range(tenants):
+            rng = np.random.default_rng((seed, number, 46))
+            tenant, name = small(rng), f"cure-{seed}-{number}"
+            declare(api, name, tenant)
+            (mesh,) = (one for one in api.read("/v1/overview")["meshes"] if one["name"] == name)
+            rows = [one for one in api.read("/v1/applications?limit=500")["items"] if one["mesh"]["name"] == name]
+            reached = {row["id"]: _performance(api, row["id"]) for row in rows}
+            worst = min(rows, key=lambda row: reached[row["id"]])
+            now = reached[worst["id"]]
+            objective = round(now + float(rng.uniform(0.2, 0.9)) * (0.99 - now), 3)
+            place = SimpleNamespace(owner=SimpleNamespace(tenant_id=running.tenant_id), id=UUID(mesh["id"]))
+            losing = {"id": worst["id"], "name": worst["name"], "performance": now, "objective": objective}
+            incident_id = incident_of(place, applications=[losing | {"cost": 1 - now}])  # type: ignore[arg-type]
+            answer, *_ = api.recommendation(question(name, tenant) | {"incident_id": str(incident_id)})
+            (mesh,) = (one for one in api.read("/v1/overview")["meshes"] if one["name"] == name)
+            proposed = mesh["proposed"]
+            if answer.get("steps"):
+                api.read(f"/v1/recommendations/{answer['id']}/apply", {}, if_match="*")
+            after = _performance(api, worst["id"])
+            if proposed is not None:
+                offered += 1
+                right.append(after >= objective and abs(after - proposed["cures"]["after"]) < _POINT)
+            else:
+                right.append(after < objective)
+            comment(f"{name}: {now:.3f}, objective {objective}, offered {proposed and proposed['cures']}, {after:.3f}")
+    report("recommendations_cures_headline_percent", 100 * float(np.mean(right)), tenants=tenants, offered=offered)
+
+
+def _performance(api: Api, application_id: str) -> float:
+    return float(api.read(f"/v1/applications/{application_id}/performance")["performance"] or 0.0)
 
 
 def time_one(api: Api, seed: int, vms: int) -> None:

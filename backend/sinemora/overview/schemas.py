@@ -81,12 +81,21 @@ class RecentIncident(Read):
     ended_at: datetime | None
 
 
+class CureRead(Read):
+    """Application that loses most by the first incident, with its performance now and after the moves."""
+
+    application: Named
+    now: float | None
+    after: float
+
+
 class ProposedMoves(Read):
-    """The newest recommendation that waits for a decision."""
+    """The newest recommendation that waits for a decision; while an incident is open, only moves that cure it."""
 
     id: UUID
     moves: int
     total: GainRead | None
+    cures: CureRead | None
 
 
 class LearningRead(Read):

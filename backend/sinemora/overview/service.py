@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -50,6 +51,7 @@ from sinemora.overview.schemas import (
     ClockErrors,
     CopiedIdentities,
     CopiedIdentity,
+    CureRead,
     HealthZone,
     LearningRead,
     LosingZones,
@@ -270,13 +272,28 @@ def _open_incident(row: Incident, notified: Mapping[UUID, int], zone_of: Mapping
 
 
 def _proposed(recommendation: Recommendation | None, worst: Sequence[Incident]) -> ProposedMoves | None:
-    """Return moves that were proposed; while an incident is open, only of an application that it costs performance."""
+    """Return moves that were proposed; while an incident is open, only moves that cure what it costs most."""
     if recommendation is None:
         return None
-    losing = {one["id"] for one in worst[0].applications if one["cost"]} if worst else set()
-    if worst and not any(move.get("application", {}).get("id") in losing for move in recommendation.moves):
+    cures = _cured(recommendation, worst[0].applications) if worst else None
+    if worst and cures is None:
         return None
-    return ProposedMoves(id=recommendation.id, moves=len(recommendation.moves), total=recommendation.result["total"])
+    total = recommendation.result["total"]
+    return ProposedMoves(id=recommendation.id, moves=len(recommendation.moves), total=total, cures=cures)
+
+
+def _cured(recommendation: Recommendation, affected: Sequence[Mapping[str, Any]]) -> CureRead | None:
+    """Return what loses most, if moves bring it to its objective, or without one give half of its loss back."""
+    losing = max(affected, key=lambda one: one["cost"] or 0.0, default=None)
+    if losing is None or not losing["cost"]:
+        return None
+    now, objective = losing["performance"], losing["objective"]
+    for one in recommendation.result.get("applications", []):
+        after = one["expected"]["after"]["mean"]
+        least = (1.0 if now is None else now) + losing["cost"] / 2 if objective is None else objective
+        if one["application"]["id"] == losing["id"] and after >= least:
+            return CureRead(application=Named(id=losing["id"], name=losing["name"]), now=now, after=after)
+    return None
 
 
 def _attention(session: Session, statuses: _Statuses, clocks: Collection[ClockError]) -> Attention:

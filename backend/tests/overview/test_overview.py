@@ -21,6 +21,7 @@ from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import silent, simple
 from tests.recommendations.measured_mesh import measured
+from tests.recommendations.test_ends import incident_of
 
 
 def overview(owner: Member) -> dict[str, Any]:
@@ -277,4 +278,24 @@ def test_the_newest_proposed_moves_are_named(owner: Member, make_mesh):
         for state, moves in (("proposed", 1), ("proposed", 3), ("proposed", 0), ("dismissed", 2)):
             session.add(Recommendation(**common, state=state, moves=[{}] * moves, created_at=datetime.now(UTC)))
             session.flush()
-    assert mesh_of(owner)["proposed"]["moves"] == 3
+    assert (mesh_of(owner)["proposed"]["moves"], mesh_of(owner)["proposed"]["cures"]) == (3, None)
+
+
+@pytest.mark.parametrize(
+    ("objective", "after", "is_cure"),
+    [(0.9, 0.98, True), (0.9, 0.54, False), (None, 0.6, True), (None, 0.5, False)],
+)
+def test_while_an_incident_is_open_only_moves_that_cure_what_it_costs_are_offered(
+    owner: Member, make_mesh, objective, after, is_cure
+):
+    mesh = make_mesh(owner, 2)
+    checkout = {"id": str(uuid4()), "name": "checkout"}
+    incident_of(mesh, applications=[checkout | {"performance": 0.16, "cost": 0.8, "objective": objective}])
+    result = {"total": None, "applications": [{"application": checkout, "expected": {"after": {"mean": after}}}]}
+    common = {"mesh_id": mesh.id, "trigger": "objective", "requested_by": "Sinemora", "request": {}, "result": result}
+    with tenant_session(mesh.owner.tenant_id) as session:
+        session.add(Recommendation(**common, state="proposed", moves=[{}], created_at=datetime.now(UTC)))
+    proposed = mesh_of(owner)["proposed"]
+    assert (proposed is not None) == is_cure
+    if proposed:
+        assert proposed["cures"] == {"application": checkout, "now": 0.16, "after": after}

@@ -103,14 +103,15 @@ test('an incident is named with its age and cost, and leads to its paths', async
     onset_at: ago(17.5),
     applications: [{ id: 'a', name: 'checkout', performance: 0.82, cost: 0.18, objective: 0.9 }],
   })
-  const proposed = { id: 'r', moves: 2, total: null }
+  const cures = { application: { id: 'b', name: 'checkout' }, now: 0.16, after: 0.98 }
+  const proposed = { id: 'r', moves: 2, total: null, cures }
   mockApi(responses([meshHealth({ open_incidents: 3, worst_incidents: [incident], proposed })]))
   const router = await showPage(<OverviewPage />)
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('Degraded').parentElement?.textContent).toMatch(
     /^Degraded since \d\d:\d\d UTC.* \(17 min\): delay increased from eu-1a to eu-1b, \+400 µs\. checkout is at 82\.0 % of its best \(objective 90\.0 %\): 18\.0 points lost\. 2 other open incidents\./,
   )
-  expect(mesh.getByRole('link', { name: 'See 2 proposed moves' })).toBeTruthy()
+  expect(mesh.getByRole('link', { name: 'See 2 proposed moves: checkout 16.0 % → 98.0 %' })).toBeTruthy()
   await userEvent.click(mesh.getByRole('link', { name: 'See the paths' }))
   expect(router.state.location.href).toBe('/meshes/m?view=0%2C4%2C4')
 })

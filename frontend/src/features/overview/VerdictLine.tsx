@@ -4,7 +4,7 @@ import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import type { UnusualPath } from '~/api/types'
 import { sinceWords } from '~/lib/onset'
-import { formatChange } from '~/lib/performance'
+import { formatChange, formatShare } from '~/lib/performance'
 import { recurrenceSentence } from '~/lib/recurrence'
 import { NOW } from '~/lib/spans'
 import { formatAge, formatShortMoment } from '~/lib/time'
@@ -198,7 +198,9 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
     )
   }
   if (proposed) {
-    const gain = proposed.total === null ? '' : strings.gainOf(formatChange(proposed.total.gain.mean))
+    const { cures, total } = proposed
+    const gain = total === null ? '' : strings.gainOf(formatChange(total.gain.mean))
+    const cure = cures && strings.cures(cures.application.name, formatShare(cures.now), formatShare(cures.after))
     steps.push(
       <TextLink
         key="moves"
@@ -207,7 +209,7 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
         params={{ meshId: mesh.id }}
         search={{ ...NOW, moves: proposed.id }}
       >
-        {strings.seeMoves(proposed.moves, gain)}
+        {strings.seeMoves(proposed.moves, cure || gain)}
       </TextLink>,
     )
   }

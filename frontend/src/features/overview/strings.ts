@@ -21,6 +21,7 @@ export const strings = {
   seePaths: 'See the paths',
   seeMoves: (moves: number, gain: string) =>
     `See ${moves === 1 ? '1 proposed move' : `${moves} proposed moves`}${gain}`,
+  cures: (name: string, now: string, after: string) => `: ${name} ${now} → ${after}`,
   gainOf: (gain: string) => ` (${gain})`,
   openHeatmap: 'Open heatmap',
   mostUnusual: (source: string, target: string, change: string, since: string) =>
