@@ -1,7 +1,7 @@
 """Calibration of recommendations: do intervals hold the truth, and do probabilities come true? `SEED=` selects worlds.
 
 `ONLY=` one group: calibration, verdicts (of applied moves), optimality (against brute force, `TENANTS=` of
-them), cures (what the overview offers), deadlocks (two owners at once, `PAIRS` times).
+them), sizes (of large tenants), cures (what the overview offers), deadlocks (two owners at once, `PAIRS` times).
 
 A world has VMs, applications with published curves, and round trips through the look-back and the hour after it. The
 optimiser sees the look-back. The truth is the mean gain over the hour after it, under the true curves.
@@ -90,6 +90,7 @@ def main(seed: int, worlds: int, tenants: int) -> None:
         "calibration": lambda: calibrate(seed, worlds),
         "verdicts": lambda: verdicts.main(seed),
         "optimality": lambda: optimality.main(seed, tenants),
+        "sizes": lambda: optimality.sizes(seed),
         "cures": lambda: optimality.cures(seed, min(tenants, optimality.CURED)),
         "deadlocks": lambda: deadlocks.main(seed),
     }

@@ -156,7 +156,9 @@ def _application(
         level = int(rng.integers(2))
         counted = [vm if level == 0 else vm % ZONES for vm in at[1 if root else 0 :] if vm >= 0]
         # Some are exceeded already.
-        spread[level] = max(1, int(np.bincount(counted).max(initial=0)) - int(rng.random() < 0.3))
+        most = max(1, int(np.bincount(counted).max(initial=0)) - int(rng.random() < 0.3))
+        # An application that has no room in its zones is refused.
+        spread[level] = max(most, -(-(size - root) // len(zones))) if level and zones else most
     pinned = [bool(vm >= 0 and rng.random() < 0.15) for vm in at]
     moves_max = int(rng.integers(0, 3)) if rng.random() < 0.2 else None
     curve = _CURVES[int(rng.integers(len(_CURVES)))]
