@@ -61,6 +61,11 @@ def _waits(mesh: MeshWorld, application: dict) -> str:
     return "the task waits for a VM"
 
 
+def _deleted_vm(mesh: MeshWorld, application: dict) -> str:
+    assert mesh.owner.delete(f"/v1/vms/{vm_id(mesh, 'b-1')}").status_code == 204
+    return "the task waits for a VM"
+
+
 def _deleted_task(mesh: MeshWorld, application: dict) -> str:
     tasks_of = [{"name": "cache-0", "vm": "a-1", "root": True}, {"name": "other", "vm": "b-1"}]
     assert mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": tasks_of}).status_code == 200
@@ -97,7 +102,7 @@ def _other_zone(mesh: MeshWorld, application: dict) -> str:
 
 
 @pytest.mark.parametrize(
-    "change", [_moved_elsewhere, _waits, _deleted_task, _pinned, _left_mesh, _full, _no_cpu, _other_zone]
+    "change", [_moved_elsewhere, _waits, _deleted_vm, _deleted_task, _pinned, _left_mesh, _full, _no_cpu, _other_zone]
 )
 def test_a_changed_world_is_named_and_nothing_is_applied(mesh: MeshWorld, worker, change):
     application = declared(mesh)

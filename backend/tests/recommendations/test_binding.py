@@ -3,7 +3,10 @@
 import re
 
 import pytest
+from sqlalchemy import select
 
+from sinemora.fleet.inventory.models import Vm, Zone
+from sinemora.kit.db import tenant_session
 from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, asked, declared, sized, with_tasks
 from tests.recommendations.measured_mesh import measured
@@ -47,6 +50,26 @@ def test_a_limit_between_a_task_and_a_better_vm_is_named(mesh: MeshWorld, worker
     assert [step["target"]["name"] for step in again["steps"]] == ["c-2"]
     assert again["result"]["total"]["gain"]["mean"] == pytest.approx(found["gain"]["gain"]["mean"], abs=1e-9)
     assert again["result"]["binding"] == []
+
+
+def test_a_task_stays_in_a_region_of_one_vm_and_what_that_costs_is_named(mesh: MeshWorld, worker):
+    application = declared(mesh, vms=("a-1", "b-1"))
+    regions = {"a": "near", "c": "near", "b": "alone"}
+    with tenant_session(mesh.owner.tenant_id) as session:
+        for zone in session.scalars(select(Zone)):
+            zone.region = regions[zone.name]
+        for vm in mesh.agents:  # b-1 is the only VM of its region
+            if vm.name == "b-2":
+                session.get_one(Vm, vm.vm_id).zone_id = session.scalars(select(Zone.id).where(Zone.name == "a")).one()
+    measured(mesh, ONE)
+    recommendation = asked(mesh, worker)
+    assert recommendation["steps"] == []
+    found = towards(recommendation)
+    assert [(limit["kind"], limit["relax"]) for limit in found["limits"]] == [("region", "let cache leave its region")]
+    mesh.owner.patch(f"/v1/applications/{application['id']}", json={"leaves_region": True})
+    again = asked(mesh, worker)
+    assert [step["target"]["name"] for step in again["steps"]] == ["c-2"]
+    assert again["result"]["total"]["gain"]["mean"] == pytest.approx(found["gain"]["gain"]["mean"], abs=1e-9)
 
 
 @pytest.mark.parametrize("of_request", [False, True])
