@@ -1,7 +1,7 @@
 /** Times and frames of the console with meshes of 100, 300 and 1,000 VMs and a list of 2,000: `make bench-ui`. */
 
 import type { Locator, Page } from '@playwright/test'
-import { test } from '../support/journey'
+import { read, test } from '../support/journey'
 import {
   answerMoves,
   framesPerSecond,
@@ -33,6 +33,13 @@ test.describe.configure({ mode: 'serial', timeout: 900_000 })
 
 test('100 VMs: overview', async ({ own: page }) => {
   report('ui_overview_ms_100', await warmMs(page, '/', overviewShown))
+  const mesh = (await meshesOf(page))[100]
+  const began = Date.now()
+  await read(page, `/v1/overview/meshes/${mesh}/history`)
+  const stripMs = Date.now() - began
+  // The first visit: what is kept afterwards makes later ones quicker.
+  const drawnMs = await paintedMs(page, `/meshes/${mesh}?span=30d`, heatmapDrawn)
+  report('ui_range_30d_ms', Math.max(stripMs, drawnMs), { strip_ms: stripMs, heatmap_ms: Math.round(drawnMs) })
 })
 
 test('all: time to paint', async ({ own: page }) => {

@@ -30,6 +30,18 @@ test('faults: named on the overview and among the most unusual', async ({ own: p
   const entries = await overviewEntries(page)
   await page.setViewportSize({ width: 1440, height: 900 })
   report('ui_overview_height_px', await page.locator('html').evaluate((root) => root.scrollHeight), { seed })
+  report('ui_data_ink_percent', await dataInk(page), { seed })
+  const [headline = '', first = ''] = [
+    await page
+      .getByText(/^Degraded/)
+      .first()
+      .locator('..')
+      .innerText(),
+    await page.getByRole('region', { name: 'Open incidents, worst first' }).getByRole('rowheader').first().innerText(),
+  ]
+  const about = sights.find((sight) => isNamed(sight, first))
+  const isPictured = (await page.locator('table [data-first]').count()) > 0
+  report('ui_headline_wrong', about && isNamed(about, headline) && isPictured ? 0 : 1, { seed, first })
   const named = sights.filter((sight) => entries.some((entry) => isNamed(sight, entry)))
   const attention = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
   const [silent] = sights.filter((sight) => !sight.has_paths)
@@ -41,6 +53,13 @@ test('faults: named on the overview and among the most unusual', async ({ own: p
     vm: await mostUnusual(page, `/meshes/${mesh}`),
     zone: await mostUnusual(page, `/meshes/${mesh}?by=zone`),
   }
+  // A zone pair also changes with a VM at one of its ends; a path is of one fault or of none.
+  const ofFault = (row: string) => sights.some((sight) => joins(row, sight.sources, sight.targets, sight.both))
+  const falseRows = lists.vm.filter((row) => !ofFault(row))
+  report('ui_false_rows_percent', (100 * falseRows.length) / lists.vm.length, { seed, rows: falseRows.join('; ') })
+  const coloured = await unusualCells(page, mesh as string)
+  const falseCells = coloured.filter((row) => !ofFault(row))
+  report('ui_false_cells_percent', (100 * falseCells.length) / coloured.length, { seed, cells: coloured.length })
   const listed = sights.filter((sight) =>
     sight.has_paths
       ? lists.vm.some((row) => joins(row, sight.sources, sight.targets, sight.both)) ||
@@ -60,6 +79,34 @@ test('faults: named on the overview and among the most unusual', async ({ own: p
     not_most_unusual: missing(listed),
   })
 })
+
+/** Return the coloured cells of the heatmap of changes: "a → b". */
+async function unusualCells(page: Page, mesh: string): Promise<string[]> {
+  const { axis, values, baseline } = await read<{
+    axis: { name: string }[]
+    values: (number | null)[][]
+    baseline: { dead_band_ns: (number | null)[][] }
+  }>(page, `/v1/meshes/${mesh}/matrix?metric=deviation`)
+  return axis.flatMap(({ name: from }, row) =>
+    axis.flatMap(({ name: to }, column) => {
+      const isUnusual = Math.abs(values[row]?.[column] ?? 0) > (baseline.dead_band_ns[row]?.[column] ?? Infinity)
+      return isUnusual ? [`${from} → ${to}`] : []
+    }),
+  )
+}
+
+/** Return the share of the first screen next to the navigation that pictures, tables and the sentence of each mesh take. */
+const dataInk = (page: Page) =>
+  page.locator('main').evaluate((main) => {
+    const data = [...main.querySelectorAll('table, svg[role=img], [role=status], [class*=days], [class*=verdict]')]
+    const outer = data.filter((one) => !data.some((other) => other !== one && other.contains(one)))
+    const area = ({ top, bottom, width }: DOMRect) => Math.max(0, Math.min(bottom, innerHeight) - top) * width
+    const { left, top, width } = main.getBoundingClientRect()
+    return (
+      (100 * outer.reduce((sum, one) => sum + area(one.getBoundingClientRect()), 0)) /
+      ((width + Math.min(0, left)) * (innerHeight - Math.max(0, top)))
+    )
+  })
 
 /** Return what the overview names as wrong: incidents, zone pairs that changed, agents that need attention. */
 async function overviewEntries(page: Page): Promise<string[]> {

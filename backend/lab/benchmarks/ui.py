@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from lab.benchmarks import figures
 from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.figures import comment
 from lab.benchmarks.showing.network import Network
-from lab.benchmarks.store import fill
+from lab.benchmarks.store import fill, fill_zones, make_partitions
 from lab.benchmarks.storing.product import OWNER, Product, World, running
 from lab.benchmarks.storing.worlds import reports, request_at
 from sinemora.measurements.store.tiers import Tier
@@ -39,6 +40,8 @@ LIVE_S = 900
 """Time for which the mesh of 300 VMs reports: longer than the run."""
 VMS_LISTED = 2_000
 GROUPS = ("speed", "pages", "faults", "keys", "heap")
+# The product forgets the settings of this process.
+BROWSER = {name: value for name, value in os.environ.items() if name == "SINEMORA_CHROMIUM"}
 SEED = int(os.environ.get("SEED") or 1)
 MINUTES = float(os.environ.get("MINUTES") or 30)
 
@@ -50,6 +53,18 @@ def filled(product: Product, vms: int, zones: int) -> World:
     newest = int(time.time()) // WINDOW_S * WINDOW_S - WINDOW_S
     fill(world, Tier.RAW, [newest - WINDOW_S * ago for ago in range(3)], WINDOW_S)
     return world
+
+
+def month(world: World) -> None:
+    """Store thirty days of a mesh: days of its paths, hours between its zones."""
+    hour = int(time.time()) // 3600 * 3600
+    day = hour // 86_400 * 86_400
+    today = datetime.now(UTC).date()
+    make_partitions(today - timedelta(days=31), today)
+    fill(world, Tier.DAY, [day - 86_400 * ago for ago in range(1, 31)], WINDOW_S)
+    fill(world, Tier.HOUR, [hour - 3600], WINDOW_S)
+    fill_zones(world, Tier.DAY, [day - 86_400 * ago for ago in range(1, 31)], WINDOW_S)
+    fill_zones(world, Tier.HOUR, [hour - 3600 * ago for ago in range(1, 721)], WINDOW_S)
 
 
 def live(world: World) -> list[Timed]:
@@ -82,7 +97,7 @@ def measure(product: Product, group: str, sign_in: tuple[str, str] | None = None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures"
         email, password = sign_in or (OWNER, product.password)
-        env = os.environ | {
+        env = os.environ | BROWSER | {
             "SINEMORA_BENCH_FILE": str(file),
             "SINEMORA_BENCH_INPUT": json.dumps(more),
             "SINEMORA_E2E_URL": product.url(""),
@@ -127,7 +142,7 @@ def main() -> None:
     only = set(figures.selected(GROUPS))
     with running(frontend) as product:
         if only & {"speed", "pages"}:
-            filled(product, 100, 12)
+            month(filled(product, 100, 12))
         if "speed" in only:
             speed(product)
         if "pages" in only:
