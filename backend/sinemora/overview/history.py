@@ -53,15 +53,24 @@ def mesh_history(session: Session, mesh: MeshState, days: int) -> MeshHistory:
 
 def _hours(session: Session, mesh: MeshState, steps: Steps) -> list[WorstHour]:
     """Return the measured hours with the zone pair that differs most."""
-    worst: dict[int, tuple[WorstPair, str, str] | None] = {}
+    nothing = WorstPair(0.0, 0, None, None, None)
+    worst: dict[int, tuple[WorstPair, str | None, str | None]] = {}
     for part in _parts(mesh, steps):
         read = read_zone_steps(session, part, steps)
         for step, one in _worst_of(read):
-            known = worst.setdefault(step, None)
-            if one is not None and (known is None or is_worse(one, known[0])):
+            known, *_ = worst.setdefault(step, (nothing, None, None))
+            if one is not None and is_worse(one, known):
                 source, target = divmod(one.pair, len(read.axis))
                 worst[step] = one, read.axis[source].name, read.axis[target].name
-    return [_hour(utc(int(steps.ends_s[step]) - 3600), worst[step]) for step in sorted(worst)]
+    return [
+        WorstHour(
+            started_at=utc(int(steps.ends_s[step]) - 3600),
+            source=source,
+            target=target,
+            **{name: getattr(one, name) for name in ("usual_ns", "change_ns", "loss")},
+        )
+        for step, (one, source, target) in sorted(worst.items(), key=lambda item: item[0])
+    ]
 
 
 def _parts(mesh: MeshState, steps: Steps) -> Iterator[MeshState]:
@@ -88,20 +97,6 @@ def _worst_of(read: ZoneSteps) -> Iterator[tuple[int, WorstPair | None]]:
     worst = worst_of_hours(*(one.astype(np.float32) for one in values))
     for step in np.flatnonzero(np.isfinite(values[0]).any(axis=1)).tolist():
         yield step, worst[step]
-
-
-def _hour(started_at: datetime, worst: tuple[WorstPair, str, str] | None) -> WorstHour:
-    if worst is None:
-        return WorstHour(started_at=started_at, source=None, target=None, usual_ns=None, change_ns=None, loss=None)
-    pair, source, target = worst
-    return WorstHour(
-        started_at=started_at,
-        source=source,
-        target=target,
-        usual_ns=pair.usual_ns,
-        change_ns=pair.change_ns,
-        loss=pair.loss,
-    )
 
 
 def performances(session: Session, applications: Sequence[Application]) -> list[PerformanceHistory]:

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react'
 import { changed, PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
 import { changePositions } from '~/charts/heatmap/scale'
 import { useDrawnSvg } from '../useDrawnSvg'
@@ -18,8 +17,6 @@ interface Props {
   describe: (row: number, column: number) => string
   /** Cells to point out. */
   marked?: (row: number, column: number) => boolean
-  /** A cell within something else, such as a link. */
-  wrap?: (row: number, column: number, cell: ReactNode) => ReactNode
 }
 
 const css = ([red, green, blue]: Rgb) => `rgb(${red} ${green} ${blue})`
@@ -30,7 +27,7 @@ const LONGEST = 16
 const CHARACTER = 6.8
 
 /** A small square grid of values or changes, coloured by logarithm; blank cells are unknown. Small grids show row and column names. */
-export function TripsGrid({ label, names, values, range, theme, diverges, describe, marked, wrap }: Props) {
+export function TripsGrid({ label, names, values, range, theme, diverges, describe, marked }: Props) {
   const [plain, both] = [sequential(theme), changed(theme)]
   const position = changePositions(values.flat(), range[0])
   const cell = SIDE / Math.max(names.length, 1)
@@ -50,7 +47,7 @@ export function TripsGrid({ label, names, values, range, theme, diverges, descri
       viewBox={`${-room} ${-room} ${all} ${all}`}
       width={all}
       height={all}
-      role={wrap ? 'group' : 'img'}
+      role="img"
     >
       <title>{label}</title>
       {room > 0 &&
@@ -68,22 +65,19 @@ export function TripsGrid({ label, names, values, range, theme, diverges, descri
           )
         })}
       {values.flatMap((row, y) =>
-        row.map((value, x) => {
-          const square = (
-            <rect
-              key={`${names[y]} ${names[x]}`}
-              x={x * cell + 0.5}
-              y={y * cell + 0.5}
-              width={Math.max(cell - 1, 0.5)}
-              height={Math.max(cell - 1, 0.5)}
-              fill={value === null ? css(PAGE[theme]) : colour(value)}
-              className={marked?.(y, x) ? styles.marked : value === null ? styles.hole : undefined}
-            >
-              <title>{describe(y, x)}</title>
-            </rect>
-          )
-          return wrap ? wrap(y, x, square) : square
-        }),
+        row.map((value, x) => (
+          <rect
+            key={`${names[y]} ${names[x]}`}
+            x={x * cell + 0.5}
+            y={y * cell + 0.5}
+            width={Math.max(cell - 1, 0.5)}
+            height={Math.max(cell - 1, 0.5)}
+            fill={value === null ? css(PAGE[theme]) : colour(value)}
+            className={marked?.(y, x) ? styles.marked : value === null ? styles.hole : undefined}
+          >
+            <title>{describe(y, x)}</title>
+          </rect>
+        )),
       )}
     </svg>
   )

@@ -103,35 +103,29 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
 
 const NONE: IncidentSummary[] = []
 
-const selectionOf = ({ source, target }: NonNullable<IncidentSummary['worst_path']>) => `path:${source.id}:${target.id}`
-
 /** The last hour of the worst path of each unresolved incident, as a small line by its id: one request a mesh. */
 function useLastHours(incidents: IncidentSummary[]): Map<string, ReactNode> {
-  const asked = incidents.filter(({ state, worst_path }) => state !== 'resolved' && worst_path != null)
-  const meshes = [...new Set(asked.map(({ mesh }) => mesh.id))]
-  const answers = useQueries({
-    queries: meshes.map((id) => {
-      const paths = asked.flatMap(({ mesh, worst_path }) => (mesh.id === id && worst_path ? [worst_path] : []))
-      return lastHoursQuery(id, [...new Set(paths.map(selectionOf))].sort())
-    }),
+  const asked = incidents.flatMap(({ id, state, mesh, worst_path: path }) =>
+    path && state !== 'resolved'
+      ? [{ id, meshId: mesh.id, path, selection: `path:${path.source.id}:${path.target.id}` }]
+      : [],
+  )
+  const meshes = [...new Set(asked.map(({ meshId }) => meshId))]
+  const selectionsOf = (id: string) => asked.filter(({ meshId }) => meshId === id).map(({ selection }) => selection)
+  const answers = useQueries({ queries: meshes.map((id) => lastHoursQuery(id, [...new Set(selectionsOf(id))].sort())) })
+  const lines = asked.flatMap(({ id, meshId, path, selection }): [string, ReactNode][] => {
+    const series = answers[meshes.indexOf(meshId)]?.data
+    const item = series?.items.find((one) => one.selection === selection)
+    if (!series || !item) return []
+    const { metric, statistic, source, target, usual } = path
+    const isLoss = metric === 'loss'
+    const props = {
+      label: strings.lastHourOf(source.name, target.name, isLoss),
+      times: series.points_at.map((at) => Date.parse(at)),
+      values: isLoss ? item.loss : (item.values[statistic] ?? item.values.p50 ?? []),
+      usual: isLoss || metric === 'one_way_delay' ? usual : null,
+    }
+    return [[id, <Sparkline key={id} {...props} />]]
   })
-  const lines = new Map<string, ReactNode>()
-  for (const { id, mesh, worst_path: path } of asked) {
-    const series = answers[meshes.indexOf(mesh.id)]?.data
-    const item = path && series?.items.find(({ selection }) => selection === selectionOf(path))
-    if (!series || !item) continue
-    const isLoss = path.metric === 'loss'
-    const isDelay = path.metric === 'one_way_delay'
-    lines.set(
-      id,
-      <Sparkline
-        label={strings.lastHourOf(path.source.name, path.target.name, isLoss)}
-        times={series.points_at.map((at) => Date.parse(at))}
-        values={isLoss ? item.loss : (item.values[path.statistic] ?? item.values.p50 ?? [])}
-        usual={isDelay || isLoss ? path.usual : null}
-        {...(isLoss ? { from: 0 } : {})}
-      />,
-    )
-  }
-  return lines
+  return new Map(lines)
 }

@@ -2,17 +2,12 @@
 
 import { quantileSorted } from 'd3-array'
 
-interface Pairs {
-  points_at: readonly string[]
-  value: readonly number[]
-}
-
 /** Nineteen in twenty minutes are not better than the best: a single one may be an error of the metric. */
 const BEST = 0.95
 
 /** Return the mean of each step that begins at `times` (s since 1970), a share of the best; null without a minute. */
 export function meansOf(
-  { points_at, value }: Pairs,
+  { points_at, value }: { points_at: readonly string[]; value: readonly number[] },
   metric: 'rate' | 'duration',
   times: readonly number[],
   stepS: number,

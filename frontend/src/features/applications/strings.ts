@@ -48,7 +48,8 @@ export const strings = {
   measuredShare: 'Measured values are shares of the best 5 % of the minutes that were read.',
   days: (days: number) => (days === 1 ? '24 h' : `${days} days`),
   movesMade: (moves: number) => (moves === 1 ? '1 move' : `${moves} moves`),
-  incident: 'Incident',
+  limitsAre: (objective: string, usual: string) =>
+    `Red: objective ${objective}. Green: usual ${usual}. Shaded: incidents. Marked: moves.`,
   usual: 'Usual',
   range: 'Range',
   nothingStored: 'Nothing is stored for this time. It appears a quarter of an hour after the first measurement.',

@@ -9,9 +9,7 @@ import type { Statistic } from '~/lib/dimensions'
 import type { TimeSearch } from '~/lib/spans'
 import type { Clock } from '~/lib/time'
 import { ActionError } from '~/ui/State'
-import { Applications } from './Applications'
 import { useEarlierSeries } from './earlierSeries'
-import { Incidents } from './Incidents'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
 import { incidentSpans, usePathIncidents } from './pathIncidents'
@@ -28,7 +26,7 @@ interface Props {
   clock: Clock
 }
 
-/** A path over time, its newest window, and the applications on it. */
+/** A path over time, and its newest window. */
 export function History({ meshId, source, target, path, time, statistic, clock }: Props) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const series = useQuery(seriesQuery(meshId, source, target, time, statistic))
@@ -61,8 +59,6 @@ export function History({ meshId, source, target, path, time, statistic, clock }
       )}
       <div className={styles.side}>
         <NewestWindow path={path} clock={clock} />
-        <Applications meshId={meshId} source={source} target={target} />
-        <Incidents meshId={meshId} source={source} target={target} />
       </div>
     </div>
   )

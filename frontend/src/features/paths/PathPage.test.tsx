@@ -104,8 +104,9 @@ async function open(answers: object = {}) {
 
 const address = () => JSON.parse(screen.getByRole('status', { name: 'address' }).textContent ?? '')
 
-test('the history names the applications on the path and what it costs them', async () => {
+test('what slows a path names the applications on it and what it costs them', async () => {
   await open()
+  await userEvent.click(screen.getByRole('tab', { name: 'Why slow?' }))
   const table = within(await screen.findByRole('region', { name: 'Applications affected' }))
   const rows = table.getAllByRole('row').map((row) => row.textContent)
   expect(rows[1]).toMatch(/^application a3\.10 %82\.0 %90\.0 %, missed1 of 4$/)
@@ -113,8 +114,9 @@ test('the history names the applications on the path and what it costs them', as
   expect(table.getByRole('link', { name: 'application a' }).getAttribute('href')).toBe('/applications/a')
 })
 
-test('the history names the incidents that include the path', async () => {
+test('what slows a path names the incidents that include it', async () => {
   await open()
+  await userEvent.click(screen.getByRole('tab', { name: 'Why slow?' }))
   const list = within(await screen.findByRole('region', { name: 'Incidents' }))
   const links = list.getAllByRole('link').map((link) => link.getAttribute('href'))
   expect(links).toEqual(['/incidents/i', '/incidents/k'])

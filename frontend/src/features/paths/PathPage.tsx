@@ -12,12 +12,14 @@ import { useNamedPage } from '~/ui/pageName'
 import { Notice } from '~/ui/State'
 import { useTime } from '~/ui/time'
 import { Unloaded } from '~/ui/Unloaded'
+import { Applications } from './Applications'
 import { BudgetTab } from './BudgetTab'
 import { Directions } from './Directions'
 import { DistributionTab } from './DistributionTab'
 import { ExchangesTab } from './ExchangesTab'
 import { Flows } from './Flows'
 import { History } from './History'
+import { Incidents } from './Incidents'
 import { OnDemandTab } from './on-demand/OnDemandTab'
 import { PathHead } from './PathHead'
 import { PinRange } from './PinRange'
@@ -114,6 +116,8 @@ export function PathPage({ mesh, source, target, search, onSearch, ofVm }: Props
           <Suspense>
             <WhyTab meshId={mesh.id} source={source} target={target} path={path.data} />
           </Suspense>
+          <Applications meshId={mesh.id} source={source} target={target} />
+          <Incidents meshId={mesh.id} source={source} target={target} />
         </Tabs.Panel>
         <Tabs.Panel value="distribution">
           <Directions {...ends}>
