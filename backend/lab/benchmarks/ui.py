@@ -97,13 +97,17 @@ def measure(product: Product, group: str, sign_in: tuple[str, str] | None = None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures"
         email, password = sign_in or (OWNER, product.password)
-        env = os.environ | BROWSER | {
-            "SINEMORA_BENCH_FILE": str(file),
-            "SINEMORA_BENCH_INPUT": json.dumps(more),
-            "SINEMORA_E2E_URL": product.url(""),
-            "SINEMORA_E2E_EMAIL": email,
-            "SINEMORA_E2E_PASSWORD": password,
-        }
+        env = (
+            os.environ
+            | BROWSER
+            | {
+                "SINEMORA_BENCH_FILE": str(file),
+                "SINEMORA_BENCH_INPUT": json.dumps(more),
+                "SINEMORA_E2E_URL": product.url(""),
+                "SINEMORA_E2E_EMAIL": email,
+                "SINEMORA_E2E_PASSWORD": password,
+            }
+        )
         command = ["npx", "--no-install", "playwright", "test", "--project=bench", f"--grep={group}:"]
         done = subprocess.run(command, cwd=ROOT / "e2e", env=env, stdout=sys.stderr, check=False)
         measured = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
