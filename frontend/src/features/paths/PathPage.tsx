@@ -112,7 +112,7 @@ export function PathPage({ mesh, source, target, search, onSearch, ofVm }: Props
           {ofVm?.(source, path.data.source.name)}
           {ofVm?.(target, path.data.target.name)}
         </Tabs.Panel>
-        <Tabs.Panel value="why">
+        <Tabs.Panel value="why" className={styles.why}>
           <Suspense>
             <WhyTab meshId={mesh.id} source={source} target={target} path={path.data} />
           </Suspense>

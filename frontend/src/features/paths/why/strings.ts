@@ -26,6 +26,7 @@ export const strings = {
   notReported: 'not reported',
   noWaits: 'No waits reported.',
   transportOf: 'Transport',
+  chosen: (measurement: string, choice: string) => `${measurement}; the advisor chooses ${choice}.`,
   noRule: 'No rule of the transport advisor fired.',
   advisorsOf: 'Advisors',
   advisors: { fairness: 'Fairness', shaping: 'Shaping', transport: 'Transport' },
