@@ -14,6 +14,3 @@ const ORDER = Object.keys(SEVERITIES) as Severity[]
 
 /** Return the rank of a severity: larger is more severe. */
 export const rankOf = (severity: Severity) => ORDER.length - ORDER.indexOf(severity)
-
-/** Compare severities for sorting: the most severe first. */
-export const bySeverity = (a: Severity, b: Severity) => rankOf(b) - rankOf(a)

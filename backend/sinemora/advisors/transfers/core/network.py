@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
-LINKS_OF_TRANSFER = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'react'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
@@ -5,62 +6,38 @@ import { strings } from '../strings'
 import type { PartProps } from './draft'
 
 const DAY_S = 86_400
+type Key = 'windowsX' | 'windowsY' | 'sourcesMin' | 'holdS' | 'keepFiringS'
 
 /** The evaluation of a rule: windows, VMs and times. */
 export function EvaluationFields({ draft, patch, wrong }: PartProps) {
+  const number = (key: Key, name: string, more: ComponentProps<typeof NumberField>) => (
+    <NumberField
+      min={0}
+      required
+      value={draft[key]}
+      onChange={(event) => patch({ [key]: event.currentTarget.value })}
+      error={wrong(name)}
+      {...more}
+    />
+  )
   return (
     <Panel title={strings.evaluation}>
       <div className={pageStyles.form}>
-        <NumberField
-          label={<Term of="breach">{strings.breachingWindows}</Term>}
-          min={1}
-          max={16}
-          required
-          value={draft.windowsX}
-          onChange={(event) => patch({ windowsX: event.currentTarget.value })}
-          error={Number(draft.windowsX) > Number(draft.windowsY) ? strings.tooManyBreaching : wrong('windows_x')}
-          w={150}
-        />
-        <NumberField
-          label={strings.outOf}
-          min={1}
-          max={16}
-          required
-          value={draft.windowsY}
-          onChange={(event) => patch({ windowsY: event.currentTarget.value })}
-          error={wrong('windows_y')}
-          w={120}
-        />
-        <NumberField
-          label={strings.minimumVms}
-          min={1}
-          max={10_000}
-          required
-          value={draft.sourcesMin}
-          onChange={(event) => patch({ sourcesMin: event.currentTarget.value })}
-          error={wrong('sources_min')}
-          w={160}
-        />
-        <NumberField
-          label={<Term of="pending">{strings.pendingFor}</Term>}
-          min={0}
-          max={DAY_S}
-          required
-          value={draft.holdS}
-          onChange={(event) => patch({ holdS: event.currentTarget.value })}
-          error={wrong('hold_s')}
-          w={150}
-        />
-        <NumberField
-          label={<Term of="firing">{strings.keepFiringFor}</Term>}
-          min={0}
-          max={DAY_S}
-          required
-          value={draft.keepFiringS}
-          onChange={(event) => patch({ keepFiringS: event.currentTarget.value })}
-          error={wrong('keep_firing_s')}
-          w={160}
-        />
+        {number('windowsX', 'windows_x', {
+          label: <Term of="breach">{strings.breachingWindows}</Term>,
+          min: 1,
+          max: 16,
+          error: Number(draft.windowsX) > Number(draft.windowsY) ? strings.tooManyBreaching : wrong('windows_x'),
+          w: 150,
+        })}
+        {number('windowsY', 'windows_y', { label: strings.outOf, min: 1, max: 16, w: 120 })}
+        {number('sourcesMin', 'sources_min', { label: strings.minimumVms, min: 1, max: 10_000, w: 160 })}
+        {number('holdS', 'hold_s', { label: <Term of="pending">{strings.pendingFor}</Term>, max: DAY_S, w: 150 })}
+        {number('keepFiringS', 'keep_firing_s', {
+          label: <Term of="firing">{strings.keepFiringFor}</Term>,
+          max: DAY_S,
+          w: 160,
+        })}
       </div>
     </Panel>
   )
