@@ -1,14 +1,16 @@
 import { NativeSelect } from '@mantine/core'
 import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
-import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import { strings } from '../strings'
 import { type Draft, type PartProps, unitName } from './draft'
+import { draftNumbers } from './draftNumbers'
 import { AMONG_OPTIONS, KINDS, TIMESCALE_OPTIONS } from './ruleWords'
 
 /** The condition of a rule: its kind, and the fields of that kind. */
-export function ConditionFields({ draft, patch, wrong }: PartProps) {
+export function ConditionFields(part: PartProps) {
+  const { draft, patch, wrong } = part
+  const number = draftNumbers(part)
   const { kind, metric } = draft
   const unit = unitName(draft)
   const ofValue = kind === 'threshold' || kind === 'baseline'
@@ -39,63 +41,47 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             data={STATISTIC_OPTIONS}
           />
         )}
-        {(kind === 'threshold' || kind === 'loss' || kind === 'performance' || kind === 'host') && (
-          <NumberField
-            label={
+        {(kind === 'threshold' || kind === 'loss' || kind === 'performance' || kind === 'host') &&
+          number('above', 'condition/above', {
+            label:
               kind !== 'performance'
                 ? strings.aboveUnit(unit)
                 : draft.recursMin
                   ? strings.burnsAbove
-                  : strings.belowObjectiveBy(unit)
-            }
-            min={0}
-            step="any"
-            required={kind !== 'performance'}
-            value={draft.above}
-            onChange={(event) => patch({ above: event.currentTarget.value })}
-            error={wrong('condition/above')}
-            w={180}
-          />
-        )}
-        {kind === 'loss' && (
-          <NumberField
-            label={strings.overMinutes}
-            min={5}
-            max={1440}
-            step="any"
-            required
-            value={draft.overMin}
-            onChange={(event) => patch({ overMin: event.currentTarget.value })}
-            error={wrong('condition/over_s') ?? wrong('condition')}
-            w={140}
-          />
-        )}
-        {(kind === 'baseline' || kind === 'performance') && (
-          <NumberField
-            label={kind === 'baseline' ? strings.recursMinutes : strings.burnsMinutes}
-            description={kind === 'baseline' ? strings.recursHint : strings.burnsHint}
-            min={kind === 'baseline' ? 5 : 60}
-            max={1440}
-            step="any"
-            value={draft.recursMin}
-            onChange={(event) => patch({ recursMin: event.currentTarget.value })}
-            error={wrong('condition/over_s') ?? wrong('condition')}
-            w={180}
-          />
-        )}
-        {kind === 'tokens' && (
-          <NumberField
-            label={<Term of="token bucket">{strings.emptyWithin}</Term>}
-            min={1}
-            max={86_400}
-            step={1}
-            required
-            value={draft.withinS}
-            onChange={(event) => patch({ withinS: event.currentTarget.value })}
-            error={wrong('condition/within_s') ?? wrong('condition')}
-            w={140}
-          />
-        )}
+                  : strings.belowObjectiveBy(unit),
+            step: 'any',
+            required: kind !== 'performance',
+            w: 180,
+          })}
+        {kind === 'loss' &&
+          number('overMin', 'condition/over_s', {
+            label: strings.overMinutes,
+            min: 5,
+            max: 1440,
+            step: 'any',
+            error: wrong('condition/over_s') ?? wrong('condition'),
+            w: 140,
+          })}
+        {(kind === 'baseline' || kind === 'performance') &&
+          number('recursMin', 'condition/over_s', {
+            label: kind === 'baseline' ? strings.recursMinutes : strings.burnsMinutes,
+            description: kind === 'baseline' ? strings.recursHint : strings.burnsHint,
+            min: kind === 'baseline' ? 5 : 60,
+            max: 1440,
+            step: 'any',
+            error: wrong('condition/over_s') ?? wrong('condition'),
+            w: 180,
+            required: false,
+          })}
+        {kind === 'tokens' &&
+          number('withinS', 'condition/within_s', {
+            label: <Term of="token bucket">{strings.emptyWithin}</Term>,
+            min: 1,
+            max: 86_400,
+            step: 1,
+            error: wrong('condition/within_s') ?? wrong('condition'),
+            w: 140,
+          })}
         {kind === 'fairness' && (
           <>
             <NativeSelect
@@ -105,32 +91,24 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
               data={AMONG_OPTIONS}
               error={wrong('condition/among')}
             />
-            <NumberField
-              label={<Term of="fairness index">{strings.indexBelow}</Term>}
-              min={0.001}
-              max={1}
-              step="any"
-              required
-              value={draft.below}
-              onChange={(event) => patch({ below: event.currentTarget.value })}
-              error={wrong('condition/below') ?? wrong('condition')}
-              w={160}
-            />
+            {number('below', 'condition/below', {
+              label: <Term of="fairness index">{strings.indexBelow}</Term>,
+              min: 0.001,
+              max: 1,
+              step: 'any',
+              error: wrong('condition/below') ?? wrong('condition'),
+              w: 160,
+            })}
           </>
         )}
-        {(kind === 'baseline' || kind === 'spike') && (
-          <NumberField
-            label={<Term of="standard deviation">{strings.deviations}</Term>}
-            min={0.1}
-            max={100}
-            step="any"
-            required
-            value={draft.deviations}
-            onChange={(event) => patch({ deviations: event.currentTarget.value })}
-            error={wrong('condition/deviations')}
-            w={120}
-          />
-        )}
+        {(kind === 'baseline' || kind === 'spike') &&
+          number('deviations', 'condition/deviations', {
+            label: <Term of="standard deviation">{strings.deviations}</Term>,
+            min: 0.1,
+            max: 100,
+            step: 'any',
+            w: 120,
+          })}
         {kind === 'baseline' && (
           <NativeSelect
             label={<Term of="baseline">{strings.baseline}</Term>}
@@ -139,18 +117,14 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
             data={TIMESCALE_OPTIONS}
           />
         )}
-        {(kind === 'baseline' || kind === 'spike') && (
-          <NumberField
-            label={kind === 'spike' ? strings.aboveMedianBy(unit) : strings.minimumRise(unit)}
-            min={kind === 'spike' ? 0.001 : 0}
-            step="any"
-            required={kind === 'spike'}
-            value={draft.rise}
-            onChange={(event) => patch({ rise: event.currentTarget.value })}
-            error={wrong('condition/rise_ns')}
-            w={180}
-          />
-        )}
+        {(kind === 'baseline' || kind === 'spike') &&
+          number('rise', 'condition/rise_ns', {
+            label: kind === 'spike' ? strings.aboveMedianBy(unit) : strings.minimumRise(unit),
+            min: kind === 'spike' ? 0.001 : 0,
+            step: 'any',
+            required: kind === 'spike',
+            w: 180,
+          })}
       </div>
     </Panel>
   )

@@ -1,25 +1,15 @@
-import type { ComponentProps } from 'react'
-import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import { strings } from '../strings'
 import type { PartProps } from './draft'
+import { draftNumbers } from './draftNumbers'
 
 const DAY_S = 86_400
-type Key = 'windowsX' | 'windowsY' | 'sourcesMin' | 'holdS' | 'keepFiringS'
 
 /** The evaluation of a rule: windows, VMs and times. */
-export function EvaluationFields({ draft, patch, wrong }: PartProps) {
-  const number = (key: Key, name: string, more: ComponentProps<typeof NumberField>) => (
-    <NumberField
-      min={0}
-      required
-      value={draft[key]}
-      onChange={(event) => patch({ [key]: event.currentTarget.value })}
-      error={wrong(name)}
-      {...more}
-    />
-  )
+export function EvaluationFields(part: PartProps) {
+  const { draft, wrong } = part
+  const number = draftNumbers(part)
   return (
     <Panel title={strings.evaluation}>
       <div className={pageStyles.form}>
