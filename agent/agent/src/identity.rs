@@ -37,19 +37,12 @@ impl std::fmt::Debug for Identity {
 }
 
 /// Failure to read or write the identity.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{} {why}", path.display())]
 pub struct IdentityError {
     path: PathBuf,
     why: String,
 }
-
-impl std::fmt::Display for IdentityError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.path.display(), self.why)
-    }
-}
-
-impl std::error::Error for IdentityError {}
 
 impl Identity {
     /// Return the identity in `folder`, or `None` if this agent was never enrolled.

@@ -1,11 +1,13 @@
 //! Errors of the egress guard.
 
 /// An error, with what to do about it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GuardError {
     /// An argument is wrong.
+    #[error("{0}")]
     Usage(String),
     /// This machine does not have, or does not permit, what the guard needs.
+    #[error("{0}")]
     Failed(String),
 }
 
@@ -18,13 +20,3 @@ impl GuardError {
         }
     }
 }
-
-impl std::fmt::Display for GuardError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Usage(text) | Self::Failed(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for GuardError {}

@@ -63,7 +63,8 @@ pub struct Config {
 }
 
 /// Error in a setting: its name and what would be right.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{setting} {problem}")]
 pub struct ConfigError {
     setting: String,
     problem: String,
@@ -77,14 +78,6 @@ impl ConfigError {
         }
     }
 }
-
-impl std::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.setting, self.problem)
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 impl Config {
     /// Validate the settings; `host_name` names the VM unless a setting does.

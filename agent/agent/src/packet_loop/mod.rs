@@ -60,34 +60,17 @@ pub struct Options {
 }
 
 /// A failure that stops the measurement.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LoopError {
     /// A port could not be opened. The message says what to do.
+    #[error(transparent)]
     Bind(BindError),
     /// A socket could not be used.
-    Socket(std::io::Error),
+    #[error("a socket failed: {0}")]
+    Socket(#[from] std::io::Error),
     /// The receiver of windows is gone.
+    #[error("the windows cannot be reported: the reporting thread has ended")]
     NoReports,
-}
-
-impl std::fmt::Display for LoopError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Bind(error) => error.fmt(f),
-            Self::Socket(error) => write!(f, "a socket failed: {error}"),
-            Self::NoReports => {
-                f.write_str("the windows cannot be reported: the reporting thread has ended")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LoopError {}
-
-impl From<std::io::Error> for LoopError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Socket(error)
-    }
 }
 
 /// Measures by the newest plan until `stop` is set, then reports the open windows and returns.

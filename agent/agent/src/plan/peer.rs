@@ -61,24 +61,15 @@ pub enum Protocol {
 }
 
 /// Defect of a plan; the plan before it stays in force.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// It is not JSON of the agreed shape.
+    #[error("the plan is not readable: {0}")]
     Malformed(String),
     /// A value is outside its limits: its place, and the limits.
+    #[error("the plan's {at} {should_be}")]
     Invalid { at: String, should_be: &'static str },
 }
-
-impl std::fmt::Display for PlanError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Malformed(why) => write!(f, "the plan is not readable: {why}"),
-            Self::Invalid { at, should_be } => write!(f, "the plan's {at} {should_be}"),
-        }
-    }
-}
-
-impl std::error::Error for PlanError {}
 
 impl Peer {
     /// Return the address at which the peer receives event messages (Sync, Delay_Req).

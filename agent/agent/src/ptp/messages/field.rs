@@ -1,39 +1,30 @@
 //! Types shared by all messages, and reading them from untrusted bytes.
 
 /// Reason why bytes are not a message of this agent's exchanges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Fewer bytes than the message claims or needs.
+    #[error("shorter than its message length or type asks for")]
     Short,
     /// Not version 2 of the protocol (7.5.4, minor versions 0 and 1 are understood).
+    #[error("PTP version {0}, not 2")]
     Version(u8),
     /// Another profile's sdoId (7.1).
+    #[error("not of sdoId 0")]
     SdoId,
     /// A type that no exchange uses (table 36).
+    #[error("message type {0:#x}")]
     Type(u8),
     /// A time that is none, or beyond the year 2262.
+    #[error("a timestamp that is no time")]
     Timestamp,
     /// A TLV that runs over the end of its message (14.1).
+    #[error("a TLV that runs over the end")]
     Tlv,
     /// An AUTHENTICATION TLV (16.14), which this agent cannot verify.
+    #[error("an AUTHENTICATION TLV, which is not supported")]
     Authentication,
 }
-
-impl std::fmt::Display for Malformed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Short => f.write_str("shorter than its message length or type asks for"),
-            Self::Version(version) => write!(f, "PTP version {version}, not 2"),
-            Self::SdoId => f.write_str("not of sdoId 0"),
-            Self::Type(kind) => write!(f, "message type {kind:#x}"),
-            Self::Timestamp => f.write_str("a timestamp that is no time"),
-            Self::Tlv => f.write_str("a TLV that runs over the end"),
-            Self::Authentication => f.write_str("an AUTHENTICATION TLV, which is not supported"),
-        }
-    }
-}
-
-impl std::error::Error for Malformed {}
 
 /// Takes fields off the front of untrusted bytes.
 pub(super) struct Reader<'a>(pub &'a [u8]);
