@@ -4,7 +4,8 @@ sinemora-VERSION-….whl            backend with client, migrations, native modu
 sinemora_client-VERSION-….whl     client for Python
 sinemora-client-VERSION.tgz       client for TypeScript, for npm
 sinemora-agent-VERSION-…          packages, archive and binary of a VM's programs, with install.sh
-sinemora-chart-VERSION.tgz        Helm chart
+sinemora-VERSION.tgz              Helm charts: of the backend,
+sinemora-agent-VERSION.tgz        and of the agents of a cluster
 sinemora-source-VERSION.tar.gz    the source: build contexts, and a Compose file that names images of this version
 *.cdx.json NOTES.md SHA256SUMS    bills of materials, the part of CHANGELOG.md, checksums (signed: SINEMORA_SIGNING_KEY)
 
@@ -33,7 +34,7 @@ from common import environment  # noqa: E402
 
 RELEASE = ROOT / "release"
 BACKEND, FRONTEND = ROOT / "backend", ROOT / "frontend"
-CHART = ROOT / "infra" / "deploy" / "helm" / "sinemora"
+CHARTS = ROOT / "infra" / "deploy" / "helm"
 # The oldest glibc of a wheel: that of RHEL 8, Debian 10 and Ubuntu 18.10, older than all that are maintained.
 GLIBC = (2, 28)
 _VERSIONED = re.compile(r"(:-sinemora-(?:backend|proxy|archiver))\}")
@@ -52,7 +53,7 @@ def main() -> None:
     build.run(["uv", "build", "--wheel", "--out-dir", RELEASE, BACKEND / "client"], ROOT, environment())
     build.run(["npm", "run", "--silent", "client:build"], FRONTEND, environment())
     build.run(["npm", "pack", "--silent", "./client", "--pack-destination", RELEASE], FRONTEND, environment())
-    chart(version)
+    charts(version)
     source(version)
     sbom.main(RELEASE)
     (RELEASE / "NOTES.md").write_text(notes((ROOT / "CHANGELOG.md").read_text("utf-8"), version), "utf-8")
@@ -77,10 +78,11 @@ def wheel(machine: str) -> None:
     build.run(["uv", "build", "--wheel", "--out-dir", RELEASE, BACKEND], ROOT, env)
 
 
-def chart(version: str) -> None:
-    """Pack the chart as `helm package` does: a folder of its name."""
-    with tarfile.open(RELEASE / f"sinemora-chart-{version}.tgz", "w:gz") as tar:
-        tar.add(CHART, "sinemora")
+def charts(version: str) -> None:
+    """Pack the charts as `helm package` does: each a folder of its name."""
+    for chart in sorted(CHARTS.glob("*/Chart.yaml")):
+        with tarfile.open(RELEASE / f"{chart.parent.name}-{version}.tgz", "w:gz") as tar:
+            tar.add(chart.parent, chart.parent.name)
 
 
 def source(version: str) -> None:

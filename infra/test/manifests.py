@@ -15,7 +15,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "backend/pyproject.toml"
-CHART = "infra/deploy/helm/sinemora/Chart.yaml"
+CHARTS = ("infra/deploy/helm/sinemora/Chart.yaml", "infra/deploy/helm/sinemora-agent/Chart.yaml")
 _LICENSE_OF_CHART = "artifacthub.io/license"
 _LABEL = re.compile(r"^LABEL org\.opencontainers\.image\.licenses=(\S+)$", re.MULTILINE)
 _IMAGE = re.compile(r"image: CHANGE/sinemora-\w+:(\S+)")
@@ -43,9 +43,10 @@ def _versions(root: Path) -> Iterator[tuple[str, Any]]:
     yield "agent/Cargo.toml", _toml(root / "agent/Cargo.toml")["workspace"]["package"]["version"]
     for name in ("frontend/package.json", "frontend/client/package.json"):  # `npm sbom` and `npm pack` need one
         yield name, _json(root / name)["version"]
-    chart = yaml.safe_load((root / CHART).read_text("utf-8"))
-    yield CHART, chart["version"]
-    yield f"{CHART}, appVersion", chart["appVersion"]
+    for place in CHARTS:
+        chart = yaml.safe_load((root / place).read_text("utf-8"))
+        yield place, chart["version"]
+        yield f"{place}, appVersion", chart["appVersion"]
     for path in sorted(root.glob("infra/deploy/kubernetes/*.yaml")):
         for version in _IMAGE.findall(path.read_text("utf-8")):
             yield str(path.relative_to(root)), version
@@ -61,7 +62,8 @@ def _licenses(root: Path) -> Iterator[tuple[str, Any]]:
         own = _toml(root / "agent" / member / "Cargo.toml")["package"].get("license")
         if own != {"workspace": True}:
             yield f"agent/{member}/Cargo.toml", own
-    yield CHART, yaml.safe_load((root / CHART).read_text("utf-8")).get("annotations", {}).get(_LICENSE_OF_CHART)
+    for place in CHARTS:
+        yield place, yaml.safe_load((root / place).read_text("utf-8")).get("annotations", {}).get(_LICENSE_OF_CHART)
     for path in sorted(root.glob("infra/docker/*Dockerfile")):
         for label in _LABEL.findall(path.read_text("utf-8")) or [None]:
             yield str(path.relative_to(root)), label

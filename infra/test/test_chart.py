@@ -1,4 +1,4 @@
-"""Tests of the Helm chart: what Helm renders, by the schemas of Kubernetes, and in step with the Compose stack."""
+"""Tests of the Helm charts: what Helm renders, by the schemas of Kubernetes, and in step with the Compose stack."""
 
 import re
 import subprocess
@@ -12,6 +12,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CHART = ROOT / "infra" / "deploy" / "helm" / "sinemora"
+AGENT = CHART.parent / "sinemora-agent"
 PINNED = tomllib.loads((ROOT / "infra/toolchain/versions.toml").read_text("utf-8"))["helm"]["pinned"]
 HELM = ROOT / ".tools" / "helm" / PINNED / "helm"
 # Helm knows no cluster here.
@@ -21,13 +22,30 @@ GIVEN = {
     "database.host": "database.example.com",
     "existingSecret": "sinemora",
 }
-WHOLE = GIVEN | {"autoscaling.enabled": "true", "autoscaling.byBacklog": "true", "ingress.tlsSecret": "certificate"}
+WHOLE = GIVEN | {
+    "autoscaling.enabled": "true",
+    "autoscaling.byBacklog": "true",
+    "ingress.tlsSecret": "certificate",
+    "secretKeys": "{smtp_url,oidc_client_secret,storage_secret_key,traces_headers}",
+    "extraEnv[0].name": "HTTPS_PROXY",
+    "extraEnv[0].value": "http://proxy.example.com:3128",
+    "extraVolumes[0].name": "authority",
+    "extraVolumes[0].configMap.name": "authority",
+    "extraVolumeMounts[0].name": "authority",
+    "extraVolumeMounts[0].mountPath": "/etc/authority",
+    "podAnnotations.a": "b",
+    "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution": "null",
+    "serviceMonitor.enabled": "true",
+    "serviceMonitor.labels.release": "prometheus",
+}
+OF_AGENT = {"backend": "https://sinemora.example.com", "existingSecret": "enrolment"}
 
 
 def helm(*arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
-    """Run Helm with values by name."""
+    """Run Helm with values by name, on the backend's chart or on `chart`."""
+    chart = values.pop("chart", str(CHART))
     given = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
-    command = [str(HELM), *arguments, str(CHART), *KUBERNETES, *given]
+    command = [str(HELM), *arguments, chart, *KUBERNETES, *given]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
@@ -50,14 +68,21 @@ def containers(objects: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def test_helm_has_no_complaint() -> None:
-    done = helm("lint", "--strict", **GIVEN)
-    assert done.returncode == 0, done.stdout
+    for chart, values in ((CHART, GIVEN), (AGENT, OF_AGENT)):
+        done = helm("lint", "--strict", chart=str(chart), **values)
+        assert done.returncode == 0, done.stdout
+
+
+def check(objects: list[dict[str, Any]]) -> None:
+    """Compare objects with the schemas of Kubernetes."""
+    assert objects
+    for one in objects:
+        kubernetes_validate.validate(one, kubernetes_validate.latest_version(), strict=True)
 
 
 @pytest.mark.parametrize("values", [GIVEN, WHOLE, GIVEN | {"redis.host": "redis.example.com:6379"}])
 def test_every_object_is_valid(values: dict[str, str]) -> None:
-    for one in rendered(**values):
-        kubernetes_validate.validate(one, kubernetes_validate.latest_version(), strict=True)
+    check([one for one in rendered(**values) if one["kind"] != "ServiceMonitor"])
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -80,6 +105,9 @@ def test_a_missing_value_is_named(name: str) -> None:
         ("workers.notifier.queues", "fast", "none has the queue notices"),
         ("workers.solver.queues", "bulk", "none has the queue solve"),
         ("autoscaling.byBacklog", "true", "no effect without autoscaling.enabled"),
+        ("secretKeys", "{smtp_ulr}", "/secretKeys/0"),
+        ("extraEnv[0].name", "SINEMORA_HOST", "/extraEnv/0/name"),
+        ("serviceMonitor.interval", "often", "/serviceMonitor/interval"),
         ("autoscaling.api.min", "9", "autoscaling.api: min (9) is above max (8)"),
     ],
 )
@@ -114,6 +142,70 @@ def test_a_setting_replaces_that_of_the_chart_once() -> None:
     objects = rendered(**GIVEN | {"settings.SINEMORA_LOG_FORMAT": "text"})
     set_to = [one["value"] for one in containers(objects)["api"]["env"] if one["name"] == "SINEMORA_LOG_FORMAT"]
     assert set_to == ["text"]
+
+
+def test_further_secrets_are_files_of_the_existing_secret() -> None:
+    for name, container in containers(
+        [one for one in rendered(**WHOLE) if "redis" not in str(one["metadata"])]
+    ).items():
+        variables = {one["name"]: one.get("value") for one in container["env"]}
+        assert variables["SINEMORA_SMTP_URL_FILE"] == "/run/secrets/sinemora/smtp_url", name
+        assert variables["HTTPS_PROXY"] == "http://proxy.example.com:3128"
+        assert {"name": "authority", "mountPath": "/etc/authority"} in container["volumeMounts"]
+    pod = named(rendered(**WHOLE), "Deployment")["worker"]["spec"]["template"]
+    [secret] = [one["secret"] for one in pod["spec"]["volumes"] if one["name"] == "secrets"]
+    assert {"key": "smtp_url", "path": "smtp_url"} in secret["items"]
+    assert pod["metadata"]["annotations"] == {"a": "b"}
+    twice = helm("template", "s", **GIVEN | {"secretKeys": "{smtp_url}", "settings.SINEMORA_SMTP_URL": "smtp://a"})
+    assert "secretKeys and settings both have smtp_url" in twice.stderr
+
+
+def test_the_monitor_finds_the_service_of_the_api() -> None:
+    objects = rendered(**WHOLE)
+    [monitor] = named(objects, "ServiceMonitor").values()
+    service = named(objects, "Service")["api"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+    [endpoint] = monitor["spec"]["endpoints"]
+    assert endpoint["port"] in {port["name"] for port in service["spec"]["ports"]}
+    # An alert looks for the product in the name of the job.
+    assert "sinemora" in service["metadata"]["labels"][monitor["spec"]["jobLabel"]]
+
+
+def test_the_agents_chart_makes_the_pod_of_the_plain_manifest() -> None:
+    plain = list(yaml.safe_load_all((CHART.parents[1] / "kubernetes" / "agent.yaml").read_text("utf-8")))
+    of_both = [named(objects, "DaemonSet").popitem()[1] for objects in (rendered(chart=str(AGENT), **OF_AGENT), plain)]
+    made, written = (one["spec"]["template"]["spec"] for one in of_both)
+    for pod in (made, written):
+        container = pod["containers"][0]
+        del container["image"]
+        container.pop("imagePullPolicy", None)
+        container["env"] = [one for one in container["env"] if one["name"] not in ("SINEMORA_AGENT_BACKEND",)]
+        for variable in container["env"]:
+            variable.get("valueFrom", {}).get("secretKeyRef", {}).pop("name", None)
+    assert made == written
+
+
+def test_the_agents_chart_is_valid_and_names_what_is_wrong() -> None:
+    check(rendered(chart=str(AGENT), **OF_AGENT))
+    whole = {"backend": "https://a.example", "token": "sme_a", "settings.zone_name": "rack-1", "priorityClassName": "c"}
+    objects = rendered(chart=str(AGENT), **whole, **{"transfer.artifacts": "true", "transfer.bulkSender": "true"})
+    check(objects)
+    assert [one["kind"] for one in objects] == ["Secret", "DaemonSet"]
+    agent, transfer = objects[1]["spec"]["template"]["spec"]["containers"]
+    assert {"name": "SINEMORA_AGENT_ZONE_NAME", "value": "rack-1"} in agent["env"]
+    assert transfer["command"] == ["/sinemora-transfer", "run", "--artifacts", "--bulk-sender"]
+    assert "token" not in str(transfer["env"]).lower()
+    for values, said in (
+        ({"existingSecret": "a"}, "backend is missing"),
+        ({"backend": "https://a.example"}, "existingSecret is missing"),
+        (OF_AGENT | {"token": "sme_a"}, "token and existingSecret are both set"),
+        (OF_AGENT | {"settings.state_dir": "/x"}, "state_dir"),
+        (OF_AGENT | {"token": "abc"}, "/token"),
+    ):
+        done = helm("template", "s", chart=str(AGENT), **values)
+        assert done.returncode != 0
+        assert said in done.stderr
 
 
 def test_only_the_migration_has_the_password_of_the_owner() -> None:

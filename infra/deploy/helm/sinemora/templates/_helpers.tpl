@@ -42,6 +42,11 @@ app.kubernetes.io/component: {{ .part }}
 {{- fail (printf "settings.%s is no setting of the product: .env.example lists them" $name) }}
 {{- end }}
 {{- end }}
+{{- range .Values.secretKeys }}
+{{- if or (hasKey $.Values.settings (printf "SINEMORA_%s" (upper .))) (hasKey $.Values.settings (printf "SINEMORA_%s_FILE" (upper .))) }}
+{{- fail (printf "secretKeys and settings both have %s: leave it out of settings" .) }}
+{{- end }}
+{{- end }}
 {{- $served := list }}
 {{- range .Values.workers }}{{ $served = concat $served (splitList "," .queues) }}{{ end }}
 {{- range list "notices" "fast" "upkeep" "bulk" "watch" "solve" }}
@@ -78,9 +83,15 @@ app.kubernetes.io/component: {{ .part }}
   "SINEMORA_METRICS_NETWORKS" "127.0.0.0/8 ::1/128 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
   "SINEMORA_TRUSTED_PROXIES" .Values.trustedProxies
 -}}
+{{- range .Values.secretKeys }}
+{{- $_ := set $set (printf "SINEMORA_%s_FILE" (upper .)) (printf "/run/secrets/sinemora/%s" .) }}
+{{- end }}
 {{- range $name, $value := merge (deepCopy .Values.settings) $set }}
 - name: {{ $name }}
   value: {{ $value | quote }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
@@ -102,7 +113,13 @@ nodeSelector: {{- toYaml . | nindent 2 }}
 {{- with .Values.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
 volumes:
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   - name: temporary
     emptyDir: {sizeLimit: 1Gi}
   - name: secrets
@@ -114,6 +131,9 @@ volumes:
         - {key: database_system_password, path: database_system_password}
         - {key: redis_password, path: redis_password}
         - {key: secret_key, path: secret_key}
+        {{- range .Values.secretKeys }}
+        - {key: {{ . }}, path: {{ . }}}
+        {{- end }}
 {{- end }}
 
 {{/* The parts of a container that are the same for every process of the product. */}}
@@ -125,6 +145,9 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities: {drop: [ALL]}
 volumeMounts:
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   - {name: temporary, mountPath: /tmp}
   - {name: secrets, mountPath: /run/secrets/sinemora, readOnly: true}
 {{- end }}
