@@ -22,7 +22,7 @@ from sinemora.access.tenants.access import SignedIn, Viewer
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.routes import ForeignRoute
-from sinemora.measurements.prometheus import promql, samples
+from sinemora.measurements.prometheus import promql, remote_read, samples
 from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, PromQlError, Selector, Vector
 from sinemora.measurements.query.matrix.zone_steps import Steps, steps_of
 
@@ -44,6 +44,8 @@ SAMPLES_MAX = 2_000_000
 _SHORTEST = timedelta(seconds=60)
 # Times closer to now than this are served from the newest windows, as a scrape is.
 _NOW_S = 90.0
+# Minutes older than this are merged.
+_MERGED_S = 180.0
 
 
 @router.get("/metrics")
@@ -108,6 +110,40 @@ def query_range(session: SessionDep, actor: Viewer, parameters: Parameters) -> J
         }
 
     return _respond(answer)
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+@router.post("/api/v1/read")
+def read(session: SessionDep, actor: Viewer, packed: Annotated[bytes, Depends(_body)]) -> Response:
+    """Return the samples of selectors, a minute each: remote read of a Prometheus, which evaluates its own queries."""
+    try:
+        results = [_samples(session, *query) for query in remote_read.queries_of(packed)]
+    except PromQlError as error:
+        return Response(str(error), 400, media_type="text/plain")
+    headers = {"Content-Encoding": "snappy"}
+    return Response(remote_read.packed_response(results), headers=headers, media_type="application/x-protobuf")
+
+
+def _samples(
+    session: Session, start_s: float, end_s: float, matchers: tuple[promql.Matcher, ...]
+) -> dict[Labels, list[tuple[int, float]]]:
+    """Return the samples of series by minute, or longer where there would be too many. A gap is marked as stale."""
+    start_s, end_s = max(start_s, 0.0), min(end_s, time.time())
+    step_s = 60.0 * math.ceil(max(1.0, (end_s - start_s) / 60 / (POINTS_MAX - 1)))
+    points_s = np.arange(math.ceil(start_s / step_s), math.floor(end_s / step_s) + 1, dtype=np.float64) * step_s
+    series: dict[Labels, list[tuple[int, float]]] = {}
+    for at_s, result in _over_range(session, Selector(matchers), points_s, step_s) if points_s.size else ():
+        assert not isinstance(result, float)
+        at_ms = int(at_s * 1000)
+        for labels, value in result.items():
+            series.setdefault(labels, []).append((at_ms, value))
+        if at_s < time.time() - _MERGED_S:  # later minutes may come yet
+            for labels in series.keys() - result.keys():
+                remote_read.ended(series[labels], at_ms)
+    return series
 
 
 @router.api_route("/api/v1/series", methods=["GET", "POST"])

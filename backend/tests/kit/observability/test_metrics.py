@@ -1,5 +1,6 @@
 """Metrics of the backend: workers' counts are gathered, queues and lags are looked up, all are documented."""
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -135,12 +136,17 @@ def test_every_metric_is_documented(client: Caller, archived: None):
     assert documented - conditional == ours - conditional
 
 
-def test_alerts_are_about_metrics_that_exist():
+def test_alerts_and_the_dashboard_are_about_metrics_that_exist():
     groups = yaml.safe_load(ALERTS.read_text())["groups"]
-    named = {name for group in groups for rule in group["rules"] for name in re.findall(r"sinemora_\w+", rule["expr"])}
+    panels = json.loads((ALERTS.parent / "sinemora-backend.json").read_text())["panels"]
     documented = set(re.findall(r"^\| `(sinemora_\w+)`", "".join(page.read_text() for page in PAGES), re.MULTILINE))
-    assert named
-    assert named <= documented
+    for queries in (
+        [rule["expr"] for group in groups for rule in group["rules"]],
+        [target["expr"] for panel in panels for target in panel["targets"]],
+    ):
+        named = {re.sub("_bucket$", "", name) for query in queries for name in re.findall(r"sinemora_\w+", query)}
+        assert named
+        assert named <= documented
     tasks = {name for found in re.findall(r'task=~"([^"]+)"', ALERTS.read_text()) for name in found.split("|")}
     assert tasks
     assert tasks <= {entry["task"] for entry in schedule.SCHEDULE.values()}

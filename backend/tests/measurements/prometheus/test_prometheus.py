@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pyarrow as pa
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
@@ -14,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sinemora.kit.db import tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.prometheus import remote_read
 from sinemora.measurements.query.matrix.compute import json_of, read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import By
@@ -133,6 +135,40 @@ def test_labels_series_and_metadata(mesh, key):
     assert {entry["target_zone"] for entry in result} == {"b", "c"}
     assert asked(key, "metadata")["sinemora_zone_delay_seconds"][0]["type"] == "summary"
     assert asked(key, "status/buildinfo")["version"]
+
+
+@pytest.mark.whole_store
+def test_a_prometheus_reads_samples_by_minute_and_where_a_series_ends(owner, mesh, key):
+    request, response = (remote_read._MESSAGES[name] for name in ("ReadRequest", "ReadResponse"))
+    asked_for = request()
+    asked_for.queries.add(start_timestamp_ms=int(time.time() - 3600) * 1000, end_timestamp_ms=int(time.time()) * 1000)
+    for kind, name, value in (
+        (0, "__name__", "sinemora_zone_delay_seconds"),
+        (2, "quantile", "0.5|x"),
+        (1, "mesh", ""),
+    ):
+        asked_for.queries[0].matchers.add(type=kind, name=name, value=value)
+    packed = pa.compress(asked_for.SerializeToString(), codec="snappy", asbytes=True)
+    answer = key.post("/v1/prometheus/api/v1/read", content=packed)
+    assert (answer.status_code, answer.headers["content-encoding"]) == (200, "snappy"), answer.text
+    [result] = response.FromString(remote_read._unpacked(answer.content)).results
+    found = {
+        (labels["source_zone"], labels["target_zone"]): [(one.timestamp // 1000, one.value) for one in series.samples]
+        for series in result.timeseries
+        for labels in [{label.name: label.value for label in series.labels}]
+    }
+    ranged = asked(
+        key, "query_range", query='sinemora_zone_delay_seconds{quantile="0.5"}', step=60,
+        start=int(time.time()) // 60 * 60 - 3600, end=int(time.time()) // 60 * 60,
+    )["result"]  # fmt: skip
+    for one in ranged:
+        values = [(int(at), float(value)) for at, value in one["values"]]
+        samples = found[one["metric"]["source_zone"], one["metric"]["target_zone"]]
+        assert [sample for sample in samples if sample[1] == sample[1]] == values
+        # The minutes 10 to 8 ago, and the end of the series once.
+        [(end, _)] = [sample for sample in samples if sample[1] != sample[1]]
+        assert end == [at for at, _ in values if at < time.time() - 300][-1] + 60
+    assert key.post("/v1/prometheus/api/v1/read", content=b"no request").status_code == 400
 
 
 WRONG = [
