@@ -26,7 +26,7 @@ status: ## Show each process, since when it runs and how often it was restarted
 	$(SINEMORA) status
 logs: ## Follow the logs; one of them: make logs OF=api
 	$(SINEMORA) logs $(OF)
-replace: ## Migrate the database, then replace API and workers by new starts of their programs while agents upload; no connection is refused
+replace: ## Migrate the database, then replace API, gateway and workers by new starts of their programs while agents upload; no connection is refused
 	@$(RUN) --in backend python hatch_build.py
 	$(SINEMORA) replace
 restore-drill: ## Restore the running database next to it, check it, and print RPO and RTO (from the object storage: STORAGE=1; to a time: UNTIL=2026-11-26T02:00:00Z)

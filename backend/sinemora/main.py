@@ -1,11 +1,7 @@
 """Composition of the API: routers of all features, error handling, start and stop."""
 
-import asyncio
-import signal
-import socket
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
@@ -238,29 +234,18 @@ def _described(contract: dict[str, Any]) -> dict[str, Any]:
     return contract
 
 
-_REQUEST_ARRIVES_S = 0.5
-"""Time that the request of a connection just accepted may take to arrive, when the server stops."""
-
-
-class Server(uvicorn.Server):
+class Server(listening_socket.ReplaceableServer):
     """Server that ends what does not end on its own before it waits for open requests: long polls, live streams."""
 
     def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.app = app
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop: first accepting, then long polls and live streams, then the server.
-
-        Uvicorn closes a connection that has not sent its request yet, and one just accepted has not.
-        """
-        for accepting in self.servers:
-            accepting.close()
-        await asyncio.sleep(_REQUEST_ARRIVES_S)
+    async def end_streams(self) -> None:
+        """End long polls and live streams."""
         await self.app.state.plan_watch.close()
         await self.app.state.job_watch.close()
         await self.app.state.live.close()
-        await super().shutdown(sockets)
 
 
 def server() -> Server:
@@ -284,23 +269,5 @@ def server() -> Server:
 
 
 def serve() -> None:
-    """Run the API in the foreground until a signal stops it. SIGHUP replaces the process by a new one of the same id.
-
-    The listening socket stays open meanwhile: new connections wait in its queue, and none is refused.
-    """
-    instance = server()
-    listening = listening_socket.inherited() or instance.config.bind_socket()
-    kept = listening.dup()  # the server closes its own when it stops
-    replaced = False
-
-    def replace(*_: object) -> None:
-        nonlocal replaced
-        replaced = instance.should_exit = True
-
-    signal.signal(signal.SIGHUP, replace)
-    with suppress(KeyboardInterrupt):
-        instance.run(sockets=[listening])
-    if not instance.started:
-        sys.exit(3)
-    if replaced:
-        listening_socket.hand_over(kept, [sys.executable, "-m", "sinemora.cli", "serve"])
+    """Run the API in the foreground until a signal stops it; SIGHUP replaces it."""
+    listening_socket.run(server())

@@ -64,7 +64,7 @@ def own_gateway(
         environment=env,
         user=user,
         needs=("api",),
-        ready=lambda: _serves("::1" if ":" in host else "127.0.0.1", port, certificate),
+        ready=lambda: serves("::1" if ":" in host else "127.0.0.1", port, certificate),
     )
 
 
@@ -75,7 +75,7 @@ def pin_of(certificate: Path) -> str:
     return f"sha256//{base64.b64encode(hashlib.sha256(spki).digest()).decode()}"
 
 
-def _serves(address: str, port: int, certificate: Path) -> bool:
+def serves(address: str, port: int, certificate: Path) -> bool:
     """Return whether this gateway, and no other program, listens on a port of this machine."""
     try:
         return ssl.get_server_certificate((address, port), timeout=2) == certificate.read_text()

@@ -1,4 +1,4 @@
-"""Replacement of API, workers and beat of the running product by new starts of their programs."""
+"""Replacement of API, gateway, workers and beat of the running product by new starts of their programs."""
 
 import os
 import signal
@@ -10,9 +10,11 @@ from pathlib import Path
 
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.errors import EmbeddedError
+from sinemora.operations.embedded.own_gateway import serves
 from sinemora.operations.embedded.services import answers
 
 SCHEMA = "schema"
+GATEWAY = "gateway"
 WORKERS = ("watcher", "notifier", "worker", "mover", "solver", "beat")
 _API_LIMIT_S = 120.0
 _TASK_LIMIT_S = 600.0
@@ -24,19 +26,21 @@ def replace(
 ) -> dict[str, float]:
     """Migrate the schema, then replace the programs one after the other; return the seconds each step took.
 
-    `api` is the URL of the API, `env` the environment of the migration. The API keeps its process and its listening
+    `api` is the URL of the API, `env` the environment of the migration. API and gateway keep process and listening
     socket, so that no connection is refused. A worker finishes its task first. A supervisor of an earlier version keeps
     its own list of workers until it is started again. Raises EmbeddedError when a program does
     not come back, and before anything is replaced when the schema cannot be migrated.
     """
     taken = {}
     running = folder.read_state().get("processes", {})
-    for name in (SCHEMA, "api", *(name for name in WORKERS if name in running)):
+    for name in (SCHEMA, "api", *(name for name in (GATEWAY, *WORKERS) if name in running)):
         started = time.monotonic()
         if name == SCHEMA:
             _migrate(env)
         elif name == "api":
-            _replace_api(folder, api)
+            _start_again(folder, name, lambda: answers(f"{api}/readyz"))
+        elif name == GATEWAY:
+            _start_again(folder, name, lambda: _gateway_answers(folder))
         else:
             _replace_worker(folder, name)
         taken[name] = round(time.monotonic() - started, 1)
@@ -70,15 +74,26 @@ def program_of(pid: int) -> str:
     return next((line.split()[0] for line in lines if line.endswith("[stack]")), "")
 
 
-def _replace_api(folder: DataFolder, api: str) -> None:
-    pid = _pid(folder, "api")
+def _start_again(folder: DataFolder, name: str, ready: Callable[[], bool]) -> None:
+    pid = _pid(folder, name)
     before = program_of(pid)
     _send(pid, signal.SIGHUP)
     _until(
-        lambda: program_of(_pid(folder, "api")) not in (before, "") and answers(f"{api}/readyz"),
+        lambda: (
+            program_of(_pid(folder, name)) not in (before, "") and _state(folder, name)["state"] == "up" and ready()
+        ),
         _API_LIMIT_S,
-        "The API does not answer after its replacement.",
+        f"The {name} does not answer after its replacement.",
     )
+
+
+def _gateway_answers(folder: DataFolder) -> bool:
+    try:
+        words = Path(f"/proc/{_pid(folder, GATEWAY)}/cmdline").read_text().split("\0")
+        host, _, port = words[words.index("--listen") + 1].rpartition(":")
+    except (OSError, ValueError):
+        return False  # it is being started
+    return serves("::1" if "[" in host else "127.0.0.1", int(port), folder.path / "gateway" / "certificate.pem")
 
 
 def _replace_worker(folder: DataFolder, name: str) -> None:

@@ -21,8 +21,9 @@ from sinemora.kit.errors import ProductError
 from sinemora.kit.health import Dependency, Readiness
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.kit.http.raw import bearer_of, body_of, text_of
+from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.observability.logging import configure_logging
-from sinemora.kit.security import shown_prefix
+from sinemora.kit.security import digest, shown_prefix
 from sinemora.measurements.ingest.payload import JSON, PROTOBUFS, ZSTD
 from sinemora.operations.gateway import metrics
 from sinemora.operations.gateway.backend import REPORTS, Backend
@@ -38,8 +39,10 @@ ACKNOWLEDGED = "Sinemora-Acknowledged"
 """Header of the answer to a report: `stored` by the backend, or `queued` on the disk of a gateway."""
 
 _VIA = f"sinemora-gateway-{secrets.token_hex(4)}"
-# Bodies that are being received, bytes; further uploads are refused meanwhile.
-_RECEIVING_MAX = 128 << 20
+# Bodies that are being received, bytes, by whether the backend knows the agent; further uploads are refused meanwhile.
+# Callers whom it does not know yet, however slow, leave the others their room.
+_RECEIVING_MAX = {True: 128 << 20, False: 16 << 20}
+_HEARD_MAX = 100_000
 # RFC 9110 section 7.6.1, and what the gateway itself sets.
 _OF_CONNECTION = {
     b"connection",
@@ -65,7 +68,8 @@ class Gateway:
         self._credentials = Credentials(self.queue, self.backend, options.verify_s, options.outage_s)
         refused = RefusedReports(options.directory / "refused")
         self._forwarder = Forwarder(self.queue, self.backend, self._credentials, refused)
-        self._receiving = 0
+        self._receiving = {True: 0, False: 0}
+        self._heard: LruCache[bytes, bool] = LruCache(_HEARD_MAX)  # digests of credentials that the backend accepted
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
@@ -103,6 +107,7 @@ class Gateway:
     async def _queue_report(self, request: Request) -> None:
         credential = _credential(request)
         client = await self._credentials.admit(credential)
+        self._heard.put(digest(credential), True)
         content = await self._body(request)
         media_type, encoding = text_of(request.scope, b"content-type"), text_of(request.scope, b"content-encoding")
         body = Body(content, hashlib.sha256(content).digest(), media_type, encoding)
@@ -136,13 +141,16 @@ class Gateway:
 
     async def _learn(self, request: Request, answer: httpx2.Response) -> None:
         """Note that the backend accepts the credential of an agent's request, or no longer."""
-        if self._mode is not Acknowledge.QUEUED or not request.url.path.startswith("/v1/agents/self"):
-            return
         credential = bearer_of(request.scope)
+        if not credential or not request.url.path.startswith("/v1/agents/self"):
+            return
         has_time = "sinemora-time-ns" in answer.headers  # of the backend, not of a page in its place
-        if credential and has_time and (answer.is_success or answer.status_code == 304):
-            await self._credentials.confirm(credential)
-        elif credential and answer.status_code == 401 and answer.headers.get("content-type") == errors.MEDIA_TYPE:
+        if has_time and (answer.is_success or answer.status_code == 304):
+            self._heard.put(digest(credential), True)
+            if self._mode is Acknowledge.QUEUED:
+                await self._credentials.confirm(credential)
+        elif answer.status_code == 401 and answer.headers.get("content-type") == errors.MEDIA_TYPE:
+            self._heard.remove(digest(credential))
             self._credentials.doubt(credential)
 
     async def _body(self, request: Request) -> bytes:
@@ -150,20 +158,21 @@ class Gateway:
         expected = request.state.declared_bytes or settings().report_limit_bytes
         if "transfer-encoding" not in request.headers and not request.state.declared_bytes:
             return b""
-        if self._receiving and self._receiving + expected > _RECEIVING_MAX:
+        is_known = self._heard.get(digest(bearer_of(request.scope))) is not None
+        if self._receiving[is_known] and self._receiving[is_known] + expected > _RECEIVING_MAX[is_known]:
             raise ProductError(
                 "gateway_busy",
                 503,
                 "Gateway busy: too many requests at once. Try again.",
                 headers={"Retry-After": "2"},
             )
-        self._receiving += expected
+        self._receiving[is_known] += expected
         try:
             return await body_of(request.receive)
         except ClientDisconnect as error:
             raise HTTPException(400) from error
         finally:
-            self._receiving -= expected
+            self._receiving[is_known] -= expected
 
     async def readiness(self, response: Response) -> Readiness:
         """Report whether agents can be served; 503 when not."""

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import ssl
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ import structlog
 import uvicorn
 from cryptography import x509
 
+from sinemora.kit import listening_socket
 from sinemora.kit.http.connection import LimitedConnection
 from sinemora.kit.http.trusted_proxies import forwarding
 from sinemora.operations.gateway.app import create_app
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 _LOOK_S = 30.0
 
 
-class Server(uvicorn.Server):
+class Server(listening_socket.ReplaceableServer):
     """Server that follows a renewed certificate: new connections get it, open ones stay."""
 
     def __init__(self, config: uvicorn.Config, tls: Tls | None) -> None:
@@ -81,7 +81,10 @@ def _changed_at(files: Sequence[Path]) -> list[int]:
 
 
 def run(options: Options) -> None:
-    """Run a gateway in the foreground until a signal stops it. Raises GatewayError; exits with 3 without its port."""
+    """Run a gateway in the foreground until a signal stops it; SIGHUP replaces it, as the API. Raises GatewayError.
+
+    Exits with 3 without its port.
+    """
     app = create_app(options)
     config = uvicorn.Config(
         app,
@@ -103,8 +106,4 @@ def run(options: Options) -> None:
         raise GatewayError(f"--tls-certificate, --tls-key: {error}") from error
     if options.tls is not None:
         warn_of_validity(options.tls.certificate)
-    server = Server(config, options.tls)
-    with suppress(KeyboardInterrupt):
-        server.run()
-    if not server.started:
-        sys.exit(3)
+    listening_socket.run(Server(config, options.tls))

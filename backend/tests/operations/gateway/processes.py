@@ -1,5 +1,7 @@
 """Processes of a region: the API of a backend and gateways in front of it, each on a fixed port of loopback."""
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from typing import Any
 
 import httpx2
 
+from sinemora.operations.embedded.replacing import program_of
 from tests.waits import until
 
 HTTP = httpx2.Client(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
@@ -53,6 +56,14 @@ class Server:
     def kill(self) -> None:
         """End it by SIGKILL."""
         self._end(hard=True)
+
+    def replace(self) -> None:
+        """Replace it by SIGHUP; wait for the next program of the process."""
+        assert self._process is not None
+        pid = self._process.pid
+        before = program_of(pid)
+        os.kill(pid, signal.SIGHUP)
+        until(lambda: program_of(pid) not in (before, ""), self.output)
 
     def is_running(self) -> bool:
         """Return whether it was started and has not ended."""

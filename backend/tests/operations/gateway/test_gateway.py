@@ -1,7 +1,10 @@
 """Ingest gateways as processes in front of a real API: what they acknowledge is stored, and once."""
 
 import random
+import socket
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -53,6 +56,33 @@ def test_stored_is_acknowledged_after_the_commit(api: Server, gateway: Gateways,
     away = send(front, mesh.agents[0], body_of(mesh, 0, at - 10))
     assert (away.status_code, away.json()["code"]) == (503, "backend_unavailable")
     assert int(away.headers["retry-after"]) > 0
+
+
+def test_slow_strangers_leave_the_room_of_agents_that_the_backend_knows(
+    api: Server, gateway: Gateways, owner, make_mesh
+) -> None:
+    mesh, front = make_mesh(owner, 2), gateway("stored")
+    agent, (at,) = mesh.agents[0], window_starts([1])
+    assert HTTP.get(front.url + "/v1/agents/self/plan?wait_s=0", headers=agent.headers).status_code == 200
+    head = f"POST {REPORTS} HTTP/1.1\r\nHost: a\r\nContent-Length: {8 << 20}\r\nAuthorization: Bearer sma_x\r\n\r\na"
+    address = ("127.0.0.1", int(front.url.rpartition(":")[2]))
+    with ExitStack() as callers:
+        slow = [callers.enter_context(socket.create_connection(address, timeout=60)) for _ in range(17)]
+        for caller in slow:  # together they declare more than a gateway receives at once
+            caller.sendall(head.encode())
+        assert slow[-1].recv(65_536).startswith(b"HTTP/1.1 503")
+        assert send(front, agent, body_of(mesh, 0, at)).status_code == 204
+
+
+def test_no_connection_is_refused_while_a_gateway_is_replaced(gateway: Gateways) -> None:
+    front, answers = gateway("stored"), Counter[int]()
+    with ThreadPoolExecutor(1) as asking:
+        replaced = asking.submit(front.replace)
+        while not replaced.done() or answers.total() < 20:
+            answers[HTTP.get(front.url + "/livez", timeout=60).status_code] += 1
+    replaced.result()
+    answers[HTTP.get(front.url + "/readyz", timeout=60).status_code] += 1
+    assert set(answers) == {200}
 
 
 def test_requests_of_agents_pass_unchanged(api: Server, gateway: Gateways, owner, make_mesh) -> None:
