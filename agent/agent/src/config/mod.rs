@@ -17,6 +17,7 @@ pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, Program, SETTINGS, Setting, 
 pub use trust::{Pin, Trust};
 pub use values::{BackendUrl, LogFormat, TrafficChoice, Zone};
 
+use self::values::get;
 use crate::cloud::METADATA_URL;
 use crate::hardware_clock::ClockChoice;
 use crate::hardware_timestamps::CardChoice;
@@ -82,11 +83,11 @@ impl ConfigError {
 impl Config {
     /// Validate the settings; `host_name` names the VM unless a setting does.
     pub fn resolve(layers: &Layers, host_name: &str) -> Result<Self, ConfigError> {
-        let insecure_http = values::get(layers, "insecure_http", values::truth)?.unwrap_or(false);
-        let event_port = values::get(layers, "event_port", values::port)?.unwrap_or(319);
-        let general_port = values::get(layers, "general_port", values::port)?.unwrap_or(320);
-        let listen_address = values::get(layers, "listen_address", values::ip)?;
-        let probe_address = values::get(layers, "probe_address", values::ip)?;
+        let insecure_http = get(layers, "insecure_http", values::truth)?.unwrap_or(false);
+        let event_port = get(layers, "event_port", values::port)?.unwrap_or(319);
+        let general_port = get(layers, "general_port", values::port)?.unwrap_or(320);
+        let listen_address = get(layers, "listen_address", values::ip)?;
+        let probe_address = get(layers, "probe_address", values::ip)?;
         if event_port == general_port {
             return Err(ConfigError::new(
                 "general_port",
@@ -109,9 +110,9 @@ impl Config {
             }
         }
         let trust = Trust {
-            ca_file: values::get(layers, "ca_file", values::path)?,
-            ca_only: values::get(layers, "ca_only", values::truth)?.unwrap_or(false),
-            ca_pin: values::get(layers, "ca_pin", Pin::parse)?,
+            ca_file: get(layers, "ca_file", values::path)?,
+            ca_only: get(layers, "ca_only", values::truth)?.unwrap_or(false),
+            ca_pin: get(layers, "ca_pin", Pin::parse)?,
         };
         if trust.ca_only && trust.ca_file.is_none() {
             return Err(ConfigError::new(
@@ -119,13 +120,12 @@ impl Config {
                 "needs ca_file: without it no certificate would be trusted",
             ));
         }
-        let name = values::get(layers, "name", values::name)?;
-        let named = |key, default: &str| {
-            Ok(values::get(layers, key, values::name)?.unwrap_or(default.to_owned()))
-        };
+        let name = get(layers, "name", values::name)?;
+        let named =
+            |key, default: &str| Ok(get(layers, key, values::name)?.unwrap_or(default.to_owned()));
         Ok(Self {
-            backend: values::get(layers, "backend", |t| BackendUrl::parse(t, insecure_http))?,
-            token: values::get(layers, "token", values::token)?,
+            backend: get(layers, "backend", |t| BackendUrl::parse(t, insecure_http))?,
+            token: get(layers, "token", values::token)?,
             name: name.unwrap_or_else(|| host_name.to_owned()),
             zone: Zone {
                 provider: named("zone_provider", "other")?,
@@ -136,46 +136,35 @@ impl Config {
             zone_is_set: ["zone_provider", "zone_region", "zone_name"]
                 .iter()
                 .any(|key| layers.get(key).is_some()),
-            metadata_url: values::get(layers, "cloud_metadata", values::metadata_or_off)?
+            metadata_url: get(layers, "cloud_metadata", values::metadata_or_off)?
                 .unwrap_or_else(|| Some(METADATA_URL.to_owned())),
             listen_address,
             probe_address,
             event_port,
             general_port,
-            flow_port: values::get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
-            standard_clients: values::get(layers, "standard_clients", values::networks)?
+            flow_port: get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
+            standard_clients: get(layers, "standard_clients", values::networks)?
                 .unwrap_or_default(),
-            ptp_minor_version: values::get(layers, "ptp_minor_version", values::minor_version)?
+            ptp_minor_version: get(layers, "ptp_minor_version", values::minor_version)?
                 .unwrap_or(1),
             limits: limits(layers)?,
-            hardware_clock: values::get(layers, "hardware_clock", values::hardware_clock)?
+            hardware_clock: get(layers, "hardware_clock", values::hardware_clock)?
                 .unwrap_or(ClockChoice::Any),
-            hardware_clock_error_ns: values::get(
-                layers,
-                "hardware_clock_error",
-                values::clock_error,
-            )?
-            .flatten(),
-            hardware_timestamps: values::get(
-                layers,
-                "hardware_timestamps",
-                values::hardware_timestamps,
-            )?
-            .unwrap_or(CardChoice::Auto),
-            traffic_counters: values::get(layers, "traffic_counters", values::traffic_counters)?
+            hardware_clock_error_ns: get(layers, "hardware_clock_error", values::clock_error)?
+                .flatten(),
+            hardware_timestamps: get(layers, "hardware_timestamps", values::hardware_timestamps)?
+                .unwrap_or(CardChoice::Auto),
+            traffic_counters: get(layers, "traffic_counters", values::traffic_counters)?
                 .unwrap_or(TrafficChoice::Auto),
-            tcp_connections: values::get(layers, "tcp_connections", values::truth)?
-                .unwrap_or(false),
-            state_dir: values::get(layers, "state_dir", values::path)?
+            tcp_connections: get(layers, "tcp_connections", values::truth)?.unwrap_or(false),
+            state_dir: get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
-            spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
-            metrics_listen: values::get(layers, "metrics_listen", values::listen_or_off)?.flatten(),
+            spool_cap_bytes: get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
+            metrics_listen: get(layers, "metrics_listen", values::listen_or_off)?.flatten(),
             trust,
             insecure_http,
-            log_level: values::get(layers, "log_level", values::level)?
-                .unwrap_or(tracing::Level::INFO),
-            log_format: values::get(layers, "log_format", values::format)?
-                .unwrap_or(LogFormat::Text),
+            log_level: get(layers, "log_level", values::level)?.unwrap_or(tracing::Level::INFO),
+            log_format: get(layers, "log_format", values::format)?.unwrap_or(LogFormat::Text),
         })
     }
 
@@ -231,13 +220,13 @@ fn limits(layers: &Layers) -> Result<LocalLimits, ConfigError> {
     let usual = LocalLimits::default();
     let number = |key, usual, most| {
         let within = |text: &str| values::within(text, 1, most);
-        Ok(values::get(layers, key, within)?.unwrap_or(usual))
+        Ok(get(layers, key, within)?.unwrap_or(usual))
     };
     Ok(LocalLimits {
         packets_per_s: number("max_packets_per_s", usual.packets_per_s, 10_000_000)?,
         peers: number("max_peers", usual.peers, 100_000)?,
         peers_per_address: number("max_peers_per_address", usual.peers_per_address, 10_000)?,
-        ports: values::get(layers, "probe_ports", values::port_ranges)?.unwrap_or(usual.ports),
+        ports: get(layers, "probe_ports", values::port_ranges)?.unwrap_or(usual.ports),
     })
 }
 
