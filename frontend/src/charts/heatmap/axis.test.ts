@@ -53,6 +53,10 @@ test('only few VMs have labels', () => {
     gutters({ rows: axisOf(3, vms), columns: axisOf(3, vms) }, 3 * vms, extent).left.labels
   expect(labels(10)?.length).toBe(30)
   expect(labels(100)).toBeNull()
+  // Magnified, the VMs in view have names, however large the mesh is.
+  const large = axisOf(12, 25)
+  const zoomed = gutters({ rows: large, columns: large }, 30, extent)
+  for (const side of ['left', 'top'] as const) expect(new Set(zoomed[side].labels).size).toBe(300)
 })
 
 test.each([1, 6, 12, 24])('a narrow window keeps room for the picture of %i zones', (zones) => {

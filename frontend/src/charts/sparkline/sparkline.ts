@@ -1,7 +1,5 @@
 /** Geometry of a sparkline: a line over time in a box, with gaps where values are missing. */
 
-import { extent } from 'd3-array'
-import { scaleLinear } from 'd3-scale'
 import { line } from 'd3-shape'
 
 export interface Box {
@@ -21,6 +19,10 @@ export interface Sparkline {
 /** Room for the width of the line and for the dot at its end. */
 const EDGE = 2.5
 
+/** Return the places of values; equal ones lie in the middle. Scales of d3 would come with their colours into every list. */
+const between = (low: number, high: number, from: number, to: number) => (value: number) =>
+  low === high ? (from + to) / 2 : from + ((value - low) / (high - low)) * (to - from)
+
 /** Return the line through `values` at `times` (any unit), scaled to all of them, to the usual value, and to `from`. */
 export function sparkline(
   times: readonly number[],
@@ -30,18 +32,15 @@ export function sparkline(
   from?: number,
 ): Sparkline {
   const known = values.filter((value) => value !== null)
-  const [low, high] = extent([
+  const scaled = [
     ...known,
     ...(usual === null ? [] : [usual]),
     ...(from === undefined || known.length === 0 ? [] : [from]),
-  ])
-  const [start, end] = extent(times)
-  if (low === undefined || high === undefined || start === undefined || end === undefined) {
-    return { line: '', usual: null, end: null }
-  }
-  const x = scaleLinear([start, end], [EDGE, width - EDGE])
-  // Equal values lie in the middle.
-  const y = low === high ? () => height / 2 : scaleLinear([low, high], [height - EDGE, EDGE])
+  ]
+  if (scaled.length === 0 || times.length === 0) return { line: '', usual: null, end: null }
+  const [low, high, start, end] = [Math.min(...scaled), Math.max(...scaled), Math.min(...times), Math.max(...times)]
+  const x = between(start, end, EDGE, width - EDGE)
+  const y = between(low, high, height - EDGE, EDGE)
   const points = times.map((time, at): [number, number | null] => [x(time), values[at] ?? null])
   const path = line<[number, number | null]>()
     .defined(([, value]) => value !== null)

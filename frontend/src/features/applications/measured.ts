@@ -1,7 +1,5 @@
 /** The measured performance of an application in steps of time, relative to its own best minutes. */
 
-import { quantileSorted } from 'd3-array'
-
 /** Nineteen in twenty minutes are not better than the best: a single one may be an error of the metric. */
 const BEST = 0.95
 
@@ -14,10 +12,7 @@ export function meansOf(
 ): (number | null)[] {
   // A duration is the better the shorter it is.
   const goodness = value.map((one) => (metric === 'rate' ? one : one > 0 ? 1 / one : 0))
-  const best = quantileSorted(
-    goodness.toSorted((a, b) => a - b),
-    BEST,
-  )
+  const best = goodness.toSorted((a, b) => a - b)[Math.floor(BEST * (goodness.length - 1))]
   const sums = times.map(() => [0, 0] as [number, number])
   const first = times[0] ?? 0
   for (const [at, time] of points_at.entries()) {
