@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
 import tomllib
 from pathlib import Path
@@ -80,6 +82,25 @@ def environment() -> dict[str, str]:
         for name, value in _caches_of_own().items():
             env.setdefault(name, value)
     return env
+
+
+def follow_pip() -> None:
+    """Let uv use the package indexes that pip is set up for, by file or variable: it reads none of pip's settings.
+
+    A setting of uv's own stays.
+    """
+    asked = [sys.executable, "-m", "pip", "config", "list"]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    # For all commands, for `pip install`, by a variable: later ones hide earlier ones.
+    of_pip = {
+        name: value
+        for place in ("global", "install", ":env:")
+        for name, value in re.findall(rf"^{place}\.([a-z-]+)='(.*)'$", listed, re.M)
+    }
+    names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "trusted-host": "UV_INSECURE_HOST"}
+    for name, of_uv in names.items():
+        if value := of_pip.get(name):
+            os.environ.setdefault(of_uv, " ".join(value.replace("\\n", " ").split()))
 
 
 def use_own_programs() -> None:

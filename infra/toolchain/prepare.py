@@ -29,7 +29,7 @@ import interpreter
 import laboratory
 import static_agent
 import tools
-from common import LOGS, ROOT, TOOLS, environment, use_own_programs
+from common import LOGS, ROOT, TOOLS, environment, follow_pip, use_own_programs
 from settings import demo_agents, setting
 from steps import Log, Step, Steps
 
@@ -142,6 +142,7 @@ SUPERVISOR_STEPS = 6  # what `sinemora up` counts itself: see backend/sinemora/o
 def main(goal: str) -> None:
     """Run the steps of `goal`; for `up` continue as the supervisor."""
     use_own_programs()
+    follow_pip()
     if goal in ("test", "check"):
         _note_begin(goal)
     steps = list(GOALS["setup" if goal == "up" else goal])

@@ -74,6 +74,28 @@ def test_a_tool_is_taken_from_the_machine_only_when_new_enough(
     assert common.new_enough(printed, tool) is good
 
 
+def test_uv_takes_the_indexes_of_pip(common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", sys._base_executable)  # type: ignore[attr-defined]  # that of the venv has no pip
+    names = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INSECURE_HOST")
+    for name in (*names, "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"):
+        monkeypatch.setenv(name, "")  # put back after the test, whoever sets it
+        monkeypatch.delenv(name)
+    (tmp_path / "pip.conf").write_text(
+        "[global]\nindex-url = https://pip.example.com/simple\nextra-index-url =\n  https://a.example/simple\n"
+        "  https://b.example/simple\ntrusted-host = pip.example.com\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("UV_INSECURE_HOST", "own.example.com")
+    common.follow_pip()
+    found = [os.environ[name] for name in names]
+    two = "https://a.example/simple https://b.example/simple"
+    assert found == ["https://pip.example.com/simple", two, "own.example.com"]
+    monkeypatch.delenv("UV_DEFAULT_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://other.example.com/simple")
+    common.follow_pip()
+    assert os.environ["UV_DEFAULT_INDEX"] == "https://other.example.com/simple"
+
+
 def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: ModuleType, tmp_path: Path) -> None:
     source, output = tmp_path / "src", tmp_path / "built"
     (source / "deep").mkdir(parents=True)
