@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from sinemora.access.tenants.access import SignedIn, Viewer, still_signed_in
+from sinemora.access.tenants.access import Viewer, signed_in_router, still_signed_in
 from sinemora.fleet.inventory.agents import AgentDep, AgentRoute
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import SessionDep
@@ -32,13 +32,7 @@ agent_router = APIRouter(
     responses=responses(401),
     generate_unique_id_function=operation_id,
 )
-router = APIRouter(
-    prefix="/v1/meshes/{mesh_id}",
-    dependencies=[SignedIn],
-    route_class=BoundedRoute,
-    tags=["measurements"],
-    responses=responses(401, 403, 404, 422, 429, 503),
-)
+router = signed_in_router("/v1/meshes/{mesh_id}", "measurements", 404, 422, 503, route_class=BoundedRoute)
 
 _REPORT_BODY = {
     "requestBody": {

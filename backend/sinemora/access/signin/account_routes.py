@@ -3,14 +3,14 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.access.signin import account, cookies, passkeys, passwords, schemas, sessions
 from sinemora.access.signin.models import Factor
 from sinemora.access.signin.user_agents import browser_name
 from sinemora.access.tenants import audit
-from sinemora.access.tenants.access import Admin, Confirmed, Person, SignedIn, signed_in_router
+from sinemora.access.tenants.access import Admin, Confirmed, Person, signed_in_router
 from sinemora.access.tenants.models import BrowserSession, Tenant
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -18,13 +18,7 @@ from sinemora.kit.http.paging import Page, Paging
 from sinemora.kit.http.routes import BoundedRoute
 
 # Not `ProductRoute`: what these routes store belongs to a person, not to the tenant of idempotency keys.
-router = APIRouter(
-    prefix="/v1/account",
-    dependencies=[SignedIn],
-    route_class=BoundedRoute,
-    responses=responses(401, 403, 429),
-    tags=["account"],
-)
+router = signed_in_router("/v1/account", "account", route_class=BoundedRoute)
 policy_router = signed_in_router("/v1/sign-in-policy", "members")
 
 

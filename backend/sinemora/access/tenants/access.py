@@ -354,7 +354,9 @@ Admin = Annotated[Actor, Depends(_at_least(Role.admin))]
 Owner = Annotated[Actor, Depends(_at_least(Role.owner))]
 
 
-def signed_in_router(prefix: str, tag: str | None, *statuses: Status) -> APIRouter:
+def signed_in_router(
+    prefix: str, tag: str | None, *statuses: Status, route_class: type[APIRoute] = ProductRoute
+) -> APIRouter:
     """Return the router of a feature for callers who are signed in.
 
     `statuses`: problems that each of its routes may respond with, besides 401, 403 and 429.
@@ -362,7 +364,7 @@ def signed_in_router(prefix: str, tag: str | None, *statuses: Status) -> APIRout
     return APIRouter(
         prefix=prefix,
         dependencies=[SignedIn],
-        route_class=ProductRoute,
+        route_class=route_class,
         tags=None if tag is None else [tag],
         responses=responses(401, 403, 429, *statuses),
     )

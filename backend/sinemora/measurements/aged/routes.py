@@ -2,23 +2,14 @@
 
 from dataclasses import replace
 
-from fastapi import APIRouter
-
 from sinemora.access.tenants import quotas
-from sinemora.access.tenants.access import SignedIn, Viewer
+from sinemora.access.tenants.access import Viewer, signed_in_router
 from sinemora.kit.db import SessionDep
-from sinemora.kit.errors import responses
 from sinemora.kit.http.routes import BoundedRoute
 from sinemora.measurements.aged.schemas import AgedRead, AgedTierRead, AgingRunRead
 from sinemora.measurements.store.aged import usage
 
-router = APIRouter(
-    prefix="/v1/aged-measurements",
-    dependencies=[SignedIn],
-    route_class=BoundedRoute,
-    tags=["measurements"],
-    responses=responses(401, 403, 429, 503),
-)
+router = signed_in_router("/v1/aged-measurements", "measurements", 503, route_class=BoundedRoute)
 
 
 # The reason names addresses of the operator's network: `sinemora aged list` shows it to the operator.

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import Depends, Header, Query, Request, Response
 from sqlalchemy.orm import Session
 
-from sinemora.access.tenants.access import Actor, Editor, SignedIn, Viewer, signed_in_router
+from sinemora.access.tenants.access import Actor, Editor, Viewer, signed_in_router
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -63,13 +63,7 @@ from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
 
 router = signed_in_router("/v1/meshes/{mesh_id}", "measurements", 404, 422, 503)
 
-vm_router = APIRouter(
-    prefix="/v1/vms/{vm_id}",
-    dependencies=[SignedIn],
-    route_class=BoundedRoute,
-    tags=["measurements"],
-    responses=responses(401, 403, 404, 429),
-)
+vm_router = signed_in_router("/v1/vms/{vm_id}", "measurements", 404, route_class=BoundedRoute)
 
 
 @dataclass(frozen=True, slots=True)
