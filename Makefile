@@ -131,7 +131,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale soak
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale bench-first-hour soak
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; some groups: ONLY=classes)
 	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -162,6 +162,9 @@ bench-security: ## What keeps others out and what stops the API (some groups: ON
 bench-scale: ## What an upgrade under load costs, and whether the capacity model holds (one group: ONLY=upgrade; from PREVIOUS=COMMIT)
 	$(PREPARE) bench-scale >&2
 	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" $(RUN) --in backend python -m lab.benchmarks.scale
+bench-first-hour: ## How soon a new installation shows something, and what the command line costs (one group: ONLY=install)
+	$(PREPARE) setup >&2
+	@ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.first_hour
 soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; VMS=20 AGENTS=2 FAULTS='api killed')
 	$(PREPARE) soak >&2
 	@HOURS="$(HOURS)" MINUTES="$(MINUTES)" VMS="$(VMS)" AGENTS="$(AGENTS)" FAULTS="$(FAULTS)" $(RUN) --in backend python -m lab.soak

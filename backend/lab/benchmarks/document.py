@@ -19,7 +19,7 @@ _MAKER = re.compile(r"\((?:R|TM)\)|\b(?:AMD|Intel|CPU|Processor)\b ?")
 MISSED = " **missed**"
 _USUAL = re.compile(r"^Rows without a date: (.*)\.$", re.M)
 """Line of a section, or of the page, with the date and host of most rows below it."""
-_BLOCK = re.compile(r"(<!-- figures of bench-([a-z]+) -->\n).*?(<!-- end of figures -->)", re.S)
+_BLOCK = re.compile(r"(<!-- figures of bench-([a-z-]+) -->\n).*?(<!-- end of figures -->)", re.S)
 
 
 def write(values: Mapping[str, float]) -> None:
