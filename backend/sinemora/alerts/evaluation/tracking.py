@@ -275,7 +275,8 @@ def _updated(track: Track, detection: Detection, ended_at_s: int, window_s: int)
 def _may_rename(track: Track, detection: Detection, ended_at_s: int, window_s: int) -> bool:
     """Return whether an incident takes another culprit: while it is young, or on much better evidence.
 
-    Never twice within a minute. A young incident that had to keep its culprit may take another one afterwards.
+    Never twice within a minute. A young incident that had to keep its culprit may take another one afterwards. An older
+    one of a single path keeps it while no other path fires: what others do in one window is noise.
     """
     young_s = _YOUNG_WINDOWS * window_s
     young = ended_at_s - track.opened_at_s <= young_s
@@ -284,7 +285,8 @@ def _may_rename(track: Track, detection: Detection, ended_at_s: int, window_s: i
         if kept_s < _KEPT_S:
             return False
         young |= track.named_at_s - track.opened_at_s <= young_s and kept_s <= _KEPT_S + young_s
-    return young or _score(detection) > _MUCH_BETTER * track.score
+    is_alone = track.culprit.suspect in OF_PAIR and bool(np.isin(detection.cause.cells, track.cells).all())
+    return young or (not is_alone and _score(detection) > _MUCH_BETTER * track.score)
 
 
 def _same_vm(one: Culprit, other: Culprit) -> bool:

@@ -267,6 +267,16 @@ def test_the_culprit_changes_at_most_once_a_minute():
     assert named[-1] is Suspect.VM
 
 
+@pytest.mark.parametrize(("firing", "suspect"), [([1], Suspect.PATH), ([1, 2, 4], Suspect.EGRESS)])
+def test_a_path_keeps_its_name_while_it_fires_alone(firing: list[int], suspect: Suspect):
+    """Noise of other paths in one window would name a VM, which nothing later would undo."""
+    cells = np.array([3 * SIZE + target for target in firing])
+    track = Track("slow", Culprit(Suspect.PATH, 3, 1), cells[:1], 3.7, 0, 990)
+    wider = Cause((Hypothesis(Culprit(Suspect.EGRESS, 3), 8.4, 5, 8),), cells)
+    (change,) = advance([track], [Detection(wider, {"drift": 1}, Severity.WARNING, 1)], ZONES, 1000, 10)
+    assert change.track.culprit.suspect is suspect
+
+
 def test_the_onset_is_that_of_the_symptom_that_is_named():
     rules = [one for one in defaults() if one.id in ("loss", "path-loss", "strong-spike")]
     state, ago = EvaluationState(np.arange(6)), []
