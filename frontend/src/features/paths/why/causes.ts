@@ -52,7 +52,9 @@ export function hostCause({ stalled_ratio, steal_ratio, throttled_ratio }: VmHos
 
 export function transportCause({ fired }: Transport): Cause {
   const first = fired.find(({ rule, overridden_by }) => overridden_by === null && rule !== NO_RULE)
-  return first ? judged(true, strings.chosen(sentenceCase(first.measurement), first.choice)) : judged(false, strings.noRule)
+  return first
+    ? judged(true, strings.chosen(sentenceCase(first.measurement), first.choice))
+    : judged(false, strings.noRule)
 }
 
 /** Return the findings about the mesh as a whole, or about one of the two VMs; those of transport are asked for the path. */
