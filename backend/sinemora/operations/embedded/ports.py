@@ -1,9 +1,13 @@
-"""Checks of ports: whether they are free, and which process uses them."""
+"""Checks of ports: whether they are free, and which process uses them.
 
+Set-up imports it before anything is installed: it needs the standard library alone.
+"""
+
+import os
 import socket
-from contextlib import suppress
+from pathlib import Path
 
-import psutil
+_LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
 
 
 def tcp_free(host: str, port: int) -> bool:
@@ -23,11 +27,29 @@ def udp_free(host: str, port: int) -> bool:
 
 def tcp_holder(port: int) -> str | None:
     """Return `name (process N)` of the process that listens on `port`, if this user may see it."""
-    for connection in psutil.net_connections("tcp"):
-        if connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port:
-            with suppress(psutil.Error):  # it has ended
-                return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
+    inodes = {
+        fields[9]
+        for table in ("/proc/net/tcp", "/proc/net/tcp6")
+        for fields in _rows(table)
+        if fields[3] == _LISTEN and int(fields[1].rsplit(":", 1)[1], 16) == port
+    }
+    links = {f"socket:[{inode}]" for inode in inodes}
+    for process in Path("/proc").iterdir():
+        if not (links and process.name.isdecimal()):
+            continue
+        try:
+            if any(os.readlink(handle) in links for handle in (process / "fd").iterdir()):
+                return f"{(process / 'comm').read_text().strip()} (process {process.name})"
+        except OSError:
+            continue  # another user's, or gone
     return None
+
+
+def _rows(table: str) -> list[list[str]]:
+    try:
+        return [line.split() for line in Path(table).read_text().splitlines()[1:]]
+    except OSError:
+        return []
 
 
 def _refusal(kind: socket.SocketKind, host: str, port: int) -> OSError | None:

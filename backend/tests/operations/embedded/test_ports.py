@@ -3,9 +3,13 @@
 import errno
 import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import sinemora
 from sinemora.kit.config import Settings
 from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.ports import tcp_free, tcp_holder, tcp_refusal, udp_free
@@ -35,3 +39,8 @@ def test_an_address_of_another_machine_is_not_called_taken() -> None:
     assert refusal.errno != errno.EADDRINUSE
     with pytest.raises(EmbeddedError, match=r"^Nothing can listen on 192\.0\.2\.1 port 8420: "):
         require_port(Settings(_env_file=None, host="192.0.2.1"))
+
+
+def test_set_up_asks_for_ports_before_anything_is_installed() -> None:
+    bare = [sys.executable, "-S", "-c", f"import {tcp_free.__module__}"]
+    subprocess.run(bare, env={"PYTHONPATH": str(Path(sinemora.__file__).parents[1]), "PATH": ""}, check=True)
