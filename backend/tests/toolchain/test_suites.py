@@ -119,6 +119,18 @@ def test_a_suite_fails_with_the_end_of_its_command(tmp_path: Path) -> None:
     assert "no-such-command cannot be run" in (tmp_path / "test-one.log").read_text("utf-8")
 
 
+@pytest.mark.parametrize(("uid", "failed"), [(0, "1"), (1000, "0")])
+def test_tests_that_only_root_can_run_are_left_out_for_a_user(tmp_path: Path, uid: int, failed: str) -> None:
+    write = (
+        "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text("
+        "'<testsuite><testcase><skipped message=\"as root\"/></testcase></testsuite>')"
+    )
+    run = [sys.executable, "-c", f"import os; os.geteuid = lambda: {uid}\n{COUNT}", str(tmp_path), "junit"]
+    command = [sys.executable, "-c", write, "{report}"]
+    printed = subprocess.run([*run, *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert printed.split()[:2] == ["0", failed]
+
+
 # Leaves a server in a session of its own, and one below that, which ignore interruptions; then hangs.
 HANGS = """
 import subprocess, sys, time
