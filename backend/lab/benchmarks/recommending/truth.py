@@ -107,9 +107,8 @@ def pays(tenant: Tenant, at: Placements, parked: Sequence[int] = ()) -> np.ndarr
     return good
 
 
-def best(tenant: Tenant) -> np.ndarray:
-    """Return the best placement that moves reach."""
-    found = all_placements(tenant)
+def best(tenant: Tenant, found: Placements) -> np.ndarray:
+    """Return the best of all placements that moves reach."""
     for place in np.argsort(-worth(tenant, found), kind="stable"):
         if reachable(tenant, found[place]):
             return np.asarray(found[place])
@@ -163,9 +162,8 @@ def values(tenant: Tenant, at: Placements) -> Floats:
     return np.asarray(total - 1e6 * (at < 0).sum(axis=1))
 
 
-def needless(tenant: Tenant, at: np.ndarray) -> tuple[bool, bool]:
+def needless(tenant: Tenant, at: np.ndarray, found: Placements) -> tuple[bool, bool]:
     """Return whether a placement that performs as well needs fewer moves, and whether one leaves fewer regions."""
-    found = all_placements(tenant)
     now, region = now_of(tenant), np.array(tenant.regions)
     found = found[values(tenant, found) >= values(tenant, at[None])[0] - EQUAL]
     moved, mine = ((side != now) & (now >= 0) for side in (found, at[None]))
