@@ -218,6 +218,7 @@ def declare(api: Api, name: str, tenant: Tenant) -> None:
             "name": f"{name}-{application.name}",
             "mesh": name,
             "curve": application.curve,
+            "reference_us": 0,
             "tasks": tasks,
             "zones": [zone[number] for number in application.zones],
             "per_vm_max": application.spread[0],
