@@ -36,7 +36,8 @@ def _table(block: re.Match[str], values: Mapping[str, float]) -> str:
     usual = (_USUAL.findall(block.string[: block.start()]) or [""])[-1]
     known = {row.split("`")[1]: row for row in before.splitlines() if row.startswith("| `")}
     rows = (_row(bar, known.get(bar.figure, ""), values) for bar in bars().values() if bar.bench == bench)
-    return HEAD + "".join(rows).replace(f"| {usual} |\n", "|  |\n")
+    usual_host = usual.partition(", ")[2]
+    return HEAD + "".join(rows).replace(f"| {usual} |\n", "|  |\n").replace(f", {usual_host} |\n", " |\n")
 
 
 def _row(bar: Bar, before: str, values: Mapping[str, float]) -> str:
