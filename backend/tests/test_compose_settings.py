@@ -5,6 +5,7 @@ Secrets are handed on as files, so that `docker inspect` does not show them.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def test_a_real_compose_loads_every_combination_of_parts(tmp_path: Path) -> None
     program = shutil.which("docker-compose")
     assert program is not None
     text = Path(program).read_text("utf-8")  # the script of Debian, or the one that leads to its unpacked package
-    modules = re.search(r"PYTHONPATH=(\S+)", text)
+    modules = re.search(r"PYTHONPATH=(.+)", text)
     python = sys.executable if modules else text.splitlines()[0].removeprefix("#!")
     parts = dict(zip(PARTS, ADDED, strict=True))
     chosen = [
@@ -93,7 +94,7 @@ def test_a_real_compose_loads_every_combination_of_parts(tmp_path: Path) -> None
     environment = os.environ | {
         "SINEMORA_PUBLIC_URL": "https://sinemora.example.com",
         "SINEMORA_SECRETS_DIR": str(tmp_path),
-        "PYTHONPATH": modules[1] if modules else "",
+        "PYTHONPATH": shlex.split(modules[1])[0] if modules else "",
     }
     for more in ({}, {"SINEMORA_STORAGE_CA_FILE": "/etc/ssl/company.pem"}):
         done = subprocess.run(

@@ -1,10 +1,10 @@
 """Places, versions, environment and failures that all scripts of the toolchain share."""
 
+import configparser
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import threading
 import tomllib
@@ -87,20 +87,24 @@ def environment() -> dict[str, str]:
 def follow_pip() -> None:
     """Let uv use the package indexes that pip is set up for, by file or variable: it reads none of pip's settings.
 
-    A setting of uv's own stays.
+    A setting of uv's own stays. The files are read here, since a Python of Debian has no pip (pip's documentation,
+    "Configuration": later ones hide earlier ones).
     """
-    asked = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
-    # For all commands, for `pip install`, by a variable: later ones hide earlier ones.
-    of_pip = {
-        name: value
-        for place in ("global", "install", ":env:")
-        for name, value in re.findall(rf"^{place}\.([a-z-]+)='(.*)'$", listed, re.M)
-    }
+    home = Path.home()
+    own = Path(os.environ.get("XDG_CONFIG_HOME", home / ".config"))
+    given = os.environ.get("PIP_CONFIG_FILE")
+    files = [Path("/etc/pip.conf"), home / ".pip" / "pip.conf", own / "pip" / "pip.conf", Path(sys.prefix) / "pip.conf"]
+    found = configparser.RawConfigParser(strict=False)
+    try:
+        found.read([*files, given] if given else files, "utf-8")
+    except (configparser.Error, UnicodeDecodeError) as error:
+        sys.exit(f"The settings of pip cannot be read: {error}\nWhat to do: mend that file, or delete it.")
     names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "trusted-host": "UV_INSECURE_HOST"}
     for name, of_uv in names.items():
-        if value := of_pip.get(name):
-            os.environ.setdefault(of_uv, " ".join(value.replace("\\n", " ").split()))
+        variable = os.environ.get(f"PIP_{name.upper().replace('-', '_')}")
+        of_pip = variable or found.get("install", name, fallback="") or found.get("global", name, fallback="")
+        if of_pip:
+            os.environ.setdefault(of_uv, " ".join(of_pip.split()))
 
 
 def use_own_programs() -> None:

@@ -75,7 +75,6 @@ def test_a_tool_is_taken_from_the_machine_only_when_new_enough(
 
 
 def test_uv_takes_the_indexes_of_pip(common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", sys._base_executable)  # type: ignore[attr-defined]  # that of the venv has no pip
     names = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INSECURE_HOST")
     for name in (*names, "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"):
         monkeypatch.setenv(name, "")  # put back after the test, whoever sets it

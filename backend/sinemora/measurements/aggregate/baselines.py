@@ -18,7 +18,7 @@ from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import median_filter
+import scipy
 
 from sinemora.measurements.aggregate import matrix
 from sinemora.measurements.aggregate.matrix import CellState, Flags, Matrix
@@ -154,7 +154,7 @@ def pooled(one: BaselineEstimate) -> BaselineEstimate:
     order = known[np.argsort(one.level_ns.flat[known])]
     spread = one.spread_ns.copy()
     own = spread.flat[order]
-    spread.flat[order] = np.maximum(own, median_filter(own, min(_ALIKE, own.size), mode="nearest"))
+    spread.flat[order] = np.maximum(own, scipy.ndimage.median_filter(own, min(_ALIKE, own.size), mode="nearest"))
     return BaselineEstimate(one.level_ns, spread, one.steps)
 
 

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import pyarrow as pa
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
 from google.protobuf.message import DecodeError
@@ -78,6 +77,8 @@ def _unpacked(packed: bytes) -> bytes:
     size = sum((byte & 0x7F) << 7 * at for at, byte in enumerate(packed[:5]) if all(b & 0x80 for b in packed[:at]))
     if size > REQUEST_MAX:
         raise PromQlError(f"request too large: {size} bytes unpacked, {REQUEST_MAX} allowed")
+    import pyarrow as pa  # its start costs each process; few tenants use remote read
+
     unpacked: bytes = pa.decompress(packed, decompressed_size=size, codec="snappy", asbytes=True)
     return unpacked
 
@@ -93,6 +94,8 @@ def packed_response(results: Iterable[Mapping[Labels, list[tuple[int, float]]]])
                 series.labels.add(name=name, value=value)
             for at_ms, number in values:
                 series.samples.add(timestamp=at_ms, value=number)
+    import pyarrow as pa
+
     packed: bytes = pa.compress(response.SerializeToString(), codec="snappy", asbytes=True)
     return packed
 

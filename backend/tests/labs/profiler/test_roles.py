@@ -1,6 +1,7 @@
 """Roles, variance and recipes: real profiles with several client hosts, delaybox on the links of one role."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -34,17 +35,21 @@ def profile(*arguments: str, out: Path) -> dict[str, Any]:
     return json.loads((out / "profile.json").read_text()) | {"printed": done.stdout}
 
 
+def client(program: Path) -> str:
+    return f"{shlex.join([sys.executable, str(program)])} {{address}} {{port}}"
+
+
 def server() -> str:
     words = resolved(RECIPES["redis"]).server
     assert words is not None
-    return " ".join(words)
+    return shlex.join(words)
 
 
 def test_latency_is_that_of_the_delayed_role(tmp_path: Path):
     program = tmp_path / "ping.py"
     program.write_text(PING)
     result = profile(
-        *("--command", f"{sys.executable} {program} {{address}} {{port}}", "--server", server(), "--port", "6379"),
+        *("--command", client(program), "--server", server(), "--port", "6379"),
         *("--pointer", "/rate", "--latency", "mean=/mean_ms", "--latency-unit", "ms", "--loads", "1"),
         *("--at", "20000,40000", "--clients", "2", "--delay-at", "one-client"),
         out=tmp_path / "out",
@@ -114,7 +119,7 @@ except ConnectionRefusedError:
     time.sleep(600)
 """)
     profile(
-        *("--command", f"{sys.executable} {program} {{address}} {{port}}", "--pointer", "/rate", "--loads", "1"),
-        *("--server", f"sh -c 'sleep 1; exec {server()}'", "--port", "6379", "--at", "1000,2000"),
+        *("--command", client(program), "--pointer", "/rate", "--loads", "1"),
+        *("--server", shlex.join(["sh", "-c", f"sleep 1; exec {server()}"]), "--port", "6379", "--at", "1000,2000"),
         out=tmp_path / "out",
     )
