@@ -38,6 +38,7 @@ def storing(client: Caller) -> tuple[str, str]:
     return answer.json()["status"], answer.json()["dependencies"]["storing"]["detail"]
 
 
+@pytest.mark.whole_store  # the evaluation is late for meshes of other tests
 def test_a_locked_table_is_reported_until_it_is_free(client: Caller, servers: Servers, patient: None) -> None:
     for table in ("probe_frames", "path_latest", "meshes"):
         with psycopg.connect(servers.postgres.dsn(OWNER_ROLE)) as session:

@@ -172,6 +172,7 @@ def test_metrics_name_routes_not_ids(owner: Member):
     assert "00000000-0000" not in result
 
 
+@pytest.mark.whole_store  # the evaluation is late for meshes of other tests
 def test_health_names_each_dependency_without_versions(client: Caller, owner: Member, timescaledb: str | None):
     assert client.get("/healthz").json() == {"status": "ok"}
     ready = client.get("/readyz")
