@@ -42,7 +42,7 @@ def up() -> None:
 
 
 def install() -> None:
-    """Install the client of a release in an environment of its own and ask; look whether the backend's wheel fits."""
+    """Install the client in a new environment and time a command; check that the backend's wheel resolves."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for name in ("client", "."):

@@ -1,4 +1,4 @@
-"""What commands that work on the database begin with."""
+"""Set-up of commands that work on the database."""
 
 import sys
 

@@ -149,7 +149,7 @@ def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> Baseline
 
 
 def pooled(one: BaselineEstimate) -> BaselineEstimate:
-    """Return an estimate whose spreads are at least the median spread of the paths that are about as long."""
+    """Return an estimate of the same shape; a spread is at least the median of the `_ALIKE` paths of nearest delay."""
     known = np.flatnonzero(one.known)
     order = known[np.argsort(one.level_ns.flat[known])]
     spread = one.spread_ns.copy()
@@ -173,8 +173,8 @@ def deviations_of(now: Matrix, baselines: Baselines) -> Deviations:
     """Return the deviations of one-way delays from their baselines.
 
     The dead band is the largest of the clock error of the value, `DEAD_BAND_MIN_NS` and a number of spreads: `SPREADS`,
-    or as many as only `_FALSE` of all pictures of so many paths exceed anywhere. A measured value without a baseline
-    has the state `NO_BASELINE`.
+    or more where many paths are compared, so that chance exceeds it somewhere in only `_FALSE` of the networks of that
+    size. A measured value without a baseline has the state `NO_BASELINE`.
     """
     valued = now.valued & (baselines.basis != Basis.NONE)
     far = NormalDist().inv_cdf(1 - _FALSE / 2 / max(1, int(valued.sum())))

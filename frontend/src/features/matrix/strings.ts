@@ -145,7 +145,7 @@ export const strings = {
   nothingUsualYet: `${NO_USUAL_YET} Until then the heatmap shows delays.`,
   pathHeader: 'Path',
   zonePairHeader: 'Zone pair',
-  usualHint: 'The change is within the clock error, 5 µs or the usual variation of so many paths.',
+  usualHint: 'The change is within the clock error, 5 µs or what chance gives among this many paths.',
   asUsual: 'as usual',
   changeFromUsual: 'Change from usual',
   changeLower: 'change',

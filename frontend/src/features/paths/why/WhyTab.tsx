@@ -17,7 +17,7 @@ const MARKS = { found: 'warn', clear: 'good', unknown: 'waiting' } as const
 const ORDER = ['found', 'clear', 'unknown']
 
 interface Row {
-  /** What was looked at, and the page that has all of it. */
+  /** Name of the check, and the page with its details. */
   name: string
   link: LinkProps
   cause: Cause
@@ -36,7 +36,7 @@ interface Props {
   path: Path
 }
 
-/** What slows a path: what changed, what the VMs wait for, and what the advisors found, in a sentence each. */
+/** Causes that slow a path: changes, waits of its VMs and findings of advisors, a sentence each. */
 export function WhyTab({ meshId, source, target, path }: Props) {
   const [from, to] = [path.source.name, path.target.name]
   const outbound = useQuery(deviationQuery(meshId, 'vm', source, target))
