@@ -4,7 +4,6 @@ Every value is that of the zone matrix (`GET /v1/meshes/{id}/matrix?by=zone`), i
 a value has no sample, and neither has one whose agents have stopped to report: its last value is not that of now.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -105,7 +104,7 @@ def queries_of(meshes: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
                 if all(
                     matcher.fits(known)
                     for matcher in selector.matchers
-                    if matcher.label not in ("source_zone", "target_zone")
+                    if not matcher.label.startswith(("source_", "target_"))
                 ):
                     yield SampleQuery(mesh, family, quantile)
 
@@ -119,10 +118,10 @@ def values(session: Session, query: SampleQuery, start: datetime | None, end: da
         MatrixRequest(by=By.ZONE, metric=query.family.metric, statistic=statistic, from_=start, to=end),
     )
     samples: Vector = {}
-    found, names = result.matrix, zone_names(session, result.axis)
+    found, zones = result.matrix, zones_of(session, result.axis)
     current = found.valued & (found.states != CellState.STALE)
-    for row, source in enumerate(names):
-        for column, target in enumerate(names):
+    for row, source in enumerate(zones):
+        for column, target in enumerate(zones):
             if current[row, column]:
                 samples[labels(query, source, target)] = float(found.values[row, column]) * query.family.scale
     return samples
@@ -170,21 +169,20 @@ class StepSamples:
         statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
         measured = matrix.measure(found.cells, query.family.metric, statistic)
         values = np.where(measured.valued, measured.values * query.family.scale, np.nan)
-        names = zone_names(self._session, found.axis)
-        pairs = [labels(query, source, target) for source in names for target in names]
+        zones = zones_of(self._session, found.axis)
+        pairs = [labels(query, source, target) for source in zones for target in zones]
         return values.reshape(values.shape[0], -1), list(enumerate(pairs))
 
 
-def zone_names(session: Session, axis: Sequence[Axis]) -> list[str]:
-    """Return the names of the zones of a mesh, with provider and region where two of its zones have one name."""
-    count = Counter(one.name for one in axis)
-    ids = [one.id for one in axis if count[one.name] > 1]
-    found = session.scalars(select(Zone).where(Zone.id.in_(ids))) if ids else ()
-    full = {zone.id: f"{zone.provider}/{zone.region}/{zone.name}" for zone in found}
-    return [full.get(one.id, one.name) for one in axis]
+def zones_of(session: Session, axis: Sequence[Axis]) -> list[Zone]:
+    """Return the zones of a mesh in the order of an axis."""
+    zones = {zone.id: zone for zone in session.scalars(select(Zone).where(Zone.id.in_([one.id for one in axis])))}
+    return [zones[one.id] for one in axis]
 
 
-def labels(query: SampleQuery, source: str, target: str) -> Labels:
+def labels(query: SampleQuery, source: Zone, target: Zone) -> Labels:
     """Return the labels of a sample, sorted by name."""
-    values = {NAME: query.family.name, "mesh": query.mesh.name, "source_zone": source, "target_zone": target}
+    values = {NAME: query.family.name, "mesh": query.mesh.name}
+    for end, zone in (("source", source), ("target", target)):
+        values |= {f"{end}_zone": zone.name, f"{end}_region": zone.region, f"{end}_provider": zone.provider}
     return tuple(sorted((values | ({"quantile": query.quantile} if query.quantile else {})).items()))

@@ -104,10 +104,20 @@ def test_two_zones_of_one_name_are_two(owner, mesh, key):
     changed = owner.patch(f"/v1/vms/{moved}", json={"zone_id": there["id"]}, headers={"If-Match": "*"})
     assert changed.status_code == 200, changed.text
     found = asked(key, "query", query='sinemora_zone_delay_seconds{quantile="0.5"}')["result"]
-    pairs = [(one["metric"]["source_zone"], one["metric"]["target_zone"]) for one in found]
-    assert len(pairs) == len(set(pairs)) > 3
-    one, other = (f"{zone['provider']}/{zone['region']}/a" for zone in (here, there))
-    assert {(one, other), (other, one), (one, "c")} <= set(pairs)
+    ends = [
+        tuple(
+            "/".join(one["metric"][f"{end}_{part}"] for part in ("provider", "region", "zone"))
+            for end in ("source", "target")
+        )
+        for one in found
+    ]
+    assert len(ends) == len(set(ends)) > 3
+    one, other, c = (
+        f"{zone['provider']}/{zone['region']}/{zone['name']}" for zone in (here, there, here | {"name": "c"})
+    )
+    assert {(one, other), (other, one), (one, c)} <= set(ends)
+    query = 'sinemora_zone_delay_seconds{quantile="0.5",source_region="elsewhere"}'
+    assert {item["metric"]["source_zone"] for item in asked(key, "query", query=query)["result"]} == {"a"}
 
 
 @pytest.mark.whole_store
@@ -130,7 +140,8 @@ def test_labels_series_and_metadata(mesh, key):
     assert asked(key, "label/mesh/values") == ["demo"]
     assert asked(key, "label/source_zone/values") == ["a", "b", "c"]
     assert "sinemora_zone_loss_ratio" in asked(key, "label/__name__/values")
-    assert {"__name__", "mesh", "quantile", "source_zone", "target_zone"} == set(asked(key, "labels"))
+    of_ends = {f"{end}_{part}" for end in ("source", "target") for part in ("provider", "region", "zone")}
+    assert {"__name__", "mesh", "quantile"} | of_ends == set(asked(key, "labels"))
     result = asked(key, "series", **{"match[]": 'sinemora_zone_loss_ratio{source_zone="a"}'})
     assert {entry["target_zone"] for entry in result} == {"b", "c"}
     assert asked(key, "metadata")["sinemora_zone_delay_seconds"][0]["type"] == "summary"
