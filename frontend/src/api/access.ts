@@ -37,9 +37,23 @@ export const providerQuery = queryOptions({
 export const providerUrl = (next: string | undefined) =>
   `/v1/auth/provider/start${next ? `?${new URLSearchParams({ next })}` : ''}`
 
-/** Send address and password: the session, or the second factors of which one is needed. */
-export const signIn = (email: string, password: string): Promise<Session | { factors: Factor[] }> =>
+/** A session, or the second factors of which one is needed. */
+export type SignedIn = Session | { factors: Factor[] }
+
+export const signIn = (email: string, password: string): Promise<SignedIn> =>
   post('/v1/auth/sign-in', { body: { email, password } })
+
+/** Whether nobody has an account in this installation yet. */
+export const firstAccountQuery = reading(['first-account'], '/v1/auth/status')
+
+export interface FirstAccountInput {
+  code: string
+  email: string
+  password: string
+  tenant_name: string
+}
+
+export const createFirstAccount = (body: FirstAccountInput) => post('/v1/auth/first-account', { body })
 
 export const sendSecondFactor = (code: string) => post('/v1/auth/second-factor', { body: { code } })
 

@@ -5,27 +5,14 @@ from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, ConfigDict, Field, SecretStr
+from pydantic import ConfigDict, Field, SecretStr
 
 from sinemora.access.members.models import Delivery
 from sinemora.access.tenants.models import Role
-from sinemora.access.tenants.schemas import MeshIds, PersonName, VisibleMesh
-from sinemora.kit import mail
-from sinemora.kit.names import Name
+from sinemora.access.tenants.schemas import EmailAddress, MeshIds, PersonName, TenantName, VisibleMesh
 from sinemora.kit.outbox import MailState
 from sinemora.kit.schemas import Read, Write
 
-
-def _address(text: str) -> str:
-    if not mail.is_address(text):
-        raise ValueError("should be an e-mail address such as ada@example.com")
-    return text.lower()
-
-
-EmailAddress = Annotated[
-    str, Field(min_length=3, max_length=254, examples=["ada@example.com"]), AfterValidator(_address)
-]
-TenantName = Annotated[Name, Field(examples=["Example"])]
 Token = Annotated[SecretStr, Field(min_length=20, max_length=100)]
 
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.access.signin import cookies, passkeys, passwords, schemas, service, sessions, throttle
+from sinemora.access.signin import cookies, first_account, passkeys, passwords, schemas, service, sessions, throttle
 from sinemora.access.signin.service import Pending
 from sinemora.access.signin.sessions import Opened
 from sinemora.access.tenants.access import SESSION_COOKIE, Actor, MaybeSignedIn, Viewer, cookie_of, signed_in_router
@@ -78,7 +78,18 @@ async def redeem_password_reset(body: schemas.PasswordResetRedeem, request: Requ
 @sign_in_router.get("/status", responses=responses(401, 429))
 def read_sign_in_status(request: Request, actor: MaybeSignedIn) -> schemas.SignInStatus:
     """Return the session of this browser, or null: for a page that asks whether anyone is signed in."""
-    return schemas.SignInStatus(session=_session_of_actor(request, actor) if actor else None)
+    if actor:
+        return schemas.SignInStatus(session=_session_of_actor(request, actor), first_account_due=False)
+    due = first_account.is_due()
+    if due:
+        first_account.announce()
+    return schemas.SignInStatus(session=None, first_account_due=due)
+
+
+@sign_in_router.post("/first-account", status_code=204, responses=responses(403, 409, 422, 429))
+def create_first_account(body: schemas.FirstAccount, request: Request) -> None:
+    """Create the first account of an installation and its tenant, by the code in the log of the API."""
+    first_account.create(body, cookies.browser_of(request).address)
 
 
 @router.post("/sign-out", status_code=204)

@@ -4,12 +4,12 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
 from sinemora.access.signin.models import Factor
 from sinemora.access.tenants.models import Method, Role
-from sinemora.access.tenants.schemas import PersonName
-from sinemora.kit.names import Name
+from sinemora.access.tenants.schemas import EmailAddress, PersonName, TenantName
+from sinemora.kit.names import Name, checked_name
 from sinemora.kit.schemas import Read, Write
 
 Secret = Annotated[SecretStr, Field(min_length=1, max_length=1024)]
@@ -27,6 +27,15 @@ class SignIn(_Verbatim):
 
     email: Annotated[str, Field(min_length=3, max_length=254)]
     password: Secret
+
+
+class FirstAccount(_Verbatim):
+    """First account of an installation, which owns a new tenant; `code` is in the log of the API."""
+
+    code: Annotated[str, Field(min_length=1, max_length=100)]
+    email: EmailAddress
+    password: Secret
+    tenant_name: Annotated[TenantName, AfterValidator(checked_name)]
 
 
 Credential = Annotated[
@@ -126,9 +135,10 @@ class SessionRead(Read):
 
 
 class SignInStatus(Read):
-    """Session of a browser; null while it is not signed in."""
+    """Session of a browser; null while it is not signed in. `first_account_due`: nobody has an account yet."""
 
     session: SessionRead | None
+    first_account_due: bool
 
 
 class BrowserSessionRead(Read):

@@ -1,8 +1,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { providerQuery, providerUrl, signIn } from '~/api/access'
+import { providerQuery, providerUrl, type SignedIn, signIn } from '~/api/access'
 import { passkeyError, passkeysSupported, signInWithPasskey } from '~/api/passkeys'
-import type { Factor, Session } from '~/api/types'
 import { ActionError, Notice } from '~/ui/State'
 import { SessionForm } from './SessionForm'
 import type { SignInSearch } from './search'
@@ -11,15 +10,14 @@ import { strings } from './strings'
 interface Props {
   search: SignInSearch
   keepsPage: boolean
-  onSignedIn: (session: Session) => void
-  onFactorNeeded: (factors: Factor[]) => void
+  onSignedIn: (result: SignedIn) => void
   onForgotten: () => void
 }
 
-export function PasswordStep({ search, keepsPage, onSignedIn, onFactorNeeded, onForgotten }: Props) {
+export function PasswordStep({ search, keepsPage, onSignedIn, onForgotten }: Props) {
   const attempt = useMutation({
     mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
-    onSuccess: (result) => ('factors' in result ? onFactorNeeded(result.factors) : onSignedIn(result)),
+    onSuccess: onSignedIn,
   })
   const provider = useQuery(providerQuery)
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onSignedIn })

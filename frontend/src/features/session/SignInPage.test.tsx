@@ -69,3 +69,24 @@ test('a failure at the provider shows its reason, and a second factor is asked f
   await showPage(<SignInPage search={{ factors: ['totp'] }} onSignedIn={vi.fn()} />)
   expect(screen.getByLabelText('Code')).toBeTruthy()
 })
+
+test('who opens a new installation creates the first account by the code of the log', async () => {
+  const onSignedIn = vi.fn()
+  const sent = mockApi({
+    'GET /v1/auth/status': { session: null, first_account_due: true },
+    'POST /v1/auth/first-account': () => reply(204),
+    'POST /v1/auth/sign-in': { role: 'owner' },
+  })
+  location.hash = '#code=a4k2m7tq5vhxw3ce'
+  await showPage(<SignInPage search={{}} onSignedIn={onSignedIn} />)
+  await fill(await screen.findByLabelText('Tenant'), 'Example')
+  await fill(screen.getByLabelText('E-mail'), 'ada@example.com')
+  await fill(screen.getByLabelText('Password'), 'correct horse battery')
+  await userEvent.click(screen.getByRole('button', { name: 'Create account' }))
+  await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
+  const account = { email: 'ada@example.com', password: 'correct horse battery' }
+  expect(bodiesOf(sent, 'POST /v1/auth/first-account')).toEqual([
+    { code: 'a4k2m7tq5vhxw3ce', tenant_name: 'Example', ...account },
+  ])
+  expect(bodiesOf(sent, 'POST /v1/auth/sign-in')).toEqual([account])
+})

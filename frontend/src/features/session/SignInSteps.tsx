@@ -1,5 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { firstAccountQuery, type SignedIn } from '~/api/access'
 import type { Factor, Session } from '~/api/types'
+import { FirstAccount } from './FirstAccount'
 import { ForgottenPassword } from './ForgottenPassword'
 import { PasswordStep } from './PasswordStep'
 import { SecondFactorStep } from './SecondFactorStep'
@@ -18,17 +21,22 @@ interface Props {
 export function SignInSteps({ search, keepsPage = false, onSignedIn }: Props) {
   const [step, setStep] = useState<Step>(search.factors ? 'second factor' : 'password')
   const [factors, setFactors] = useState<Factor[]>(search.factors ?? [])
+  const firstAccount = useQuery(firstAccountQuery)
+
+  function goOn(result: SignedIn) {
+    if (!('factors' in result)) return onSignedIn(result)
+    setFactors(result.factors)
+    setStep('second factor')
+  }
+
+  if (firstAccount.data?.first_account_due) return <FirstAccount onCreated={goOn} />
   switch (step) {
     case 'password':
       return (
         <PasswordStep
           search={search}
           keepsPage={keepsPage}
-          onSignedIn={onSignedIn}
-          onFactorNeeded={(needed) => {
-            setFactors(needed)
-            setStep('second factor')
-          }}
+          onSignedIn={goOn}
           onForgotten={() => setStep('forgotten password')}
         />
       )
